@@ -99,7 +99,9 @@ async function sortAndPage(page, hand) {
 
   await hand.press(page.getByRole("button", { name: "Next page" }));
   await page.getByText(/^51 – \d+ of \d+$/).waitFor();
-  const rows = await page.locator("tbody tr").allInnerTexts();
+  // Days become final meanwhile.
+  const texts = async () => (await page.locator("tbody tr").allInnerTexts()).map((row) => row.replace("not final", ""));
+  const rows = await texts();
   await page.goBack();
   await page.getByText(/^1 – 50 of \d+$/).waitFor();
   await page.goForward();
@@ -107,7 +109,7 @@ async function sortAndPage(page, hand) {
   // The address is the report: opened anew it shows the same rows.
   await page.goto(page.url());
   await page.getByText(/^51 – /).waitFor();
-  assert.deepEqual(await page.locator("tbody tr").allInnerTexts(), rows);
+  assert.deepEqual(await texts(), rows);
 }
 
 async function compare(page, hand) {

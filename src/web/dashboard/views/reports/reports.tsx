@@ -46,12 +46,14 @@ export function Reports() {
 
   const table = report.table && !isRefusal(report.table) ? report.table : null;
   const through = report.cached.data?.data_through ?? overview.data?.data_through;
+  // Days become final while the page is open.
+  const finalThrough = report.cached.data?.final_through ?? days.finalThrough;
   return (
     <>
       <Heading
         title={text.title}
         within={overview.data ? [overview.data.publisher.name] : []}
-        note={through || overview.data ? dataThrough(through, days.finalThrough) : !error && common.loading}
+        note={through || overview.data ? dataThrough(through, finalThrough) : !error && common.loading}
       >
         <LinkButton href={CHANGES_PATH}>{text.changes}</LinkButton>
         <ReportActions
@@ -69,7 +71,7 @@ export function Reports() {
       ) : (
         <div class={shown && !report.cached.data ? "results busy" : "results"} aria-busy={report.isWaiting}>
           <Stale of={report.cached} retry={retry} />
-          {shown ? <Results {...shown} days={days} onChange={change} /> : <ResultsSkeleton />}
+          {shown ? <Results {...shown} days={{ ...days, finalThrough }} onChange={change} /> : <ResultsSkeleton />}
         </div>
       )}
     </>
