@@ -10,6 +10,8 @@ use platform::http::router::{Method, RouteName};
 #[test]
 fn a_call_about_what_there_is_not_makes_no_object() {
     let (signpost, _) = Setup::new().start_with_fixtures();
+    // Attention has a register, which its first report makes.
+    signpost.operator("GET", "alarms", None).expect(200);
     let before = signpost.object_files();
     let facts = b"date,app_id,ad_type,country,impressions,clicks,revenue_micro_usd\n";
     let click_id = "A".repeat(40);
