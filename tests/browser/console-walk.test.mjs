@@ -174,7 +174,7 @@ test("clicks that were saved up before a payout fell are seen, and paid by the t
   await closePage(page);
 });
 
-test("each page that OPERATING names is there", async () => {
+test("each page that OPERATING and the alert rules name is there", async () => {
   const partner = await addPartner(shared.signpost, "named", "48000000");
   const ids = {
     app_id: "48000000",
@@ -183,8 +183,10 @@ test("each page that OPERATING names is there", async () => {
     advertiser_id: "named",
     publisher_id: DEMO,
   };
-  const document = await readFile(new URL("../../docs/OPERATING.md", import.meta.url), "utf8");
-  const named = [...document.matchAll(/`(\/console[^`#]*)`/g)].map(([, path]) => path);
+  const read = (path) => readFile(new URL(`../../${path}`, import.meta.url), "utf8");
+  const [document, rules] = [await read("docs/OPERATING.md"), await read("fixtures/prometheus/alerts.yaml")];
+  const matches = [...document.matchAll(/`(\/console[^`#]*)`/g), ...rules.matchAll(/page: (\S+)/g)];
+  const named = matches.map(([, path]) => path);
   const paths = new Set(named.map((path) => path.replace(/\{(\w+)\}/g, (_, name) => ids[name])));
   assert.ok(paths.size >= 14, [...paths].join(" "));
   const page = await shared.open({ cookie: admin });
