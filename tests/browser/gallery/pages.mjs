@@ -390,7 +390,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
       await page.getByText("Copy the secret now").waitFor();
       await page.getByRole("button", { name: "Done" }).click();
     },
-    shows: shows("None was sent yet."),
+    shows: shows("Nothing sent yet"),
   },
   audit: { path: "/dashboard/settings/audit", cookie: manager, shows: shows("Created a report key") },
   missing: { path: "/dashboard/nothing", cookie: owner, shows: shows("There is no page at this address.") },
