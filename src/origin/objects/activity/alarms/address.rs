@@ -80,7 +80,7 @@ pub fn set(
     let sealed = sender.seal(&purpose(publisher), plain.as_bytes(), runtime)?;
     db.transaction(|| {
         register::add(db, now_ms, &lasting(Some(&sealed)))?;
-        db.execute(sql::SET_ADDRESS, params![publisher, sealed.clone(), now_ms])
+        db.execute(sql::SET_ADDRESS, params![publisher, sealed, now_ms])
     })?;
     Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
 }
