@@ -53,7 +53,7 @@ pub fn json(list: &impl Serialize) -> DbResult<String> {
     serde_json::to_string(list).map_err(|error| DatabaseError(error.to_string()))
 }
 
-/// What a rule reads or writes, unless the database fails.
+/// The result of work on a database.
 pub type DbResult<T = ()> = Result<T, DatabaseError>;
 
 /// An error message of the database, for the log. It is never part of an answer.

@@ -460,7 +460,7 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
         serde_json::from_str::<Json>(&read.body).unwrap()["address"]["url"].clone()
     };
     let mut world = world.put_back(&before);
-    // What is reported before anybody has read the address reaches it, too.
+    // A report is sent to it even before anybody has read it.
     world.report(EndpointState::Failing, 0);
     assert_eq!(url(&world), "https://new.acme.example/alarms");
     world.pass(MINUTE_MS);

@@ -1,4 +1,4 @@
-//! The rules of `fixtures/prometheus` name metrics, sections and pages that there are. `make verify` has promtool try them.
+//! Each rule of `fixtures/prometheus` names an existing metric, section and page. `make verify` runs promtool on them.
 
 use std::collections::BTreeSet;
 

@@ -331,8 +331,8 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings and caps, tells accounts and attention what is due, applies what a decided import has left, and publishes.
-    /// Each is done even if another fails.
+    /// Pushes due callback settings and caps, tells accounts and attention what is due, applies what a decided import has left,
+    /// and publishes. Each is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {

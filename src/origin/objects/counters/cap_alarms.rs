@@ -1,4 +1,4 @@
-//! Tells the operator's attention of caps of which 80 % are used, and of caps that are used up, on the day of the cap.
+//! Tells the operator's attention, on the day of a cap, that 80 % of it or all of it is used.
 
 use std::time::Duration;
 

@@ -163,8 +163,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sweeps, sends batches, folds the log, vouches for the day before and tells of caps; each is done even if another fails. After an error
-    /// the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
+    /// Sweeps, tells of caps, sends batches, folds the log and vouches for the day before; each is done even if another fails.
+    /// After an error the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();

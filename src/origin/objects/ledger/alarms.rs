@@ -33,7 +33,7 @@ const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What was told, and what there is to tell.
+/// How far the receivers were told, and the newest causes.
 struct Standing {
     told: i64,
     again_ms: i64,
