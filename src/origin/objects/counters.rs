@@ -72,12 +72,19 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     ]))
 }
 
-/// The time for the alarm after a command. A command begins no retry of a batch, which has its alarm already, so only
-/// new clicks and caps are checked.
-pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
+/// The time for the alarm after clicks were appended. They begin no retry of a batch, which has its alarm already, and take
+/// from no cap.
+pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
         batches::opens_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,
+    ]))
+}
+
+/// The same after any other command, which may have taken from a cap.
+pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
+    Ok(earliest([
+        alarm_after_clicks(db, now_ms)?,
         cap_alarms::due_ms(db)?,
     ]))
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    MIGRATIONS, TakenCounts, alarm, alarm_after_command, cap_alarms,
+    MIGRATIONS, TakenCounts, alarm, alarm_after_clicks, alarm_after_command, cap_alarms,
     flushes::{GATHER, Tally},
     handle,
     log::{self, ClickLog, publisher},
@@ -155,7 +155,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             self.tally.replace(Some(tally));
             Ok::<_, DatabaseError>(())
         };
-        self.shell.command(append, alarm_after_command).await
+        self.shell.command(append, alarm_after_clicks).await
     }
 
     pub async fn alarm(&self) {
