@@ -9,15 +9,28 @@ import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
 const { COUNTRIES } = await importSource("shared/countries.ts");
-const { amount, visibleText } = await importSource("shared/format.ts");
+const { addDays, amount, daysIn, visibleText } = await importSource("shared/format.ts");
+const { byChange, comparer } = await importSource("dashboard/views/reports/comparer.ts");
+const { firstBatch } = await importSource("dashboard/views/reports/queries.ts");
+const { parseState } = await importSource("dashboard/views/reports/state.ts");
 const { auditDetail, REPLAY_WORDS } = await importSource("shared/messages/audit.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
 const { DELIVERY_NAMES, STATE_NAMES } = await importSource("shared/messages/rewards.ts");
+const { comparison, PRESETS, presetRange } = await importSource("dashboard/views/reports/periods.ts");
 const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
 const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource(
   "dashboard/views/rewards/filter.ts",
 );
+
+/** Numbers from 0 to 1 that a seed decides. */
+function generator(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {
@@ -186,5 +199,103 @@ test("every finding of a test has words", async () => {
   for (const code of codes) {
     const text = findingText({ code, severity: "problem", subject: "x" });
     assert.ok(!text.startsWith(code.replaceAll("_", " ")), code);
+  }
+});
+
+// Any range, any day through which there is data, each preset, and leap years.
+test("a period is compared with as many complete days on the same weekdays", () => {
+  const first = Date.UTC(2023, 11, 1) / 86_400_000;
+  const date = (day) => new Date(day * 86_400_000).toISOString().slice(0, 10);
+  const number = (text) => Date.parse(text) / 86_400_000;
+  let compared = 0;
+  for (let day = first; day < first + 2 * 366; day += 1) {
+    for (const late of [0, 1, 2, 9, 40]) {
+      const days = { today: date(day), last: date(day - late) };
+      const lengths = [1, 2, 6, 7, 8, 30, 31, 90].map((length) => ({
+        start_date: date(day + 1 - length),
+        end_date: date(day),
+      }));
+      for (const range of [...PRESETS.map((preset) => presetRange(preset, days)), ...lengths]) {
+        const found = comparison(range, days);
+        if (range.start_date > days.last) {
+          assert.equal(found, null);
+          continue;
+        }
+        const [start, end] = [range.start_date, range.end_date].map(number);
+        const [nowStart, nowEnd] = [found.now.start_date, found.now.end_date].map(number);
+        const [beforeStart, beforeEnd] = [found.before.start_date, found.before.end_date].map(number);
+        const message = JSON.stringify({ range, days, found });
+        assert.equal(nowStart, start, message);
+        assert.equal(nowEnd, Math.min(end, day - late), message);
+        assert.equal(found.leavesOutDays, end > day - late, message);
+        assert.equal(beforeEnd - beforeStart, nowEnd - nowStart, message);
+        assert.equal(nowStart - beforeStart, found.days, message);
+        assert.equal(found.days % 7, 0, message);
+        // The whole range goes back and no further than it must.
+        assert.ok(found.days >= end - start + 1 && found.days < end - start + 8, message);
+        compared += 1;
+      }
+    }
+  }
+  assert.ok(compared > 10_000);
+  const week = (preset) => presetRange(preset, { today: "2026-11-29", last: "2026-11-27" });
+  assert.deepEqual(week("this_week"), { start_date: "2026-11-23", end_date: "2026-11-29" });
+  assert.deepEqual(week("last_week"), { start_date: "2026-11-16", end_date: "2026-11-22" });
+});
+
+test("rows are sorted by change over both periods, as a plain list of their sums is", () => {
+  const random = generator(20_261_129);
+  const pick = (most) => Math.floor(random() * most);
+  for (let round = 0; round < 300; round += 1) {
+    const dimensions = [["date"], ["country"], ["date", "country"]][pick(3)];
+    const days = { today: "2026-11-29", last: addDays("2026-11-28", -pick(3)) };
+    const state = parseState(
+      `?range=2026-11-20_2026-11-28&by=${dimensions}&compare=1&by_change=1&sort=${["", "-"][pick(2)]}clicks`,
+    );
+    const first = firstBatch(state, days);
+    const { now, before, days: back } = first.compared;
+    const rowsIn = ({ start_date, end_date }) => {
+      const rows = new Map();
+      for (let count = pick(12); count > 0; count -= 1) {
+        const date = addDays(start_date, pick(daysIn(start_date, end_date)));
+        const row = { date, country: ["DE", "JP", "BR", "ZZ"][pick(4)], clicks: pick(50), revenue: 0, impressions: 0 };
+        const own = Object.fromEntries(
+          Object.entries(row).filter(([name]) => dimensions.includes(name) || !["date", "country"].includes(name)),
+        );
+        rows.set(dimensions.map((name) => own[name]).join(), own);
+      }
+      return [...rows.values()];
+    };
+    const answer = (rows) => ({ rows, total_count: rows.length, totals: {} });
+    const isByDate = dimensions.includes("date");
+    const [table, rowsNow, rowsBefore] = [rowsIn(state.range), rowsIn(now), rowsIn(before)];
+    const report = { first, table: answer(table), rowsNow: answer(rowsNow), rowsBefore: answer(rowsBefore) };
+    const compare = comparer(state, report);
+    const found = byChange(state, report.table, compare);
+
+    // A naive list: each row's clicks in both periods.
+    const keyOf = (row, shift) =>
+      dimensions.map((name) => (name === "date" ? addDays(row.date, shift) : row[name])).join();
+    const counted = first.compared.leavesOutDays && !isByDate ? rowsNow : table;
+    const sums = new Map(table.map((row) => [keyOf(row, 0), { now: 0, was: 0 }]));
+    const sum = (key) => sums.get(key) ?? sums.set(key, { now: 0, was: 0 }).get(key);
+    for (const row of rowsBefore) sum(keyOf(row, back)).was = row.clicks;
+    for (const row of counted) if (sums.has(keyOf(row, 0))) sum(keyOf(row, 0)).now = row.clicks;
+    const changeOf = (row) => {
+      const { now: value, was } = sums.get(keyOf(row, 0));
+      return isByDate && row.date > now.end_date ? null : value - was;
+    };
+    assert.deepEqual(new Set(found.map((row) => keyOf(row, 0))), new Set(sums.keys()));
+    const changes = found.map(changeOf);
+    const known = changes.filter((change) => change !== null);
+    assert.deepEqual(changes.slice(0, known.length), known, "those without a counterpart are last");
+    assert.deepEqual(
+      known,
+      known.toSorted((one, other) => (state.order.ascending ? one - other : other - one)),
+    );
+    for (const row of found) {
+      const pair = compare.row(row, "clicks");
+      assert.equal(pair && pair.now - pair.was, changeOf(row));
+    }
   }
 });

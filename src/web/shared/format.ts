@@ -170,6 +170,10 @@ export function countryName(code: string): string {
   }
 }
 
+/** A difference with its sign. */
+export const signed = (amount: number, write: (amount: number) => string) =>
+  amount > 0 ? `+${write(amount)}` : amount < 0 ? `−${write(-amount)}` : write(0);
+
 /** The relative change from `before` to `now`, or null where there is nothing to compare with. */
 export function change(now: number | undefined, before: number | undefined): number | null {
   return before ? ((now ?? 0) - before) / Math.abs(before) : null;

@@ -25,8 +25,10 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// Complete days that the overview compares with as many before.
+/// Complete days that the overview shows.
 const PERIOD: i32 = 30;
+/// Days between these and the days that they are compared with: whole weeks, as the page's reports compare.
+const DAYS_BACK: i32 = (PERIOD + 6) / 7 * 7;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
 pub async fn overview(visit: &Visit<'_>) -> HandlerResult {
@@ -94,7 +96,10 @@ async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
 /// Two periods of complete days until `last`. Impressions and eCPM leave the offerwall out, which has none.
 fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
-    let (current, previous) = (days(PERIOD - 1, 0), days(2 * PERIOD - 1, PERIOD));
+    let (current, previous) = (
+        days(PERIOD - 1, 0),
+        days(DAYS_BACK + PERIOD - 1, DAYS_BACK),
+    );
     let all = |range: &Value| {
         json!({
             "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],
@@ -110,7 +115,7 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     // Today is shown after its yesterday only.
     let end = if last.minus(-1) == today { today } else { last };
     let everything = json!({
-        "date_range": { "start_date": last.minus(2 * PERIOD - 1).to_string(), "end_date": end.to_string() },
+        "date_range": { "start_date": last.minus(DAYS_BACK + PERIOD - 1).to_string(), "end_date": end.to_string() },
         "dimensions": ["date"],
         "metrics": ["revenue", "clicks", "impressions", "ecpm"],
         "order_by": [{ "column": "date", "ascending": true }],

@@ -4,7 +4,7 @@ import { percent, timeText } from "../../shared/format";
 
 export const overview = {
   title: "Overview",
-  period: (range: string) => `${range}, UTC: 30 complete days against the 30 before`,
+  period: (range: string) => `${range}, UTC: 30 complete days against the same weekdays 5 weeks before`,
   tiles: {
     revenue: "Revenue",
     revenueNote: "estimated, USD",
@@ -15,7 +15,7 @@ export const overview = {
     allNote: "ads and offerwall",
     adsNote: "without offerwall",
   },
-  before: "vs 30 days before",
+  before: "vs 5 weeks before",
   nothingBefore: "nothing to compare with",
   notCompared: "not compared",
   beforeFailed: "comparison not available",
@@ -25,7 +25,7 @@ export const overview = {
   today: "Today so far",
   chartTitle: (metric: string) => `${metric} by day`,
   thisPeriod: "This period",
-  before30: "30 days before",
+  fiveWeeksBefore: "5 weeks before",
   metric: "Metric",
   topApps: "Top apps",
   topCountries: "Top countries",

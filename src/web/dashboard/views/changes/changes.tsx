@@ -6,7 +6,7 @@ import { More } from "../../../shared/components/more";
 import { Name } from "../../../shared/components/name";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { count, dateWithWeekday, money, moneyOf, timeText } from "../../../shared/format";
+import { count, dateWithWeekday, money, moneyOf, signed, timeText } from "../../../shared/format";
 import { usePages } from "../../../shared/use-pages";
 import { api } from "../../api";
 import { common, METRIC_NAMES } from "../../messages";
@@ -49,9 +49,6 @@ export function Changes() {
     </>
   );
 }
-
-const signed = (amount: number, write: (amount: number) => string) =>
-  amount > 0 ? `+${write(amount)}` : amount < 0 ? `−${write(-amount)}` : common.none;
 
 const columns = (nameOf: (appId: string) => string): Column<DayChange>[] => [
   column("date", text.date, ({ date, app_id }) => (

@@ -1,4 +1,4 @@
-// The last 30 complete days and today, above the 30 days before.
+// The last 30 complete days and today, above the same weekdays 5 weeks before.
 
 import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
@@ -10,6 +10,7 @@ import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
 import { addDays, count, datesIn, money } from "../../../shared/format";
 import { METRIC_UNITS } from "../../report-facts";
+import { daysBack } from "../reports/periods";
 import { chart as chartText, METRIC_NAMES, overview as text } from "../../messages";
 import { isRefusal, type Metric, type Overview, type ReportRow } from "../../types";
 
@@ -79,7 +80,7 @@ function chartData(metric: Metric, rows: ReportRow[], overview: Overview): Chart
   // Days without data would look like days without revenue, so the chart ends before them.
   const hasToday = reachesToday(overview);
   const dates = datesIn(addDays(last_day, 1 - DAYS), hasToday ? today : last_day);
-  const before = dates.map((date) => addDays(date, -DAYS));
+  const before = dates.map((date) => addDays(date, -daysBack(DAYS)));
   // The period before has no day that stands for today.
   const beforeValues = before.map((date, index) => (index < DAYS ? (values.get(date) ?? 0) : null));
   const series = [{ id: "now", label: text.thisPeriod, values: dates.map((date) => values.get(date) ?? 0) }];
@@ -88,7 +89,7 @@ function chartData(metric: Metric, rows: ReportRow[], overview: Overview): Chart
     title: text.chartTitle(METRIC_NAMES[metric]),
     dates,
     series: hasBefore
-      ? [...series, { id: "before", label: text.before30, values: beforeValues, dates: before, isBefore: true }]
+      ? [...series, { id: "before", label: text.fiveWeeksBefore, values: beforeValues, dates: before, isBefore: true }]
       : series,
     unit: METRIC_UNITS[metric],
     today: hasToday ? DAYS : null,

@@ -1,4 +1,4 @@
-// Overview: how the last 30 complete days went, against the 30 days before.
+// Overview: how the last 30 complete days went, against the same weekdays 5 weeks before.
 
 import { useEffect } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";

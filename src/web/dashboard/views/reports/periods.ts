@@ -1,9 +1,19 @@
-// Dates of a report: presets, and the period before.
+// Dates of a report: presets, and the days that they are compared with.
 
 import { addDays, daysIn } from "../../../shared/format";
 import type { DateRange } from "../../types";
 
-export const PRESETS = ["today", "yesterday", "last_7", "last_30", "last_90", "this_month", "last_month"] as const;
+export const PRESETS = [
+  "today",
+  "yesterday",
+  "last_7",
+  "last_30",
+  "last_90",
+  "this_week",
+  "last_week",
+  "this_month",
+  "last_month",
+] as const;
 export type Preset = (typeof PRESETS)[number];
 
 /** The days that presets and comparisons go by. */
@@ -15,11 +25,15 @@ export interface Days {
   finalThrough?: string | null;
 }
 
+/** 0 for a Monday. */
+const weekdayOf = (date: string) => (new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7;
+
 /** Dates of a preset. The last days are those of which there is all data. */
 export function presetRange(preset: Preset, { today, last }: Days): DateRange {
   const yesterday = addDays(today, -1);
   const lastDays = (count: number) => ({ start_date: addDays(last, 1 - count), end_date: last });
   const firstOfMonth = `${today.slice(0, 7)}-01`;
+  const monday = addDays(today, -weekdayOf(today));
   switch (preset) {
     case "today":
       return { start_date: today, end_date: today };
@@ -31,6 +45,10 @@ export function presetRange(preset: Preset, { today, last }: Days): DateRange {
       return lastDays(30);
     case "last_90":
       return lastDays(90);
+    case "this_week":
+      return { start_date: monday, end_date: today };
+    case "last_week":
+      return { start_date: addDays(monday, -7), end_date: addDays(monday, -1) };
     case "this_month":
       return { start_date: firstOfMonth, end_date: today };
     case "last_month": {
@@ -43,19 +61,25 @@ export function presetRange(preset: Preset, { today, last }: Days): DateRange {
 export interface Comparison {
   /** The days of the range of which there is all data. */
   now: DateRange;
-  /** As many days before them. */
+  /** As many days before the range, on the same weekdays. */
   before: DateRange;
   /** Days from a date of `before` to its counterpart in `now`. */
   days: number;
   leavesOutDays: boolean;
 }
 
-/** The range that one is compared with; null where it has no complete day. */
+/** Days between a period and the one it is compared with: whole weeks, because weekends earn other sums than weekdays. */
+export const daysBack = (length: number) => Math.ceil(length / 7) * 7;
+
+/**
+ * The days that those of a range are compared with; null where the range has no complete day. The whole range goes back, also where
+ * its last days are left out because they lack data.
+ */
 export function comparison(range: DateRange, { last }: Days): Comparison | null {
   const leavesOutDays = range.end_date > last;
   const end = leavesOutDays ? last : range.end_date;
   if (end < range.start_date) return null;
-  const days = daysIn(range.start_date, end);
+  const days = daysBack(daysIn(range.start_date, range.end_date));
   return {
     now: { start_date: range.start_date, end_date: end },
     before: { start_date: addDays(range.start_date, -days), end_date: addDays(end, -days) },

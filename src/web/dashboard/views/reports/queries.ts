@@ -12,8 +12,8 @@ import { addDays } from "../../../shared/format";
 export const MAX_LINES = 5;
 export const MAX_BARS = 10;
 
-// The most rows that the API answers. A page of the period before may need more than the page itself, since its filters
-// span a rectangle; what the answer does not contain is not compared.
+// The most rows that the API answers. Sorting by change needs all rows of both periods. A page of the period before may need more
+// than the page itself, since its filters span a rectangle; what the answer does not contain is not compared.
 const MAX_ROWS = 1000;
 
 /** The table's query, and that of an export and of curl. */
@@ -43,7 +43,8 @@ export function firstBatch(state: ReportState, days: Days): FirstBatch {
   const queries: Query[] = [];
   const ask = (query: Query) => queries.push(query) - 1;
   const compared = state.compare ? comparison(main.date_range, days) : null;
-  const table = ask({ ...main, totals: true, pagination: { page: state.page, count: state.size } });
+  const pagination = state.byChange ? { page: 1, count: MAX_ROWS } : { page: state.page, count: state.size };
+  const table = ask({ ...main, totals: true, pagination });
   const top: Query = { ...main, metrics: [state.plot], order_by: [{ column: state.plot, ascending: false }] };
   const chart = state.split
     ? ask({
@@ -110,8 +111,10 @@ export function secondBatch(
       .filter((dimension) => dimension !== "date")
       .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => cellValueOf(dimension, row)))] }));
     const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
-    const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MAX_ROWS } };
-    batch.rowsBefore = ask({ ...query, date_range: datesBefore(state, table, first.compared) });
+    const ofPage: Query = { ...main, filters: [...others, ...filters] };
+    const query: Query = { ...(state.byChange ? main : ofPage), pagination: { page: 1, count: MAX_ROWS } };
+    const range = state.byChange ? first.compared.before : datesBefore(state, table, first.compared);
+    batch.rowsBefore = ask({ ...query, date_range: range });
     // A row that contains days without all data is compared by the others.
     if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
       batch.rowsNow = ask({ ...query, date_range: first.compared.now });

@@ -1,9 +1,10 @@
 // The rows of a report, sorted and paged by the server, with the totals of the whole result.
 
 import { Change } from "../../components/change";
+import { Segments } from "../../../shared/components/segments";
 import { Pager } from "../../../shared/components/pager";
 import { type Column, Table } from "../../../shared/components/table";
-import { addDays, change, dateRangeText, dateWithWeekday } from "../../../shared/format";
+import { change, dateRangeText, dateWithWeekday, signed } from "../../../shared/format";
 import { metricValue } from "../../metrics";
 import { DIVISORS } from "../../report-facts";
 import { labelOf, cellValueOf } from "../../labels";
@@ -15,13 +16,14 @@ import {
   reports as text,
   table as tableText,
 } from "../../messages";
-import { type Dimension, isRefusal, type Metric, type ReportResult, type ReportRow, type Totals } from "../../types";
+import type { Dimension, Metric, ReportResult, ReportRow, Totals } from "../../types";
 import { isMetric } from "./columns";
+import { byChange, changedMetric, type Compare, comparer } from "./comparer";
 import { dayPath } from "../../router";
 import type { Days } from "./periods";
 import { rowKey } from "./queries";
 import { PAGE_SIZES, type ReportState } from "./state";
-import type { Part, Report } from "./use-report";
+import type { Report } from "./use-report";
 
 interface Props {
   state: ReportState;
@@ -33,6 +35,12 @@ interface Props {
 
 export function ResultTable({ state, report, table, days, onChange }: Props) {
   const compare = comparer(state, report);
+  const changed = compare && state.byChange ? byChange(state, table, compare) : null;
+  const first = (state.page - 1) * state.size;
+  const rows = state.byChange ? (changed ?? table.rows).slice(first, first + state.size) : table.rows;
+  const total = changed?.length ?? table.total_count;
+  const cannotSort = state.byChange && compare?.before && !changed;
+  const note = cannotSort ? text.tooManyToSort : compare && !compare.hasAllRows && text.compareSomeRows;
   const columns = [
     ...state.dimensions.map((dimension, index) => dimensionColumn(dimension, index === 0, days)),
     ...state.metrics.map((metric) => metricColumn(metric, state.metrics, table.totals ?? {}, compare)),
@@ -46,10 +54,21 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
   return (
     <section class="card table-card" aria-labelledby="table-title">
       <div class="card-head">
-        <h2 id="table-title">{text.rows(table.total_count)}</h2>
+        <h2 id="table-title">{text.rows(total)}</h2>
         <p class="note">
-          {comparisonNote(state, report)} {compare && !compare.hasAllRows && text.compareSomeRows}
+          {comparisonNote(state, report)} {note}
         </p>
+        {compare && (
+          <Segments
+            name={text.sortBy}
+            options={[
+              { value: "value", label: text.byValue },
+              { value: "change", label: text.byChange },
+            ]}
+            value={state.byChange ? "change" : "value"}
+            onChange={(by) => onChange({ byChange: by === "change" })}
+          />
+        )}
         <p class="visually-hidden" role="status">
           {text.sortedBy(columnName(state.order.column), state.order.ascending)}
         </p>
@@ -57,9 +76,9 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
       <Table
         name={text.tableName}
         columns={columns}
-        rows={table.rows}
+        rows={rows}
         rowKey={(row) => rowKey(state, row)}
-        sorting={{ ...state.order, onSort: sort }}
+        sorting={{ ...state.order, ...(state.byChange && { column: changedMetric(state) }), onSort: sort }}
         hasTotals={table.totals !== undefined}
         isBusy={report.isWaiting}
       />
@@ -67,7 +86,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
       <Pager
         page={state.page}
         size={state.size}
-        total={table.total_count}
+        total={total}
         sizes={PAGE_SIZES}
         onPage={(page) => onChange({ page })}
         onSize={(size) => onChange({ size })}
@@ -130,96 +149,40 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Co
   };
 }
 
-interface Compare {
-  /** Whether the answers contain every row that could be compared. */
-  hasAllRows: boolean;
-  row: (row: ReportRow, metric: Metric) => number | null | "waiting" | "unknown";
-  total: (metric: Metric) => { was: number; ratio: number | null } | null;
-}
-
 function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare: Compare | null): Column<ReportRow> {
-  const total = compare?.total(metric);
+  const cell = (row: Totals, pair: ReturnType<Compare["row"]> | undefined) => (
+    <>
+      {cellText(metric, row, metrics)}
+      {pair !== undefined && <Moved metric={metric} pair={pair} />}
+    </>
+  );
   return {
     key: metric,
     header: METRIC_NAMES[metric],
     isNumber: true,
     sortable: true,
-    total: (
-      <>
-        {cellText(metric, totals, metrics)}
-        {compare && (
-          <span class="cell-change">
-            {total ? (
-              <>
-                <Change ratio={total.ratio} />
-                <span class="visually-hidden">
-                  , {tableText.before} {metricValue(metric, total.was)}
-                </span>
-              </>
-            ) : (
-              common.none
-            )}
-          </span>
-        )}
-      </>
-    ),
-    cell: (row) => {
-      const ratio = compare?.row(row, metric);
-      return (
-        <>
-          {cellText(metric, row, metrics)}
-          {ratio !== undefined && (
-            <span class="cell-change">{ratio === "waiting" ? "\u00a0" : <Change ratio={ratio} />}</span>
+    total: cell(totals, compare?.total(metric)),
+    cell: (row) => cell(row, compare?.row(row, metric)),
+  };
+}
+
+/** The change in percent and in the metric's unit, and the value of the days before. */
+function Moved({ metric, pair }: { metric: Metric; pair: ReturnType<Compare["row"]> }) {
+  if (pair === "waiting") return <span class="cell-change">&nbsp;</span>;
+  const isKnown = pair !== null && pair !== "unknown";
+  return (
+    <>
+      <span class="cell-change">
+        <Change ratio={isKnown ? change(pair.now, pair.was) : pair} />
+      </span>
+      {isKnown && (
+        <span class="cell-before">
+          {text.moved(
+            signed(pair.now - pair.was, (value) => metricValue(metric, value)),
+            metricValue(metric, pair.was),
           )}
-        </>
-      );
-    },
-  };
-}
-
-interface Index {
-  rows: Map<string, ReportRow>;
-  /** Whether a row that is not there is 0: an answer of many rows does not contain all. */
-  isWhole: boolean;
-}
-
-function index(state: ReportState, part: Part, shift = 0): Index | null {
-  if (!part || isRefusal(part)) return null;
-  return {
-    rows: new Map(part.rows.map((row) => [rowKey(state, row, shift), row])),
-    isWhole: part.rows.length === part.total_count,
-  };
-}
-
-const totalsOf = (part: Part): Totals | null => (part && !isRefusal(part) ? (part.totals ?? {}) : null);
-
-/** Changes against the period before; null where nothing is compared. */
-function comparer(state: ReportState, report: Report): Compare | null {
-  const { compared } = report.first;
-  if (!compared) return null;
-  const isByDate = state.dimensions.includes("date");
-  const before = index(state, report.rowsBefore, compared.days);
-  const needsNow = compared.leavesOutDays && !isByDate;
-  const now = needsNow ? index(state, report.rowsNow) : null;
-  const totalBefore = totalsOf(report.totalsBefore);
-  const totalNow = totalsOf(compared.leavesOutDays ? report.totalsNow : report.table);
-  const failed = [report.rowsBefore, report.rowsNow].some((part) => part !== null && isRefusal(part));
-  return {
-    hasAllRows: before?.isWhole !== false && now?.isWhole !== false,
-    row: (row, metric) => {
-      if (failed) return null;
-      if (!before || (needsNow && !now)) return "waiting";
-      if (isByDate && row.date! > addDays(compared.before.end_date, compared.days)) return null;
-      const key = rowKey(state, row);
-      const was = before.rows.get(key);
-      const counted = now ? now.rows.get(key) : row;
-      if ((!was && !before.isWhole) || (!counted && !now?.isWhole)) return "unknown";
-      return change(counted?.[metric], was?.[metric]);
-    },
-    total: (metric) => {
-      if (!totalBefore || !totalNow) return null;
-      const was = totalBefore[metric] ?? 0;
-      return { was, ratio: change(totalNow[metric], was) };
-    },
-  };
+        </span>
+      )}
+    </>
+  );
 }

@@ -15,6 +15,8 @@ export interface ReportState {
   page: number;
   size: number;
   compare: boolean;
+  /** Sorts by the change of a metric and not by its value. */
+  byChange: boolean;
   chart: "line" | "bar";
   plot: Metric;
   split: Dimension | null;
@@ -70,6 +72,7 @@ export function parseState(search: string): ReportState {
     page: Math.max(1, Math.floor(Number(params.get("page"))) || 1),
     size: PAGE_SIZES.find((size) => String(size) === params.get("rows")) ?? DEFAULT_SIZE,
     compare: params.get("compare") === "1",
+    byChange: params.get("by_change") === "1",
     chart: params.get("chart") === "bar" ? "bar" : "line",
     plot: "revenue",
     split: FILTER_DIMENSIONS.find((name) => name === params.get("split")) ?? null,
@@ -96,6 +99,7 @@ export function repair(state: ReportState): ReportState {
     : isDimension(column) && state.dimensions.includes(column);
   return {
     ...state,
+    byChange: state.compare && state.byChange,
     metrics,
     order: isSortable ? state.order : defaultOrder(state.dimensions, metrics),
     plot: metrics.includes(state.plot) ? state.plot : metrics[0]!,
@@ -118,6 +122,7 @@ export function formatState(state: ReportState): string {
   if (state.page !== 1) params.set("page", String(state.page));
   if (state.size !== DEFAULT_SIZE) params.set("rows", String(state.size));
   if (state.compare) params.set("compare", "1");
+  if (state.byChange) params.set("by_change", "1");
   if (state.chart === "bar") params.set("chart", "bar");
   if (state.plot !== state.metrics[0]) params.set("plot", state.plot);
   if (state.split) params.set("split", state.split);
