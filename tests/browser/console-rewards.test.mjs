@@ -151,9 +151,15 @@ for (const [role, stops] of [
     await page.route(/\/replays\/[^/]+$/, () => {});
     await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
     await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+    const start = page.getByRole("button", { name: /^Send \d+ callbacks? again$/ });
+    await page.getByRole("dialog").getByText("Nothing matches that can be sent again.").waitFor();
+    await hand.tick(page.getByRole("radio", { name: /^All/ }));
+    await page.getByText(/callbacks? match/).waitFor();
+    assert.equal(await start.count(), 0, "delivered ones need a second yes");
+    await hand.tick(page.getByRole("checkbox", { name: /users are paid twice/ }));
     const isStart = (answer) => answer.url().endsWith("/replays") && !answer.request().postDataJSON().dry_run;
     const started = page.waitForResponse(isStart);
-    await hand.press(page.getByRole("button", { name: /^Send \d+ callbacks? again$/ }));
+    await hand.press(start);
     const { replay_id: id } = await (await started).json();
     await page.getByText(/^Queueing callbacks to be sent again/).waitFor();
     assert.equal(await page.getByRole("button", { name: "Stop" }).count(), stops);

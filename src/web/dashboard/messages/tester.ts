@@ -19,7 +19,7 @@ export const tester = {
     wrong: "as a forger would; your receiver must not answer 2xx",
   } satisfies Record<SignWith, string>,
   send: "Send a test",
-  sending: "Sending…",
+  sending: "Waiting for the answer, 20 seconds at most…",
   sent: "The test was sent.",
   result: "Result of the test",
   diagnosis: "Diagnosis",

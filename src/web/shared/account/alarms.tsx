@@ -10,7 +10,7 @@ import { Facts } from "../components/facts";
 import { FormDialog, SecretDialog, TextField } from "../components/form-dialog";
 import { Loaded } from "../components/loaded";
 import { Empty, FormError } from "../components/states";
-import { say } from "../components/status";
+import { tell } from "../components/status";
 import { count, timeText } from "../format";
 import { SECTION_NAMES } from "../messages";
 import { alarms as text } from "../messages/alarms";
@@ -38,7 +38,7 @@ export function Alarms({ intro, mayChange, calls }: Props) {
   const close = () => setOpen(null);
   const test = useAction(async () => {
     const { http_status, error } = await withVerification(calls.test);
-    say(text.tested(http_status, error));
+    tell(text.tested(http_status, error));
     await alarms.reload();
   });
   const set = <AddButton onClick={() => setOpen("set")}>{text.set}</AddButton>;

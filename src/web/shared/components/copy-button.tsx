@@ -3,7 +3,7 @@
 import { useId, useState } from "preact/hooks";
 import { common } from "../messages";
 import { Check, Copy } from "./icons";
-import { say } from "./status";
+import { say, tell } from "./status";
 
 const CONFIRMED_MILLISECONDS = 2000;
 
@@ -21,7 +21,7 @@ export function CopyButton({ text, label = common.copy, said = () => common.copi
     try {
       await navigator.clipboard.writeText(text());
     } catch {
-      say(common.copyFailed);
+      tell(common.copyFailed);
       return;
     }
     say(said());

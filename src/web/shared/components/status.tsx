@@ -1,32 +1,51 @@
-// Short messages at the foot of the page, read aloud when they appear.
+// A short message at the foot of the page, read aloud when it appears. A newer one takes its place, and another view ends it.
 
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { pathParts } from "../navigation";
 
 interface Message {
   id: number;
   text: string;
+  isDone: boolean;
+  saidAt: number;
 }
 
 // Long enough to read two sentences; nothing is said here that is not also seen in the view.
 const SHOWN_MILLISECONDS = 6000;
+// What is said just before a view opens is about the way to it.
+const OF_LAST_VIEW_MILLISECONDS = 500;
 
-const messages = signal<Message[]>([]);
+const message = signal<Message | null>(null);
 let lastId = 0;
 
-export function say(text: string) {
+function show(text: string, isDone: boolean) {
   const id = ++lastId;
-  messages.value = [...messages.value.slice(-2), { id, text }];
+  message.value = { id, text, isDone, saidAt: performance.now() };
   setTimeout(() => {
-    messages.value = messages.value.filter((message) => message.id !== id);
+    if (message.peek()?.id === id) message.value = null;
   }, SHOWN_MILLISECONDS);
 }
 
+/** Says that something was done. */
+export const say = (text: string) => show(text, true);
+/** Says what is neither done nor wrong in the view. */
+export const tell = (text: string) => show(text, false);
+
 export function Status() {
+  const path = pathParts.value.join("/");
+  useEffect(() => {
+    const shown = message.peek();
+    if (shown && performance.now() - shown.saidAt > OF_LAST_VIEW_MILLISECONDS) message.value = null;
+  }, [path]);
+  const shown = message.value;
   return (
     <div class="status" role="status" aria-live="polite">
-      {messages.value.map((message) => (
-        <p key={message.id}>{message.text}</p>
-      ))}
+      {shown && (
+        <p key={shown.id} class={shown.isDone ? "done" : undefined}>
+          {shown.text}
+        </p>
+      )}
     </div>
   );
 }

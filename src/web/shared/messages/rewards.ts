@@ -152,13 +152,16 @@ export const replay = {
   which: "Which ones",
   all: "All",
   whichHints: {
-    "": "whatever became of them, delivered ones too",
+    "": "in any state, delivered ones too",
     dead: "not tried any more by itself",
     waiting: `sent as soon as ${RECEIVER} takes calls, not at their next try`,
     delivered: `${RECEIVER} answered 2xx, and gets them once more`,
     not_wanted: "sent if the app’s callback asks for their events now",
     no_endpoint: "sent once the app has a callback",
   } satisfies Record<RewardDelivery | "", string>,
+  mayPayTwice: sentence(
+    `Send delivered callbacks, too. If ${RECEIVER} does not recognise a transaction id that it has had, users are paid twice`,
+  ),
   since: "Conversions since (UTC)",
   sinceHint: "Leave it empty for all.",
   upTo: "Conversions up to (UTC)",

@@ -7,6 +7,7 @@ import { useCached } from "../cache";
 import { isRefused } from "../client";
 import { PrimaryRun, SmallButton, SmallRun } from "../components/button";
 import { Choices } from "../components/choices";
+import { Checkbox } from "../components/field";
 import { Dialog, DialogButtons } from "../components/dialog";
 import { focusHeading } from "../components/heading";
 import { Name } from "../components/name";
@@ -80,14 +81,17 @@ export function ReplayMany(props: Props) {
   );
 }
 
-const CHOICES: Props["delivery"][] = ["", "dead", "waiting", "delivered"];
+const CHOICES: Props["delivery"][] = ["dead", "waiting", "delivered", ""];
 
-/** Starts with what the list shows. */
+/** Starts with what the list shows, and else with what was given up. */
 function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
-  const [delivery, setDelivery] = useState(initial.delivery);
+  const [delivery, setDelivery] = useState<Props["delivery"]>(initial.delivery || "dead");
+  const [isSure, setSure] = useState(false);
   const [days, setDays] = useState({ since: initial.from, upTo: initial.to });
   // A state of callbacks that is rarely sent again is a choice only where the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
+  // Users of a receiver that does not know repeats may be paid twice.
+  const hasDelivered = delivery === "" || delivery === "delivered";
   const key = useIdempotencyKey();
   const { counted, error, retry, isCounting } = useCount(delivery, days, async () => {
     const filter = filterOf(delivery, days.since, days.upTo);
@@ -115,7 +119,10 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
           hint: text.whichHints[value],
         }))}
         chosen={[delivery]}
-        onChange={([value]) => setDelivery(value!)}
+        onChange={([value]) => {
+          setDelivery(value!);
+          setSure(false);
+        }}
       />
       <DayFields days={days} upToHint={text.upToHint} onChange={setDays} />
       {fixed && (
@@ -128,9 +135,16 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
         {isCounting && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
+      {hasDelivered && (
+        <Checkbox checked={isSure} onChange={setSure}>
+          {text.mayPayTwice}
+        </Checkbox>
+      )}
       <FormError error={inWords(error ?? start.error, REFUSALS, null)} />
       <DialogButtons onClose={onClose} retry={retry}>
-        {counted && counted.count > 0 && <PrimaryRun of={start}>{text.start(counted.count)}</PrimaryRun>}
+        {counted && counted.count > 0 && (isSure || !hasDelivered) && (
+          <PrimaryRun of={start}>{text.start(counted.count)}</PrimaryRun>
+        )}
       </DialogButtons>
     </Dialog>
   );

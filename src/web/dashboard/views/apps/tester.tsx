@@ -6,7 +6,7 @@ import { api } from "../../api";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { FormError } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
+import { tell } from "../../../shared/components/status";
 import { settings } from "../../messages";
 import { tester as text } from "../../messages/tester";
 import { withVerification } from "../../../shared/passkeys";
@@ -22,8 +22,10 @@ export function Tester({ app }: { app: App }) {
   const options: SignWith[] = isRotating ? ["both", "current", "wrong"] : ["both", "wrong"];
   const signWith = options.includes(chosen) ? chosen : "both";
   const send = useAction(async () => {
+    // Nobody may take the last verdict for the new one.
+    setResult(null);
     setResult(await withVerification(() => api.testCallback(app.app_id, signWith)));
-    say(text.sent);
+    tell(text.sent);
   });
   return (
     <Card title={text.title} intro={text.intro}>
