@@ -13,6 +13,22 @@ export const activity = {
     nowNote: "last 30 days and today",
   },
   behind: (ms: number) => `Rewards are behind by ${durationText(ms)}. Newer ones may be missing.`,
+  trouble: {
+    title: "Needs attention",
+    states: ({ state, waiting, dead }: EndpointHealth) =>
+      [
+        state === "disabled" && "your receiver told us to stop, so no reward is sent.",
+        state === "failing" && "your receiver does not answer 2xx.",
+        waiting > 0 && `${plural(waiting, "callback waits", "callbacks wait")}.`,
+        dead > 0 && `${plural(dead, "callback was", "callbacks were")} given up, so users are not paid.`,
+      ]
+        .filter(Boolean)
+        .join(" "),
+    repair: "Repair it",
+    see: "See them",
+    more: (apps: number) => `${plural(apps, "more app is", "more apps are")} listed under Callback health.`,
+    late: (date: string) => `Ad figures are late: they are complete through ${date} only.`,
+  },
   log: "Open the delivery log",
   health: {
     title: "Callback health",

@@ -70,6 +70,8 @@ export const reports = {
   topOnly: (shown: number) => `The ${shown} largest are shown.`,
   tableName: "Report",
   rows: (total: number) => plural(total, "row", "rows"),
+  notArrivedTitle: (dates: string) => `No data has arrived for ${dates} yet`,
+  notArrived: (last: string) => `Data are complete through ${last}.`,
   emptyTitle: "Nothing in these dates",
   empty: "No row matches. Choose other dates or remove a filter.",
   resetFilters: "Remove all filters",

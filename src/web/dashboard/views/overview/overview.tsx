@@ -14,6 +14,7 @@ import { DaysChart } from "./days-chart";
 import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
 import { TopLists } from "./top-lists";
+import { Trouble } from "./trouble";
 
 const ACTIVITY_MILLISECONDS = 10_000;
 
@@ -52,6 +53,7 @@ export function Overview() {
         <>
           <Stale of={cached} retry={reload} />
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
+          {data && <Trouble overview={data} data={activity.data} role={data.member.role} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
           {data && hasNoNumbers(data) ? (
             data.publisher.approved && (

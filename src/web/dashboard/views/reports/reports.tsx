@@ -6,7 +6,7 @@ import { Button, LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
-import { addDays, dateRangeText } from "../../../shared/format";
+import { addDays, dateRangeText, dateText } from "../../../shared/format";
 import { labelOf } from "../../labels";
 import { common, dataThrough, DIMENSION_NAMES, reports as text } from "../../messages";
 import { search, setSearch } from "../../../shared/navigation";
@@ -91,6 +91,12 @@ function Results({ state, report, days, onChange }: ResultsProps) {
     return <PartFailed part={table} retry={report.reload} />;
   }
   if (!table || table.total_count === 0) {
+    const { start_date: start, end_date: end } = resolveRange(state.range, days);
+    if (start > days.last) {
+      return (
+        <Empty title={text.notArrivedTitle(dateRangeText(start, end))}>{text.notArrived(dateText(days.last))}</Empty>
+      );
+    }
     return (
       <Empty
         title={text.emptyTitle}

@@ -1,0 +1,53 @@
+// What is wrong now, above the numbers: callbacks that do not arrive, and ad figures that are late.
+
+import type { ComponentChildren } from "preact";
+import { Warning } from "../../../shared/components/icons";
+import { Name } from "../../../shared/components/name";
+import { addDays, dateText, startOf } from "../../../shared/format";
+import { activity } from "../../messages/activity";
+import { appPath, givenUpPath } from "../../router";
+import { may } from "../../session";
+import type { Activity, Overview, Role } from "../../types";
+import { useAppNames } from "../app-names";
+import { type AppCallback, callbacksOf } from "../../../shared/rewards/activity";
+
+const text = activity.trouble;
+/** Apps that are named. The list below has all. */
+const SHOWN = 3;
+/** Ad figures of a day are late at noon of the day after, in seconds after that day's end. */
+const LATE_SECONDS = 36 * 3600;
+
+export function Trouble({ overview, data, role }: { overview: Overview; data: Activity | undefined; role: Role }) {
+  const { nameOf } = useAppNames();
+  const apps = data ? callbacksOf(data).filter(isBroken) : [];
+  const lines: [string, ComponentChildren][] = apps.slice(0, SHOWN).map((app) => [
+    app.app_id,
+    <>
+      <Name>{nameOf(app.app_id)}</Name>: {text.states(app)} <Repair app={app} role={role} />
+    </>,
+  ]);
+  if (apps.length > SHOWN) lines.push(["more", text.more(apps.length - SHOWN)]);
+  if (isLate(overview)) lines.push(["late", text.late(dateText(overview.last_day))]);
+  if (lines.length === 0) return null;
+  return (
+    <section class="banner warning" aria-label={text.title}>
+      <Warning />
+      <ul>
+        {lines.map(([key, line]) => (
+          <li key={key}>{line}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const isBroken = ({ state, dead }: AppCallback) => state === "disabled" || state === "failing" || dead > 0;
+
+function Repair({ app: { app_id: id, state }, role }: { app: AppCallback; role: Role }) {
+  const isOff = state === "disabled" || state === "failing";
+  if (isOff) return may(role, "app_settings") && <a href={appPath(id)}>{text.repair}</a>;
+  return <a href={givenUpPath(id)}>{text.see}</a>;
+}
+
+/** Whether the day after the last complete one should be complete by now. */
+const isLate = ({ last_day: last }: Overview) => Date.now() / 1000 >= startOf(addDays(last, 1)) + LATE_SECONDS;
