@@ -3,6 +3,7 @@
 
 pub mod advertiser;
 pub mod app;
+pub mod changes;
 pub mod offer;
 pub mod own_app;
 pub mod plain_text;

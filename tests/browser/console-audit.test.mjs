@@ -62,16 +62,24 @@ const shared = suite({ facts: false }, async (signpost) => {
 
   expected = [
     ["Created a publisher", `Publisher ${PUBLISHER}`],
-    ["Changed a publisher", `Publisher ${PUBLISHER}`, "Approval, Apps it may set up by itself"],
+    ["Changed a publisher", `Publisher ${PUBLISHER}`, "Approval: no → yes; Apps it may set up by itself: none → 30"],
     ["Invited somebody to a publisher", `Publisher ${PUBLISHER}`, "Ana, Ruiz, Owner"],
     ["Issued a Pub-Key", `Publisher ${PUBLISHER}`],
     ["Created a report key", `Publisher ${PUBLISHER}`, `“Looker, daily”, key ${key.key_id}`],
     ["Revoked a report key", `Publisher ${PUBLISHER}`, `key ${key.key_id}`],
-    ["Changed an app", `App ${WEB_APP}`, "Fallback hosts, Rewards for each user and day"],
+    [
+      "Changed an app",
+      `App ${WEB_APP}`,
+      "Fallback hosts: none → play.example.com; Rewards for each user and day: 3 → 50",
+    ],
     ["Created an advertiser", "Advertiser kite"],
     ["Issued a token", "Advertiser kite", `serial ${token.token_id}`],
     ["Revoked a token", "Advertiser kite", `serial ${token.token_id}`],
-    ["Changed an offer", `Offer ${SURVEY.offer}`, "Name, Start"],
+    [
+      "Changed an offer",
+      `Offer ${SURVEY.offer}`,
+      `Name: ${offer.name} → Paper Lantern; Start: none → 14 Nov 2023, 22:13 UTC`,
+    ],
     ["Replaced a day of facts", "Publisher lumen-arcade", "3 Nov 2026, 1 row"],
     ["Restated a day", "Publisher lumen-arcade", "3 Nov 2026"],
     ["Published all changes"],

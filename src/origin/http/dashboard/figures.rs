@@ -96,10 +96,7 @@ async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
 /// Two periods of complete days until `last`. Impressions and eCPM leave the offerwall out, which has none.
 fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
-    let (current, previous) = (
-        days(PERIOD - 1, 0),
-        days(DAYS_BACK + PERIOD - 1, DAYS_BACK),
-    );
+    let (current, previous) = (days(PERIOD - 1, 0), days(DAYS_BACK + PERIOD - 1, DAYS_BACK));
     let all = |range: &Value| {
         json!({
             "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],

@@ -1,6 +1,6 @@
 //! The operator's calls to the catalog.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,10 @@ use worker::{Method, Request, RequestInit, Response};
 use super::{
     MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment,
 };
-use crate::http::{HandlerResult, RequestContext, routes::CatalogCall, site::gate::Member};
+use crate::{
+    http::{HandlerResult, RequestContext, routes::CatalogCall, site::gate::Member},
+    objects::accounts::audit::MAX_TEXT,
+};
 use contract::{
     catalog::{
         COMMAND_PATH, EnterTerms, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
@@ -17,7 +20,10 @@ use contract::{
     },
     operation::{CallError, ObjectAddress, OperatorReply},
 };
-use domain::model::{ApiError, INVALID_FIELD, document::tag};
+use domain::{
+    catalog::changes,
+    model::{ApiError, INVALID_FIELD, document::tag},
+};
 use platform::{
     http::{Answer, body, header},
     object_call::{self, broken},
@@ -136,7 +142,7 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
     }
 }
 
-/// `is_audited` notes for the audit which members of the document were changed.
+/// `is_audited` notes for the audit what was changed in the document.
 async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerResult {
     let before: Option<Map<String, Value>> = if is_audited {
         none_if_unknown(read_resource(context, put.resource, &put.id).await)?
@@ -150,18 +156,9 @@ async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerR
     }
     let detail = match before {
         None => "created".to_owned(),
-        Some(before) => changed_members(&before, &read_reply(&reply)?),
+        Some(before) => changes::detail(&before, &read_reply(&reply)?, MAX_TEXT),
     };
     Ok(answer.audited(detail))
-}
-
-/// The names of the members that differ, without those that Signpost adds.
-fn changed_members(before: &Map<String, Value>, after: &Map<String, Value>) -> String {
-    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let changed = names.into_iter().filter(|name| {
-        before.get(*name) != after.get(*name) && !matches!(name.as_str(), "terms_revision" | "updated_at")
-    });
-    changed.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// A resource with its tag, for a PUT that replaces no other.

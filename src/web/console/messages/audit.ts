@@ -102,13 +102,48 @@ const FIELDS: Record<string, Record<string, string>> = {
   },
 };
 
+const GOAL_FIELDS: Record<string, string> = {
+  ttl: "title",
+  instr: "instructions",
+  payout_usd: "payout in USD",
+  ord: "order",
+  gl_val: "value",
+};
+
+/** A member of a document by its path, as `src/domain/catalog/changes.rs` writes it. */
+function fieldName(action: string, path: string): string {
+  const [first = "", ...rest] = path.split(".");
+  const name = FIELDS[action]![first] ?? first;
+  if (first !== "goals") return [name, ...rest].join(", ");
+  const [goal, field] = rest;
+  return [goal ? `Goal ${goal}` : name, field && (GOAL_FIELDS[field] ?? field)].filter(Boolean).join(", ");
+}
+
+const TIMES = ["starts_at", "ends_at", "terms_since"];
+
+function valueText(path: string, value: unknown): string {
+  if (typeof value === "number" && TIMES.includes(path)) return timeText(value);
+  if (value === null || value === "") return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length > 0 ? value.map((item) => valueText(path, item)).join(" ") : "none";
+  return String(value);
+}
+
+type FieldChange = [path: string, before?: unknown, after?: unknown];
+
+function changeText(action: string, [path, ...values]: FieldChange): string {
+  const name = fieldName(action, path);
+  return values.length === 2 ? `${name}: ${valueText(path, values[0])} → ${valueText(path, values[1])}` : name;
+}
+
 function fieldsDetail(action: string, detail: string): string | null {
   if (detail === "created") return null;
-  if (detail === "") return audit.nothingChanged;
-  return detail
-    .split(", ")
-    .map((field) => FIELDS[action]![field] ?? field)
-    .join(", ");
+  if (detail === "" || detail === "[]") return audit.nothingChanged;
+  // Entries from before 0.1.0 have names alone.
+  const changes: FieldChange[] = detail.startsWith("[")
+    ? JSON.parse(detail)
+    : detail.split(", ").map((name): FieldChange => [name]);
+  return changes.map((change) => changeText(action, change)).join("; ");
 }
 
 /** The reason that somebody gave, and those that were overridden. */
