@@ -79,6 +79,12 @@ pub struct Settled {
     pub count: u32,
     /// How many of them were changed; none by a dry run. The others were so already, or are in `refused`.
     pub settled: u32,
+    /// The payouts of those that matched.
+    #[serde(default)]
+    pub payout_micro_usd: i64,
+    /// The payouts of those that were changed.
+    #[serde(default)]
+    pub settled_micro_usd: i64,
     /// How many were refused, by code.
     pub refused: BTreeMap<String, u32>,
     /// The last entry that this step looked at, if there are more.

@@ -48,10 +48,12 @@ export async function rejectMany(page, hand, number, reason) {
   await hand.press(page.getByRole("button", { name: "Approve or reject selected" }));
   await dialog(page).getByText(`${number} rewards match`).waitFor();
   await hand.tick(dialog(page).getByLabel("Reject"));
-  await inDialog(page, `Reject ${number}`).waitFor();
+  const reject = dialog(page).getByRole("button", { name: new RegExp(`^Reject ${number} rewards, \\$\\d+\\.\\d\\d$`) });
+  await reject.waitFor();
   await hand.write(dialog(page).getByLabel("Reason"), reason);
-  await hand.press(inDialog(page, `Reject ${number}`));
-  await page.getByRole("dialog", { name: `${number} rewards were rejected` }).waitFor();
+  await hand.press(reject);
+  const done = new RegExp(`^${number} rewards were rejected, \\$\\d+\\.\\d\\d in all`);
+  await page.getByRole("dialog", { name: done }).waitFor();
   await hand.press(inDialog(page, "Done"));
   await page.getByText("Nothing matches").waitFor();
 }

@@ -60,7 +60,11 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
     put(&json!({ "name": "Audited", "approved": false })).expect(200);
     let key_id = keys["report_keys"][0]["key_id"].as_str().unwrap();
     let expected = [
-        ("publisher_put", json!(audited), json!(r#"[["approved",true,false]]"#)),
+        (
+            "publisher_put",
+            json!(audited),
+            json!(r#"[["approved",true,false]]"#),
+        ),
         (
             "day_restated",
             json!(format!("{audited} 2026-01-03")),

@@ -27,7 +27,7 @@ use contract::{
     operation::OperatorReply,
     outbox::{Get, Replay, Test},
 };
-use domain::model::{AppId, Document, FieldError, SECOND_MS, common, trimmed};
+use domain::model::{AppId, Document, FieldError, MicroUsd, SECOND_MS, common, trimmed};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,11 +103,14 @@ pub async fn call(
             let (all, next) = outboxes.settle_many(&first, from).await?;
             let (until, next) = (first.filter.until, next.map(Place::to_text));
             if first.dry_run {
-                let body = json!({ "count": all.count, "until": until, "next": next });
+                let body = json!({
+                    "count": all.count, "payout": MicroUsd(all.payout_micro_usd), "until": until, "next": next,
+                });
                 return Ok(answer(&body)?.dry_run(true));
             }
             let body = json!({
-                "count": all.count, "settled": all.settled, "refused": all.refused, "until": until, "next": next,
+                "count": all.count, "payout": MicroUsd(all.payout_micro_usd), "settled": all.settled,
+                "settled_payout": MicroUsd(all.settled_micro_usd), "refused": all.refused, "until": until, "next": next,
             });
             Ok(answer(&body)?.audited(audit_words::of_many(&first, all.count, all.settled)))
         }

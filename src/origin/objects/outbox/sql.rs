@@ -224,7 +224,8 @@ platform::statements! {
     pub const SET_REASON = "UPDATE entries SET reason = ? WHERE entry = ?";
     /// after this entry, last entry, status, conversions at most, reason or NULL, its numbers as refused and as held, user or
     /// NULL, offer or NULL, first second, second after the last → entry, transaction id
-    pub const LIST_TO_SETTLE = concat!("SELECT e.entry, e.transaction_id
+    pub const LIST_TO_SETTLE = concat!("SELECT e.entry, e.transaction_id,
+          CAST(ROUND(COALESCE(e.fields ->> '$.payout', 0) * 1000000) AS INTEGER)
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.entry > ?1 AND e.entry <= ?2 AND ", entry_status!(), " = ?3 AND ", with_reason!(), "
           AND (?8 IS NULL OR e.user_id = ?8) AND (?9 IS NULL OR e.fields ->> '$.offer_id' = ?9)

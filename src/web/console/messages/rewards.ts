@@ -1,6 +1,6 @@
 // Text of the rewards: the list, one reward, and what settles them.
 
-import { count, exactTimeText } from "../../shared/format";
+import { count, exactTimeText, money } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { codeText } from "../../shared/messages/rewards";
 import type { Settling } from "../types/rewards";
@@ -81,14 +81,15 @@ export const settle = {
   ofUser: (user: string) => `of user ${user}`,
   withReason: (reason: string) => `with the reason “${reason}”`,
   unusedDelivery: "The filter of callbacks does not count here.",
-  matches: (number: number, until: number) =>
-    `${plural(number, "reward matches", "rewards match")}, up to ${exactTimeText(until)}.`,
+  matches: (number: number, payout: number, until: number) =>
+    `${plural(number, "reward matches", "rewards match")}, ${money(payout)} in all, up to ${exactTimeText(until)}.`,
   nothing: "Nothing matches.",
-  start: (action: Settling, number: number) => `${NAMES[action]} ${count(number)}`,
+  start: (action: Settling, number: number, payout: number) =>
+    `${NAMES[action]} ${plural(number, "reward", "rewards")}, ${money(payout)}`,
   running: (done: number, all: number) =>
     done > 0 ? `${count(done)} of ${count(all)} so far. Closing this stops here.` : "This can take a minute…",
-  resultTitle: (action: Settling, settled: number) =>
-    `${plural(settled, "reward was", "rewards were")} ${DONE[action]}`,
+  resultTitle: (action: Settling, settled: number, payout: number) =>
+    `${plural(settled, "reward was", "rewards were")} ${DONE[action]}, ${money(payout)} in all`,
   already: (number: number) => `${plural(number, "was", "were")} so already.`,
   refusedTitle: (number: number) => `${plural(number, "was", "were")} not settled:`,
   refusedOf: (code: string, number: number) => `${count(number)}: ${REFUSALS[code] ?? codeText(code)}`,

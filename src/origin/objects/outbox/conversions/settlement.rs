@@ -185,6 +185,8 @@ pub async fn settle_in_steps<E>(
 pub fn add(all: &mut Settled, more: Settled) {
     all.count = all.count.saturating_add(more.count);
     all.settled = all.settled.saturating_add(more.settled);
+    all.payout_micro_usd = all.payout_micro_usd.saturating_add(more.payout_micro_usd);
+    all.settled_micro_usd = all.settled_micro_usd.saturating_add(more.settled_micro_usd);
     for (code, count) in more.refused {
         let sum = all.refused.entry(code).or_default();
         *sum = sum.saturating_add(count);
@@ -196,11 +198,18 @@ const SETTLED: u32 = 100;
 /// Those that one step counts, and the entries that it looks at.
 const COUNTED: u32 = 20_000;
 
+/// A conversion that an action is to settle.
+pub struct Matching {
+    pub transaction_id: String,
+    /// The amount that it has paid, or would pay by the terms that were judged last.
+    pub payout_micro_usd: i64,
+}
+
 /// The conversions of a step, and its last entry if there are more.
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
-pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>)> {
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>, Option<i64>)> {
     let filter = &many.filter;
     let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
     let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
@@ -227,8 +236,13 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, O
         Some(row) if rows.len() >= usize::try_from(most).unwrap_or(usize::MAX) => Some(row.integer(0)?),
         _ => end.map(|_| last),
     };
-    let ids = rows.iter().map(|row| Ok(row.text(1)?.to_owned()));
-    Ok((ids.collect::<DbResult<_>>()?, next))
+    let matching = rows.iter().map(|row| {
+        Ok(Matching {
+            transaction_id: row.text(1)?.to_owned(),
+            payout_micro_usd: row.integer(2)?,
+        })
+    });
+    Ok((matching.collect::<DbResult<_>>()?, next))
 }
 
 /// The parts of an entry's fields that the click had. After the user's erasure some are gone.

@@ -21,18 +21,19 @@ pub async fn settle_step(
     many: &SettleMany,
     convert: impl AsyncFn(&Conversion) -> Result<Answer>,
 ) -> Result<Settled> {
-    let (ids, next) = matching(db, many)?;
+    let (matching, next) = matching(db, many)?;
     let mut settled = Settled {
-        count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
+        count: u32::try_from(matching.len()).unwrap_or(u32::MAX),
+        payout_micro_usd: matching.iter().map(|one| one.payout_micro_usd).sum(),
         next,
         ..Settled::default()
     };
     if many.dry_run {
         return Ok(settled);
     }
-    for transaction_id in ids {
+    for one in matching {
         let settle = Settle {
-            transaction_id,
+            transaction_id: one.transaction_id,
             action: many.action,
             reason: many.reason.clone(),
             despite: many.despite.clone(),
@@ -43,7 +44,10 @@ pub async fn settle_step(
         };
         match answer {
             Ok(answer) if answer.duplicate => {}
-            Ok(_) => settled.settled += 1,
+            Ok(_) => {
+                settled.settled += 1;
+                settled.settled_micro_usd += one.payout_micro_usd;
+            }
             Err(Failure::Refused(refusal)) if refusal.status < 500 => {
                 *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
             }
@@ -80,10 +84,10 @@ pub async fn release_step(
         dry_run: false,
         after,
     };
-    let (ids, next) = matching(db, &held)?;
+    let (matching, next) = matching(db, &held)?;
     let mut outcome = Ok(());
-    for transaction_id in ids {
-        let (held, _, conversion) = of_entry(db, state.shard, &transaction_id)?;
+    for one in matching {
+        let (held, _, conversion) = of_entry(db, state.shard, &one.transaction_id)?;
         if !matches!(held, State::Held(reason) if reason.passes()) {
             continue;
         }

@@ -10,8 +10,10 @@ function sum(one: SettledMany, other: SettledMany): SettledMany {
   for (const [code, count] of Object.entries(other.refused ?? {})) refused[code] = (refused[code] ?? 0) + count;
   return {
     count: one.count + other.count,
+    payout: one.payout + other.payout,
     until: one.until,
     settled: (one.settled ?? 0) + (other.settled ?? 0),
+    settled_payout: (one.settled_payout ?? 0) + (other.settled_payout ?? 0),
     refused,
     next: other.next,
   };

@@ -120,7 +120,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
             ? text.running(done, count)
             : counted
               ? count > 0
-                ? `${text.matches(count, counted.until)} ${text.manyTexts[action]}`
+                ? `${text.matches(count, counted.payout, counted.until)} ${text.manyTexts[action]}`
                 : text.nothing
               : isCounting && replay.counting}
         </p>
@@ -128,7 +128,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
         <DialogButtons onClose={onClose} retry={retry}>
           {count > 0 && (
             <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>
-              {text.start(action, count)}
+              {text.start(action, count, counted!.payout)}
             </SubmitButton>
           )}
         </DialogButtons>
@@ -154,7 +154,7 @@ function Result({ action, result, run, onClose }: ResultProps) {
   const overridable = action === "approve" ? refused.filter(([code]) => isReasonCode(code)) : [];
   const chosen = overridable.filter(([code]) => despite.includes(code));
   return (
-    <Dialog title={text.resultTitle(action, settled)} onClose={onClose}>
+    <Dialog title={text.resultTitle(action, settled, result.settled_payout ?? 0)} onClose={onClose}>
       {already > 0 && <p>{text.already(already)}</p>}
       {sum > 0 && (
         <>
