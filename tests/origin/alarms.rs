@@ -38,6 +38,7 @@ const NOW: i64 = 1_768_479_900_000;
 const URL: &str = "https://hooks.acme.example/alarms?key=k-0123456789abcdef";
 const STORE_KEYS: &str = "1:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
+const OTHER_KEYS: &str = "2:ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 const NAME: Option<&str> = Some("activity-acme");
 
 /// How the address answers a request.
@@ -66,6 +67,8 @@ impl Sent {
 }
 
 struct State {
+    /// `STORE_KEYS` of the next process.
+    keys: Cell<&'static str>,
     now_ms: Cell<i64>,
     receiver: Cell<Receiver>,
     sent: RefCell<Vec<Sent>>,
@@ -150,7 +153,7 @@ fn start<'a>(
         storage.clone(),
         runtime.clone(),
         |name| match name {
-            "STORE_KEYS" => Some(STORE_KEYS.to_owned()),
+            "STORE_KEYS" => Some(runtime.0.keys.get().to_owned()),
             "DASHBOARD_URL" => Some("https://dash.example".to_owned()),
             _ => None,
         },
@@ -161,6 +164,7 @@ impl<'a> World<'a> {
     fn new(db: &'a Sqlite) -> Self {
         let storage = Storage::new(db);
         let runtime = Runtime(Rc::new(State {
+            keys: Cell::new(STORE_KEYS),
             now_ms: Cell::new(NOW),
             receiver: Cell::new(Receiver::Answers(204)),
             sent: RefCell::default(),
@@ -476,6 +480,26 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
     world.runtime.0.registers.are_down.set(true);
     assert_eq!(world.set(Some(URL)).unwrap_err(), common::UNAVAILABLE.into());
     world.report(EndpointState::Failing, 0);
+}
+
+#[test]
+fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    world.runtime.0.keys.set(OTHER_KEYS);
+    world.kill();
+    world.report(EndpointState::Failing, 0);
+    world.pass(2 * HOUR_MS);
+    assert!(world.sent().is_empty());
+    let read = world.operator(ReadAlarmAddress {}).unwrap();
+    let shown: Json = serde_json::from_str(&read.body).unwrap();
+    assert_eq!(
+        (&shown["address"]["url"], &shown["address"]["waiting"]),
+        (&Json::Null, &1.into())
+    );
+    world.set(Some(URL)).unwrap();
+    world.pass(MINUTE_MS);
+    assert_eq!(world.sent().len(), 1);
 }
 
 #[derive(Clone, Debug)]

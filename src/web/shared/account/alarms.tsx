@@ -56,7 +56,7 @@ export function Alarms({ intro, mayChange, calls }: Props) {
               <Facts
                 title={SECTION_NAMES.alarms}
                 facts={[
-                  [text.address, <span class="long">{address.url}</span>],
+                  [text.address, <span class="long">{address.url ?? text.unreadable}</span>],
                   [text.setAt, timeText(address.set_ts)],
                   [text.lastTry, address.last_try ? text.answered(address.last_try) : text.never],
                   [text.waiting, count(address.waiting)],

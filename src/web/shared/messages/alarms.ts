@@ -16,6 +16,7 @@ export const alarms = {
   secretText: "Verify each message with it, as you verify callbacks. It is shown only this once.",
   secret: "Secret",
   setAt: "Set on",
+  unreadable: "Cannot be read any more. Set it again.",
   lastTry: "Last message",
   never: "Nothing sent yet",
   answered: ({ at, http_status: status, error }: AlarmTry) =>

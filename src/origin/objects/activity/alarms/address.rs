@@ -21,7 +21,8 @@ use domain::{
     model::{ApiError, FieldError, SECOND_MS},
 };
 use platform::{
-    Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, params, traits::Random,
+    Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, log, params,
+    traits::Random,
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
@@ -80,7 +81,8 @@ pub fn set(
     let sealed = sender.seal(&purpose(publisher), plain.as_bytes(), runtime)?;
     db.transaction(|| {
         register::add(db, now_ms, &lasting(Some(&sealed)))?;
-        db.execute(sql::SET_ADDRESS, params![publisher, sealed, now_ms])
+        db.execute(sql::SET_ADDRESS, params![publisher, sealed, now_ms])?;
+        db.execute(sql::SEND_NOW, params![now_ms])
     })?;
     Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
 }
@@ -108,7 +110,10 @@ pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply
     let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
         return Ok(OperatorReply::ok(&json!({ "address": null })));
     };
-    let endpoint = required(db, sender)?;
+    // None after its key was removed.
+    let url = sender
+        .open(&purpose(row.optional_text(0)?), row.blob(1)?)
+        .inspect_err(|failure| log::error("alarms", failure));
     let seconds = |ms: i64| ms.div_euclid(SECOND_MS);
     let last_try = row.optional_integer(3)?.map(|tried_ms| {
         Ok::<_, DatabaseError>(json!({
@@ -118,7 +123,7 @@ pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply
         }))
     });
     Ok(OperatorReply::ok(&json!({ "address": {
-        "url": masked(endpoint.url()),
+        "url": url.ok().map(|endpoint| masked(endpoint.url())),
         "set_ts": seconds(row.integer(2)?),
         "last_try": last_try.transpose()?,
         "waiting": db.query_integer(sql::COUNT_MESSAGES, &[])?,

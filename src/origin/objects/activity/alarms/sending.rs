@@ -8,7 +8,10 @@ use super::{
 };
 use crate::delivery::callback_sender::CallbackSender;
 use contract::operation::OperatorReply;
-use domain::{callbacks::delivery::Next, model::SECOND_MS};
+use domain::{
+    callbacks::delivery::Next,
+    model::{HOUR_MS, SECOND_MS},
+};
 use platform::{
     Database, DbResult, Failure, Result,
     http_call::HttpCall,
@@ -19,6 +22,8 @@ use platform::{
 
 /// Messages that one run of the object's timer sends, since replays wait for them.
 const MAX_MESSAGES: usize = 1;
+/// How long messages wait for an address that cannot be read, in milliseconds.
+const UNREADABLE_MS: i64 = HOUR_MS;
 
 /// Makes messages of what is due, and sends those that are due.
 ///
@@ -37,8 +42,16 @@ pub async fn send_due(
             return Ok(());
         };
         let (message, attempts): (i64, u32) = (row.integer(0)?, row.number::<u32>(3)?.saturating_add(1));
-        let Some(endpoint) = address::endpoint(db, sender)? else {
-            return Ok(());
+        let endpoint = match address::endpoint(db, sender) {
+            Ok(Some(endpoint)) => endpoint,
+            Ok(None) => return Ok(()),
+            Err(failure) => {
+                // Its key is gone, and a new address takes what waits. Replays go on meanwhile.
+                log::error("alarms", failure);
+                let later_ms = now_ms.saturating_add(UNREADABLE_MS);
+                let attempts = attempts.saturating_sub(1);
+                return Ok(db.execute(sql::SET_MESSAGE, params![attempts, later_ms, message])?);
+            }
         };
         // If this process ends, the message is due again with the same id.
         let again_ms = now_ms.saturating_add(sender.claim_ms());
