@@ -57,6 +57,15 @@ pub struct Alarm {
 pub struct RaiseAlarms {
     /// In the order of their causes.
     pub alarms: Vec<Alarm>,
+    /// The publisher was closed, so its address ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
+}
+
+impl From<Vec<Alarm>> for RaiseAlarms {
+    fn from(alarms: Vec<Alarm>) -> Self {
+        Self { alarms, ends: false }
+    }
 }
 
 /// Sets the address of alarms, with a new secret, or ends them.

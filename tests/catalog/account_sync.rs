@@ -355,6 +355,22 @@ fn attention_hears_once_of_a_new_publisher_that_waits() {
 }
 
 #[test]
+fn alarms_of_a_closed_publisher_end() {
+    let world = World::new();
+    world.put(true).unwrap();
+    world
+        .put_document(&json!({ "name": "Acme", "approved": false, "closed": true }))
+        .unwrap();
+    assert_eq!(
+        Waiting::next_ms(&world.catalog.db),
+        Ok(Some(world.catalog.now() + FIRST_PUSH_MS))
+    );
+    world.catalog.wait(FIRST_PUSH_MS);
+    world.alarm();
+    assert_eq!(Waiting::next_ms(&world.catalog.db), Ok(None));
+}
+
+#[test]
 fn no_fault_of_the_catalogs_database_loses_a_suspension() {
     for nth in 1.. {
         for fault in [Fault::Before, Fault::After] {

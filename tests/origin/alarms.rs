@@ -225,7 +225,7 @@ impl<'a> World<'a> {
             count: 1,
             publisher: None,
         };
-        self.send(RaiseAlarms { alarms: vec![alarm] }).unwrap();
+        self.send(RaiseAlarms::from(vec![alarm])).unwrap();
     }
 
     /// An outbox reports the state of its app's endpoint, and how many rewards were given up.
@@ -473,6 +473,18 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
     // An address that was ended stays so.
     world.set(None).unwrap();
     let world = world.put_back(&with_new);
+    assert_eq!(url(&world), Json::Null);
+
+    // That of a closed publisher, too.
+    world.set(Some(URL)).unwrap();
+    let with_last = with_new.copy();
+    let closed = RaiseAlarms {
+        alarms: vec![],
+        ends: true,
+    };
+    world.send(closed).unwrap();
+    assert_eq!(url(&world), Json::Null);
+    let world = world.put_back(&with_last);
     assert_eq!(url(&world), Json::Null);
 
     // Without the register nothing is set, and reports are taken.

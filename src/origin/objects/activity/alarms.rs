@@ -17,6 +17,7 @@ pub mod words;
 
 use std::collections::BTreeSet;
 
+use crate::delivery::register;
 use contract::alarms::{Alarm, AlarmKind, RaiseAlarms};
 use contract::operation::Done;
 use domain::model::{DAY_MS, HOUR_MS, SECOND_MS, credentials};
@@ -45,10 +46,14 @@ fn group(kind: AlarmKind, subject: &str) -> String {
 /// Carries out [`RaiseAlarms`].
 pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResult<Done> {
     db.transaction(|| {
-        raise
-            .alarms
-            .iter()
-            .try_for_each(|alarm| self::raise(db, now_ms, alarm))
+        for alarm in &raise.alarms {
+            self::raise(db, now_ms, alarm)?;
+        }
+        if raise.ends && address::is_set(db)? {
+            lasting::end(db)?;
+            register::add(db, now_ms, &lasting::Address::default())?;
+        }
+        Ok::<_, DatabaseError>(())
     })?;
     Ok(Done {})
 }

@@ -133,6 +133,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
                 self.start(db).await?;
                 return address::read(db, &self.sender).map(Reply::Operator);
             }
+            Command::RaiseAlarms(raise) if raise.ends => self.start(db).await?,
             Command::Feed(_)
             | Command::Attention(_)
             | Command::Size(_)
@@ -146,9 +147,15 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
             }
             _ => {}
         }
-        self.shell
+        let ends = matches!(&command, Command::RaiseAlarms(raise) if raise.ends);
+        let reply = self
+            .shell
             .command(|db, now_ms| handle(db, now_ms, command), sweep::next_alarm)
-            .await
+            .await?;
+        if ends && let Some(source) = self.source(db)? {
+            self.register.keep_or_retry(&self.shell, source).await?;
+        }
+        Ok(reply)
     }
 
     /// Makes the next steps of replays, and deletes what has expired.

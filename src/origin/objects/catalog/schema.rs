@@ -20,10 +20,12 @@ pub const MIGRATIONS: &[Migration] = &[
 ];
 
 const WAITING: &[&str] = &[
-    // The new publishers that wait for approval, until attention knows of them.
+    // The new publishers that wait for approval, until attention knows of them, and those that were closed, until their activity
+    // knows.
     "CREATE TABLE waiting_publishers (
         publisher_id TEXT PRIMARY KEY,
         since_ms INTEGER NOT NULL,
+        closed INTEGER NOT NULL,
         due_at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX due_waiting_publishers ON waiting_publishers (due_at_ms)",

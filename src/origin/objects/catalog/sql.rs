@@ -190,10 +190,10 @@ platform::statements! {
         ORDER BY due_at_ms LIMIT 1";
 
     // New publishers without approval.
-    pub const QUEUE_WAITING = "INSERT INTO waiting_publishers (publisher_id, since_ms, due_at_ms) VALUES (?, ?, ?)
-        ON CONFLICT DO NOTHING";
+    pub const QUEUE_WAITING = "INSERT INTO waiting_publishers (publisher_id, since_ms, closed, due_at_ms) VALUES (?, ?, ?, ?)
+        ON CONFLICT (publisher_id) DO UPDATE SET since_ms = excluded.since_ms, closed = excluded.closed, due_at_ms = excluded.due_at_ms";
     pub const END_WAITING = "DELETE FROM waiting_publishers WHERE publisher_id = ?";
-    pub const LIST_DUE_WAITING = "SELECT publisher_id, since_ms FROM waiting_publishers WHERE due_at_ms <= ?
+    pub const LIST_DUE_WAITING = "SELECT publisher_id, since_ms, closed FROM waiting_publishers WHERE due_at_ms <= ?
         ORDER BY due_at_ms LIMIT ?";
     pub const POSTPONE_WAITING = "UPDATE waiting_publishers SET due_at_ms = ? WHERE publisher_id = ?";
     pub const UNQUEUE_WAITING = "DELETE FROM waiting_publishers WHERE publisher_id = ? AND since_ms = ?";

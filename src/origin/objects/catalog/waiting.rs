@@ -1,9 +1,11 @@
-//! Tells the operator's attention of each new publisher that waits for approval. The transaction that stores the publisher queues
-//! it, and the alarm sends it ([`push`](crate::delivery::push)).
+//! Tells the operator's attention of each new publisher that waits for approval, and the activity of one that was closed that its
+//! address for alarms ends. The transaction that stores the publisher queues it, and the alarm sends it
+//! ([`push`](crate::delivery::push)).
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
 use contract::{
+    activity,
     alarms::{Alarm, AlarmKind, RaiseAlarms},
     attention,
     operation::ObjectAddress,
@@ -11,18 +13,19 @@ use contract::{
 use domain::{catalog::publisher::Publisher, model::PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// The queue of what attention does not know yet.
+/// The queue of what they do not know yet.
 pub type WaitingQueue<'a, D, R> = PushQueue<'a, D, R, Waiting>;
 
-/// A publisher that waits for approval.
+/// A publisher that waits for approval, or was closed.
 pub struct Waiting {
     publisher: PublisherId,
     since_ms: i64,
+    is_closed: bool,
 }
 
 impl Push for Waiting {
     type Operation = RaiseAlarms;
-    const NAME: &'static str = "a publisher that waits";
+    const NAME: &'static str = "a publisher that waits or was closed";
     const REACHED: &'static str = "the operator knows of it";
     const LIST_DUE: &'static str = sql::LIST_DUE_WAITING;
     const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_WAITING;
@@ -33,6 +36,7 @@ impl Push for Waiting {
         Ok(Self {
             publisher: row.parse(0, PublisherId::parse)?,
             since_ms: row.integer(1)?,
+            is_closed: row.boolean(2)?,
         })
     }
 
@@ -45,10 +49,20 @@ impl Push for Waiting {
     }
 
     fn receiver(&self) -> ObjectAddress {
-        attention::address()
+        if self.is_closed {
+            activity::address(&self.publisher)
+        } else {
+            attention::address()
+        }
     }
 
     fn operation(&self) -> RaiseAlarms {
+        if self.is_closed {
+            return RaiseAlarms {
+                alarms: vec![],
+                ends: true,
+            };
+        }
         let alarm = Alarm {
             kind: AlarmKind::PublisherWaiting,
             subject: self.publisher.to_string(),
@@ -58,18 +72,21 @@ impl Push for Waiting {
             count: 1,
             publisher: Some(self.publisher.clone()),
         };
-        RaiseAlarms { alarms: vec![alarm] }
+        vec![alarm].into()
     }
 }
 
-/// Queues a new publisher without approval, and forgets one that is approved or closed, within the caller's transaction.
+/// Queues a new publisher without approval, and one that was closed; forgets one that is approved. Within the caller's transaction.
 pub fn note(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, is_new: bool) -> DbResult {
-    if publisher.approved || publisher.closed {
+    if publisher.approved {
         return db.execute(sql::END_WAITING, params![id]);
     }
-    if is_new {
+    if is_new != publisher.closed {
         let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
-        db.execute(sql::QUEUE_WAITING, params![id, now_ms, due_at_ms])?;
+        db.execute(
+            sql::QUEUE_WAITING,
+            params![id, now_ms, publisher.closed, due_at_ms],
+        )?;
     }
     Ok(())
 }

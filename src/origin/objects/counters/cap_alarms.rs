@@ -79,9 +79,7 @@ pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Db
         return Ok(());
     }
     let alarms = db.read_all(sql::LIST_CAP_ALARMS, params![MAX_ALARMS], read)?;
-    let raise = RaiseAlarms {
-        alarms: alarms.clone(),
-    };
+    let raise = RaiseAlarms::from(alarms.clone());
     if let Err(error) = runtime.call(&attention::address(), raise, TIMEOUT).await {
         log::warn("alarms", format_args!("caps: {error}"));
         let again_ms = now_ms.saturating_add(AGAIN_MS);

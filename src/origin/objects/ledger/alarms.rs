@@ -125,8 +125,8 @@ pub async fn tell(
             let subject = publisher.map_or(day.to_string(), |publisher| format!("{publisher} {day}"));
             alarm(AlarmKind::FactsLate, subject, day.number(), at_ms, 1)
         });
-        let alarms = changed.into_iter().chain(late).collect();
-        Ok::<_, DatabaseError>(RaiseAlarms { alarms })
+        let alarms: Vec<_> = changed.into_iter().chain(late).collect();
+        Ok::<_, DatabaseError>(RaiseAlarms::from(alarms))
     };
     let calls = [
         (activity::address(publisher), alarms_of(ChangeCause::ALL, None)?),

@@ -10,7 +10,7 @@ use domain::model::PublisherId;
 use platform::{Database, DbResult, Result, params};
 
 /// An entry of the register: the address from then on.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Address {
     pub publisher: Option<String>,
     /// The sealed settings; `None` ends the address.

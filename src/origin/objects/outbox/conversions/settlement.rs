@@ -199,6 +199,7 @@ const SETTLED: u32 = 100;
 const COUNTED: u32 = 20_000;
 
 /// A conversion that an action is to settle.
+#[derive(Debug)]
 pub struct Matching {
     pub transaction_id: String,
     /// The amount that it has paid, or would pay by the terms that were judged last.
