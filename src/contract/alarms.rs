@@ -17,10 +17,10 @@ stored_names! {
         EndpointRecovered = 3 "endpoint.recovered",
         /// The last attempt of a reward's callback has failed.
         RewardGivenUp = 4 "reward.given_up",
-        /// 80 % of an offer's cap are used.
-        CapNear = 5 "cap.near",
-        /// An offer's cap is used up.
-        CapSpent = 6 "cap.spent",
+        /// 80 % of an offer's click cap are used.
+        ClickCapNear = 5 "click_cap.near",
+        /// An offer's click cap is used up.
+        ClickCapSpent = 6 "click_cap.spent",
         /// The facts of a day have not been loaded in time.
         FactsLate = 7 "facts.late",
         /// A day that was final has changed.
@@ -31,6 +31,10 @@ stored_names! {
         ObjectNearlyFull = 10 "object.nearly_full",
         /// A publisher waits for its approval.
         PublisherWaiting = 11 "publisher.waiting",
+        /// 80 % of an offer's conversion cap are used.
+        ConversionCapNear = 12 "conversion_cap.near",
+        /// An offer's conversion cap is used up.
+        ConversionCapSpent = 13 "conversion_cap.spent",
     }
 }
 

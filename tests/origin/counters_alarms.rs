@@ -9,7 +9,10 @@ use crate::{
     told::Told,
 };
 use contract::{
-    alarms::AlarmKind::{self, CapNear, CapSpent},
+    alarms::{
+        Alarm,
+        AlarmKind::{self, ClickCapNear, ClickCapSpent, ConversionCapNear, ConversionCapSpent},
+    },
     attention,
     counters::{CapKind, Command, SetCap, Take},
 };
@@ -20,13 +23,18 @@ const AGAIN_MS: i64 = 10 * SECOND_MS;
 
 /// Has the object tell what is due; each offer with what it has reached.
 fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind)> {
+    let raised = raise(db, now_ms, is_down).into_iter();
+    raised.map(|alarm| (alarm.subject, alarm.kind)).collect()
+}
+
+fn raise(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<Alarm> {
     let told = Told::new(now_ms, is_down);
     cap_alarms::tell(db, &told).now_or_never().unwrap().unwrap();
     let raised = told.raised.into_inner().into_iter();
     raised
         .map(|(to, alarm)| {
             assert_eq!(to, attention::OBJECT_NAME);
-            (alarm.subject, alarm.kind)
+            alarm
         })
         .collect()
 }
@@ -62,7 +70,10 @@ fn reached(kind: AlarmKind) -> Vec<(String, AlarmKind)> {
 
 #[test]
 fn each_level_of_each_cap_is_told_once() {
-    for kind in [CapKind::Click, CapKind::Conversion] {
+    for (kind, near, spent) in [
+        (CapKind::Click, ClickCapNear, ClickCapSpent),
+        (CapKind::Conversion, ConversionCapNear, ConversionCapSpent),
+    ] {
         let db = migrated(MIGRATIONS);
         take(&db, kind, 7, NOON, "a");
         assert_eq!(tell(&db, NOON, false), []);
@@ -70,11 +81,11 @@ fn each_level_of_each_cap_is_told_once() {
         assert_eq!(counters::alarm_after_command(&db, NOON).unwrap(), Some(NOON));
         // A repeat of a take is none.
         take(&db, kind, 1, NOON, "b");
-        assert_eq!(tell(&db, NOON, false), reached(CapNear));
+        assert_eq!(tell(&db, NOON, false), reached(near));
         take(&db, kind, 1, NOON, "c");
         assert_eq!(tell(&db, NOON, false), []);
         take(&db, kind, 5, NOON, "d");
-        assert_eq!(tell(&db, NOON, false), reached(CapSpent));
+        assert_eq!(tell(&db, NOON, false), reached(spent));
         take(&db, kind, 5, NOON, "e");
         assert_eq!(tell(&db, NOON, false), []);
     }
@@ -91,7 +102,7 @@ fn what_attention_did_not_hear_is_told_again_soon() {
     take(&db, CapKind::Conversion, 10, NOON + 1, "b");
     assert_eq!(
         tell(&db, NOON + 1, false),
-        [reached(CapNear), reached(CapSpent)].concat()
+        [reached(ClickCapNear), reached(ConversionCapSpent)].concat()
     );
     assert_eq!(cap_alarms::due_ms(&db).unwrap(), None);
 }
@@ -100,19 +111,36 @@ fn what_attention_did_not_hear_is_told_again_soon() {
 fn a_new_limit_is_judged_anew() {
     let db = migrated(MIGRATIONS);
     take(&db, CapKind::Conversion, 8, NOON, "a");
-    assert_eq!(tell(&db, NOON, false), reached(CapNear));
+    assert_eq!(tell(&db, NOON, false), reached(ConversionCapNear));
     set_cap(&db, Some(20), 2);
     assert_eq!(tell(&db, NOON, false), []);
     // A lowered one may be used up at once.
     set_cap(&db, Some(8), 3);
-    assert_eq!(tell(&db, NOON, false), reached(CapSpent));
+    assert_eq!(tell(&db, NOON, false), reached(ConversionCapSpent));
     // An old one says nothing.
     set_cap(&db, Some(1), 2);
     assert_eq!(tell(&db, NOON, false), []);
     set_cap(&db, None, 4);
     assert_eq!(tell(&db, NOON, false), []);
     set_cap(&db, Some(10), 5);
-    assert_eq!(tell(&db, NOON, false), reached(CapNear));
+    assert_eq!(tell(&db, NOON, false), reached(ConversionCapNear));
+}
+
+#[test]
+fn counters_that_were_put_back_tell_what_is_used_then() {
+    let db = migrated(MIGRATIONS);
+    let before = db.copy();
+    take(&db, CapKind::Click, 8, NOON, "a");
+    let with_alarm = db.copy();
+    let cause = |db: &Sqlite, now_ms| match &raise(db, now_ms, false)[..] {
+        [alarm] => alarm.cause,
+        others => panic!("{others:?}"),
+    };
+    let told = cause(&db, NOON);
+    // Attention knows a cause that it was told before, and takes a later one as new.
+    assert_eq!(cause(&with_alarm, NOON + SECOND_MS), told);
+    take(&before, CapKind::Click, 8, NOON + SECOND_MS, "a");
+    assert!(cause(&before, NOON + SECOND_MS) > told);
 }
 
 #[test]
@@ -131,6 +159,6 @@ fn a_cap_of_a_day_that_is_over_is_told_to_nobody() {
     take(&db, CapKind::Click, 10, NOON + DAY_MS, "b");
     assert_eq!(
         tell(&db, NOON + DAY_MS, false),
-        [reached(CapSpent), reached(CapSpent)].concat()
+        [reached(ClickCapSpent), reached(ClickCapSpent)].concat()
     );
 }

@@ -181,11 +181,11 @@ fn the_operator_hears_of_publishers_that_wait_and_of_caps_also_after_a_kill() {
         (&told["subject"], &told["publisher_id"]),
         (&json!("alarm-waits"), &json!("alarm-waits"))
     );
-    let near = first(&address, "cap.near");
+    let near = first(&address, "conversion_cap.near");
     assert_eq!(near["subject"], wall.id);
     wall.pay("u-5");
-    assert_eq!(first(&address, "cap.spent")["subject"], wall.id);
-    for kind in ["publisher.waiting", "cap.near", "cap.spent"] {
+    assert_eq!(first(&address, "conversion_cap.spent")["subject"], wall.id);
+    for kind in ["publisher.waiting", "conversion_cap.near", "conversion_cap.spent"] {
         let ids: std::collections::BTreeSet<_> = address
             .received()
             .iter()

@@ -105,6 +105,17 @@ fn test_callback(wall: &OfferWall<'_>, url: &str) -> Value {
     wall.operator("POST", "callback_test", None).expect(200).json()
 }
 
+/// Sets the operator's address for alarms and tests it once.
+fn test_alarms(signpost: &Signpost, url: &str) -> Value {
+    signpost
+        .operator("PUT", "alarms", Some(&json!({ "url": url })))
+        .expect(200);
+    signpost
+        .operator("POST", "alarms/test", Some(&json!({})))
+        .expect(200)
+        .json()
+}
+
 fn with_short_timeout() -> Signpost {
     Setup::new().var("CALLBACK_TIMEOUT_MS", "1000").start()
 }
@@ -274,7 +285,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
 }
 
 #[test]
-fn no_response_leads_a_callback_to_another_address() {
+fn no_response_leads_a_callback_or_an_alarm_to_another_address() {
     let signpost = demo();
     let (receiver, inside) = (Receiver::start(), Receiver::start());
     let wall = signpost.offer_wall("tn-redirect", "77000202", None);
@@ -298,7 +309,9 @@ fn no_response_leads_a_callback_to_another_address() {
             let result = test_callback(&wall, &url);
             assert_eq!(result["response"]["http_status"], status, "{result}");
         }
-        assert_eq!(receiver.count(), (number + 1) * 2, "{status} {header:?}");
+        let alarm = test_alarms(&signpost, &url);
+        assert_eq!(alarm["http_status"], status, "{alarm}");
+        assert_eq!(receiver.count(), (number + 1) * 3, "{status} {header:?}");
     }
     assert_eq!(inside.count(), 0, "{:?}", inside.received());
 }
@@ -342,9 +355,13 @@ fn a_name_that_resolves_to_a_private_address_is_not_called_on_a_public_only_netw
     let wall = signpost.offer_wall("tn-public", "77000204", None);
     // The guard allows these hosts here, as it would allow a public name that resolves to a private address.
     for host in ["localhost", "127.0.0.1"] {
-        let result = test_callback(&wall, &format!("http://{host}:{}/cb", inside.port));
+        let url = format!("http://{host}:{}/cb", inside.port);
+        let result = test_callback(&wall, &url);
         assert_eq!(result["response"], Value::Null, "{host}: {result}");
         assert!(result["error"].is_string(), "{host}: {result}");
+        let alarm = test_alarms(&signpost, &url);
+        assert_eq!(alarm["http_status"], Value::Null, "{host}: {alarm}");
+        assert!(alarm["error"].is_string(), "{host}: {alarm}");
     }
     assert_eq!(inside.count(), 0, "{:?}", inside.received());
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::told::Told;
 use contract::{
     activity,
-    alarms::AlarmKind,
+    alarms::{Alarm, AlarmKind},
     attention,
     ledger::{AddOffers, OfferSum},
 };
@@ -24,20 +24,28 @@ fn publisher() -> PublisherId {
 
 /// Has the ledger tell what is due: the receivers, and for each the kind, the subject and the count of what it is told.
 pub fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind, String, i64)> {
-    let told = Told::new(now_ms, is_down);
-    alarms::tell(db, &told, &publisher())
-        .now_or_never()
-        .unwrap()
-        .unwrap();
-    let raised = told.raised.into_inner().into_iter();
+    let raised = raise(db, now_ms, is_down).into_iter();
     raised
         .map(|(to, alarm)| (to, alarm.kind, alarm.subject, alarm.count))
         .collect()
 }
 
+fn raise(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, Alarm)> {
+    let told = Told::new(now_ms, is_down);
+    alarms::tell(db, &told, &publisher())
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    told.raised.into_inner()
+}
+
+/// Loads a day in the morning after it.
 fn load(db: &Sqlite, of: UtcDay, revenue: i64) {
+    load_at(db, of.start_ms() + DAY_MS + 6 * HOUR_MS, of, revenue);
+}
+
+fn load_at(db: &Sqlite, at_ms: i64, of: UtcDay, revenue: i64) {
     let key = ["00000042", "DE", "p", "t", "d", "s"].map(str::to_owned);
-    let at_ms = of.start_ms() + DAY_MS + 6 * HOUR_MS;
     final_days::store_publisher(db, &publisher()).unwrap();
     upload(1, &[(of, key, [revenue; 5])])
         .replace(db, at_ms, of)
@@ -82,6 +90,25 @@ fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publish
         tell(&db, later_ms, false),
         [changed(&to_publisher, "reports"), changed(&to_operator, "acme")]
     );
+}
+
+#[test]
+fn a_ledger_that_was_put_back_tells_what_changes_then() {
+    let db = migrated(ledger::MIGRATIONS);
+    load(&db, day(0), 5);
+    let before = db.copy();
+    load(&db, day(0), 7);
+    let with_change = db.copy();
+    let now_ms = day(1).start_ms() + 8 * HOUR_MS;
+    let cause = |db: &Sqlite, now_ms| match &raise(db, now_ms, false)[..] {
+        [(_, alarm)] => alarm.cause,
+        others => panic!("{others:?}"),
+    };
+    let told = cause(&db, now_ms);
+    // The publisher knows a cause that it was told before, and takes a later one as new.
+    assert_eq!(cause(&with_change, now_ms + HOUR_MS), told);
+    load_at(&before, now_ms, day(0), 7);
+    assert!(cause(&before, now_ms + HOUR_MS) > told);
 }
 
 #[test]

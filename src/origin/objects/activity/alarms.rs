@@ -37,7 +37,8 @@ const MAX_ENTRIES: u32 = 200;
 fn group(kind: AlarmKind, subject: &str) -> String {
     let of = match kind {
         AlarmKind::EndpointFailing | AlarmKind::EndpointDisabled | AlarmKind::EndpointRecovered => "endpoint",
-        AlarmKind::CapNear | AlarmKind::CapSpent => "cap",
+        AlarmKind::ClickCapNear | AlarmKind::ClickCapSpent => "click_cap",
+        AlarmKind::ConversionCapNear | AlarmKind::ConversionCapSpent => "conversion_cap",
         kind => kind.as_str(),
     };
     format!("{of} {subject}")

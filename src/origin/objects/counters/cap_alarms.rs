@@ -93,12 +93,18 @@ pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Db
 }
 
 fn read(row: &Row) -> DbResult<Alarm> {
+    const CLICK: i64 = CapKind::Click as i64;
+    const CONVERSION: i64 = CapKind::Conversion as i64;
+    const NEAR: i64 = Level::Near as i64;
+    const SPENT: i64 = Level::Spent as i64;
     let at_ms = row.integer(2)?;
     Ok(Alarm {
-        kind: match row.integer(1)? {
-            level if level == Level::Near as i64 => AlarmKind::CapNear,
-            level if level == Level::Spent as i64 => AlarmKind::CapSpent,
-            level => return Err(DatabaseError(format!("no level of a cap is {level}"))),
+        kind: match (row.integer(3)?, row.integer(1)?) {
+            (CLICK, NEAR) => AlarmKind::ClickCapNear,
+            (CLICK, SPENT) => AlarmKind::ClickCapSpent,
+            (CONVERSION, NEAR) => AlarmKind::ConversionCapNear,
+            (CONVERSION, SPENT) => AlarmKind::ConversionCapSpent,
+            other => return Err(DatabaseError(format!("no cap and level are {other:?}"))),
         },
         subject: row.text(0)?.to_owned(),
         cause: at_ms,

@@ -101,8 +101,8 @@ platform::statements! {
           due_ms = excluded.due_ms
         WHERE excluded.level > level OR excluded.daily_limit <> daily_limit";
     pub const NEXT_CAP_ALARM = "SELECT due_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1";
-    /// alarms at most → offer, level, when it was reached, in that order
-    pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
+    /// alarms at most → offer, level, when it was reached, cap, in the order of their times
+    pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms, kind FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
     /// time of the next attempt
     pub const POSTPONE_CAP_ALARMS = "UPDATE cap_alarms SET due_ms = ? WHERE due_ms IS NOT NULL";
     /// offer, when the level was reached: attention knows it

@@ -138,14 +138,24 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
             "Their users are not paid until the callbacks are sent again.",
             of("/rewards?delivery=dead", "?kind=dead"),
         ),
-        AlarmKind::CapNear => (
-            format!("Offer {subject} has used 80 % of a daily cap."),
-            "At 100 % the offer leaves the lists and earns nothing until midnight UTC.",
+        AlarmKind::ClickCapNear => (
+            format!("Offer {subject} has had 80 % of its clicks of today."),
+            "At 100 % the offer leaves the lists until midnight UTC.",
             format!("/offers/{subject}"),
         ),
-        AlarmKind::CapSpent => (
-            format!("Offer {subject} has used up a daily cap."),
-            "The offer earns nothing until midnight UTC.",
+        AlarmKind::ClickCapSpent => (
+            format!("Offer {subject} has had all its clicks of today."),
+            "The offer is not listed until midnight UTC. Clicks made before can still convert.",
+            format!("/offers/{subject}"),
+        ),
+        AlarmKind::ConversionCapNear => (
+            format!("Offer {subject} has had 80 % of its conversions of today."),
+            "At 100 % the offer leaves the lists, and conversions are refused until midnight UTC.",
+            format!("/offers/{subject}"),
+        ),
+        AlarmKind::ConversionCapSpent => (
+            format!("Offer {subject} has had all its conversions of today."),
+            "The offer is not listed, and conversions are refused until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::FactsLate => (
