@@ -10,11 +10,13 @@ export interface TileProps {
   value: string | null;
   ratio: number | null;
   state: "ready" | "loading" | "failed";
+  /** How many weeks back the number is that it is compared with. */
+  weeks?: number;
   /** The number is there, but that of the period before failed. */
   isBeforeMissing?: boolean;
 }
 
-export function ComparedTile({ label, note, value, ratio, state, isBeforeMissing }: TileProps) {
+export function ComparedTile({ label, note, value, ratio, state, weeks = 0, isBeforeMissing }: TileProps) {
   const named = { label, note };
   if (state === "loading") return <Tile {...named} value={undefined} />;
   if (state === "failed") {
@@ -24,7 +26,7 @@ export function ComparedTile({ label, note, value, ratio, state, isBeforeMissing
     ratio === null ? (
       <span aria-hidden="true">{overview.nothingBefore}</span>
     ) : (
-      <span class="tile-versus">{overview.before}</span>
+      <span class="tile-versus">{overview.before(weeks)}</span>
     );
   const below = isBeforeMissing ? (
     overview.beforeFailed

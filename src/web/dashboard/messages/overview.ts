@@ -2,9 +2,12 @@
 
 import { percent, timeText } from "../../shared/format";
 
+const weeksBefore = (weeks: number) => (weeks === 1 ? "the week before" : `${weeks} weeks before`);
+
 export const overview = {
   title: "Overview",
-  period: (range: string) => `${range}, UTC: 30 complete days against the same weekdays 5 weeks before`,
+  period: (range: string, before: string | null) =>
+    before ? `${range}, complete UTC days, compared with ${before}` : `${range}, UTC, not complete yet`,
   tiles: {
     revenue: "Revenue",
     revenueNote: "estimated, USD",
@@ -15,7 +18,7 @@ export const overview = {
     allNote: "ads and offerwall",
     adsNote: "without offerwall",
   },
-  before: "vs 5 weeks before",
+  before: (weeks: number) => `vs ${weeksBefore(weeks)}`,
   nothingBefore: "nothing to compare with",
   notCompared: "not compared",
   beforeFailed: "comparison not available",
@@ -25,11 +28,11 @@ export const overview = {
   today: "Today so far",
   chartTitle: (metric: string) => `${metric} by day`,
   thisPeriod: "This period",
-  fiveWeeksBefore: "5 weeks before",
+  weeksBefore,
   metric: "Metric",
   topApps: "Top apps",
   topCountries: "Top countries",
-  topNote: "by revenue, last 30 complete days",
+  topNote: (range: string) => `by revenue, ${range}`,
   openReport: "Open as a report",
   emptyTitle: "No numbers yet",
   empty: "Revenue and clicks appear here within minutes of the first click in one of your apps.",

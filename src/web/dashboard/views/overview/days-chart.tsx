@@ -1,4 +1,4 @@
-// The last 30 complete days and today, above the same weekdays 5 weeks before.
+// The days of the period, and today after them, above the same weekdays whole weeks before.
 
 import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
@@ -10,19 +10,23 @@ import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
 import { addDays, count, datesIn, money } from "../../../shared/format";
 import { METRIC_UNITS } from "../../report-facts";
-import { daysBack } from "../reports/periods";
 import { chart as chartText, METRIC_NAMES, overview as text } from "../../messages";
 import { isRefusal, type Metric, type Overview, type ReportRow } from "../../types";
-
-const DAYS = 30;
+import type { Figures } from "./figures";
 
 // A day's eCPM would mix in the offerwall, so it is no choice here.
 const METRICS: Metric[] = ["revenue", "clicks", "impressions"];
 
-export function DaysChart({ overview, retry }: { overview: Overview | undefined; retry: () => void }) {
+interface Props {
+  overview: Overview | undefined;
+  figures: Figures | null;
+  retry: () => void;
+}
+
+export function DaysChart({ overview, figures, retry }: Props) {
   const [metric, setMetric] = useState<Metric>("revenue");
   const [isTable, setTable] = useState(false);
-  const days = overview?.reports.days;
+  const days = figures?.reports.days;
   const rows = days && !isRefusal(days) ? days.rows : [];
   const metrics = METRICS.filter((one) => one !== "impressions" || !days || rows.some((row) => row.impressions));
   const shown = metrics.includes(metric) ? metric : "revenue";
@@ -51,9 +55,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
       ) : isRefusal(days) ? (
         <PartFailed part={days} retry={retry} />
       ) : isTable ? (
-        <ChartTable data={chartData(shown, rows, overview!)} />
+        <ChartTable data={chartData(shown, rows, figures!, overview!)} />
       ) : (
-        <Chart data={chartData(shown, rows, overview!)} kind="line" />
+        <Chart data={chartData(shown, rows, figures!, overview!)} kind="line" />
       )}
     </Section>
   );
@@ -74,24 +78,32 @@ function Today({ overview }: { overview: Overview | undefined }) {
 
 const reachesToday = ({ today, last_day }: Overview) => addDays(last_day, 1) === today;
 
-function chartData(metric: Metric, rows: ReportRow[], overview: Overview): ChartData {
+function chartData(metric: Metric, rows: ReportRow[], figures: Figures, overview: Overview): ChartData {
   const { today, last_day } = overview;
-  const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
+  const { range, compared } = figures;
+  const newest = isRefusal(overview.reports.days) ? [] : overview.reports.days.rows.filter((row) => row.date === today);
+  const values = new Map([...rows, ...newest].map((row) => [row.date, row[metric] ?? 0]));
   // Days without data would look like days without revenue, so the chart ends before them.
-  const hasToday = reachesToday(overview);
-  const dates = datesIn(addDays(last_day, 1 - DAYS), hasToday ? today : last_day);
-  const before = dates.map((date) => addDays(date, -daysBack(DAYS)));
+  const hasToday = reachesToday(overview) && range.end_date === last_day;
+  const dates = datesIn(range.start_date, hasToday ? today : range.end_date);
+  const days = compared?.days ?? 0;
+  const before = dates.map((date) => addDays(date, -days));
   // The period before has no day that stands for today.
-  const beforeValues = before.map((date, index) => (index < DAYS ? (values.get(date) ?? 0) : null));
+  const beforeValues = dates.map((date, index) =>
+    compared && date <= range.end_date ? (values.get(before[index]!) ?? 0) : null,
+  );
   const series = [{ id: "now", label: text.thisPeriod, values: dates.map((date) => values.get(date) ?? 0) }];
   const hasBefore = beforeValues.some((value) => value);
   return {
     title: text.chartTitle(METRIC_NAMES[metric]),
     dates,
     series: hasBefore
-      ? [...series, { id: "before", label: text.fiveWeeksBefore, values: beforeValues, dates: before, isBefore: true }]
+      ? [
+          ...series,
+          { id: "before", label: text.weeksBefore(days / 7), values: beforeValues, dates: before, isBefore: true },
+        ]
       : series,
     unit: METRIC_UNITS[metric],
-    today: hasToday ? DAYS : null,
+    today: hasToday ? dates.length - 1 : null,
   };
 }

@@ -1,26 +1,43 @@
-// Overview: how the last 30 complete days went, against the same weekdays 5 weeks before.
+// Overview: how the complete days of a period went, against the same weekdays whole weeks before.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Stale } from "../../../shared/components/states";
-import { addDays, dateRangeText } from "../../../shared/format";
-import { common, dataThrough, overview as text } from "../../messages";
+import { dateRangeText } from "../../../shared/format";
+import { search, setSearch } from "../../../shared/navigation";
+import { DateRangePicker } from "../../components/date-range";
+import { common, dataThrough, overview as text, reports as reportsText } from "../../messages";
+import { MAX_DAYS } from "../../report-facts";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
-import { isRefusal, type Overview as Data } from "../../types";
+import { type DateRange, isRefusal, type Overview as Data } from "../../types";
+import { daysOf, type Preset } from "../reports/periods";
+import { parseRange, rangeQuery, resolveRange } from "../reports/state";
 import { ACTIVITY_KEY, useActivity } from "../use-activity";
 import { Checklist, Health, RewardTiles } from "./activity";
 import { DaysChart } from "./days-chart";
+import { type Figures, useFigures } from "./figures";
 import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
 import { TopLists } from "./top-lists";
 import { Trouble } from "./trouble";
 
 const ACTIVITY_MILLISECONDS = 10_000;
+/** Of today alone there is no complete day, and it has a line of its own. */
+const PRESETS = ["last_7", "last_30", "last_90", "this_week", "last_week", "this_month", "last_month"] as const;
 
 export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
+  const days = daysOf(data);
+  const period = parseRange(new URLSearchParams(search.value).get("range"));
+  const { figures, asked } = useFigures(cached, period, days);
+  // While those of another period are on their way, the ones before stay, greyed, so that nothing jumps.
+  const last = useRef<Figures | null>(null);
+  if (figures) last.current = figures;
+  const hasFailed = asked.error !== undefined && !figures;
+  const shown = figures ?? (hasFailed ? null : last.current);
+  const choose = (range: Preset | DateRange) => setSearch(rangeQuery(range), "push");
   // After the key numbers, which it must not hold up.
   const activity = useActivity(data !== undefined);
   // A publisher that goes live waits for the next tick.
@@ -31,7 +48,7 @@ export function Overview() {
   const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
   const note = data ? (
     <>
-      {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
+      {shown && text.period(periodText(shown.range), shown.compared && periodText(shown.compared.before))}
       <br />
       {dataThrough(data.data_through, data.final_through)}
     </>
@@ -46,7 +63,18 @@ export function Overview() {
   );
   return (
     <>
-      <Heading title={text.title} within={data ? [data.publisher.name] : []} note={note} />
+      <Heading title={text.title} within={data ? [data.publisher.name] : []} note={note}>
+        <DateRangePicker
+          range={resolveRange(period, days)}
+          preset={PRESETS.find((preset) => preset === period) ?? null}
+          presets={PRESETS}
+          presetName={(preset) => reportsText.presets[preset]}
+          today={days.today}
+          mostDays={MAX_DAYS}
+          onPreset={choose}
+          onRange={choose}
+        />
+      </Heading>
       {error && !data ? (
         <Failed error={error} retry={reload} />
       ) : (
@@ -64,13 +92,15 @@ export function Overview() {
             )
           ) : (
             <>
-              <Tiles overview={data} />
+              <div class={figures || !shown ? undefined : "results busy"} aria-busy={!figures}>
+                {hasFailed ? <Failed error={asked.error!} retry={asked.reload} /> : <Tiles figures={shown} />}
+              </div>
               {data && !(activity.error && !activity.data) && <RewardTiles data={activity.data} today={data.today} />}
-              <DaysChart overview={data} retry={reload} />
+              {!hasFailed && <DaysChart overview={data} figures={shown} retry={asked.reload} />}
               {/* Below what is there first, so that nothing moves when it arrives. */}
               {data?.publisher.approved && checklist}
               {data && <Health activity={activity} role={data.member.role} />}
-              <TopLists overview={data} />
+              {!hasFailed && <TopLists period={period} range={shown?.range} />}
             </>
           )}
         </>
@@ -78,6 +108,8 @@ export function Overview() {
     </>
   );
 }
+
+const periodText = ({ start_date: start, end_date: end }: DateRange) => dateRangeText(start, end);
 
 function hasNoNumbers({ reports }: Data): boolean {
   return !isRefusal(reports.days) && !reports.days.rows.some((row) => row.revenue || row.clicks || row.impressions);

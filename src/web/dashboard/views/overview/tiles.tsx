@@ -3,7 +3,8 @@
 import { ComparedTile, type TileProps } from "../../components/tile";
 import { change, count, money, smallMoney } from "../../../shared/format";
 import { overview as text } from "../../messages";
-import { isRefusal, type Overview, type Refusal, type Totals, type TotalsPart } from "../../types";
+import { isRefusal, type Refusal, type Totals, type TotalsPart } from "../../types";
+import type { Figures } from "./figures";
 
 type Amount = (totals: Totals) => number | null;
 
@@ -30,10 +31,10 @@ function tile(
   };
 }
 
-export function Tiles({ overview }: { overview: Overview | undefined }) {
+export function Tiles({ figures }: { figures: Figures | null }) {
   return (
     <dl class="tiles">
-      {(overview ? ready(overview) : loading()).map((props) => (
+      {(figures ? ready(figures) : loading()).map((props) => (
         <ComparedTile key={props.label} {...props} />
       ))}
     </dl>
@@ -58,7 +59,7 @@ function loading(): TileProps[] {
   }));
 }
 
-function ready({ reports }: Overview): TileProps[] {
+function ready({ reports, compared }: Figures): TileProps[] {
   const { current, previous, ads_current: ads, ads_previous: adsBefore } = reports;
   const names = text.tiles;
   const tiles = [
@@ -72,5 +73,5 @@ function ready({ reports }: Overview): TileProps[] {
       tile(names.ecpm, (totals) => totals.ecpm ?? null, money, ads, adsBefore, names.adsNote),
     );
   }
-  return tiles;
+  return tiles.map((props) => ({ ...props, weeks: (compared?.days ?? 0) / 7 }));
 }

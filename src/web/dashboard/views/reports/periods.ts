@@ -1,7 +1,7 @@
 // Dates of a report: presets, and the days that they are compared with.
 
 import { addDays, daysIn } from "../../../shared/format";
-import type { DateRange } from "../../types";
+import type { DateRange, Overview } from "../../types";
 
 export const PRESETS = [
   "today",
@@ -23,6 +23,13 @@ export interface Days {
   last: string;
   /** Days after it can still change, where one is final. */
   finalThrough?: string | null;
+}
+
+/** Until the server has said them, the day in UTC and the one before. */
+export function daysOf(overview: Overview | undefined): Days {
+  if (overview) return { today: overview.today, last: overview.last_day, finalThrough: overview.final_through };
+  const today = new Date().toISOString().slice(0, 10);
+  return { today, last: addDays(today, -1) };
 }
 
 /** 0 for a Monday. */

@@ -6,27 +6,20 @@ import { Button, LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
-import { addDays, dateRangeText, dateText } from "../../../shared/format";
+import { dateRangeText, dateText } from "../../../shared/format";
 import { labelOf } from "../../labels";
 import { common, dataThrough, DIMENSION_NAMES, reports as text } from "../../messages";
 import { search, setSearch } from "../../../shared/navigation";
 import { CHANGES_PATH } from "../../router";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
-import { isRefusal, type Overview } from "../../types";
+import { isRefusal } from "../../types";
 import { ChartCard } from "./chart-card";
-import type { Days } from "./periods";
+import { type Days, daysOf } from "./periods";
 import { ReportActions } from "./actions";
 import { ResultTable } from "./result-table";
 import { formatState, parseState, repair, type ReportState, resolveRange } from "./state";
 import { Toolbar } from "./toolbar";
 import { type Report, useReport } from "./use-report";
-
-/** Until the server has said them, the day in UTC and the one before. */
-function daysOf(overview: Overview | undefined): Days {
-  if (overview) return { today: overview.today, last: overview.last_day, finalThrough: overview.final_through };
-  const today = new Date().toISOString().slice(0, 10);
-  return { today, last: addDays(today, -1) };
-}
 
 export function Reports() {
   const overview = useCached(OVERVIEW_KEY, loadOverview);

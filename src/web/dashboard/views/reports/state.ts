@@ -45,7 +45,7 @@ export function resolveRange(range: Preset | DateRange, days: Days): DateRange {
   return typeof range === "string" ? presetRange(range, days) : range;
 }
 
-function parseRange(text: string | null): Preset | DateRange {
+export function parseRange(text: string | null): Preset | DateRange {
   const preset = PRESETS.find((name) => name === text);
   if (preset) return preset;
   const [start = "", end = ""] = (text ?? "").split("_");
@@ -106,12 +106,16 @@ export function repair(state: ReportState): ReportState {
   };
 }
 
+export const rangeText = (range: Preset | DateRange) =>
+  typeof range === "string" ? range : `${range.start_date}_${range.end_date}`;
+
+/** The dates alone, of a page that has no other choices. */
+export const rangeQuery = (range: Preset | DateRange) => (range === "last_30" ? "" : `?range=${rangeText(range)}`);
+
 export function formatState(state: ReportState): string {
   const params = new URLSearchParams();
   const { range, order } = state;
-  if (range !== "last_30") {
-    params.set("range", typeof range === "string" ? range : `${range.start_date}_${range.end_date}`);
-  }
+  if (range !== "last_30") params.set("range", rangeText(range));
   if (state.dimensions.join() !== "date") params.set("by", state.dimensions.join());
   if (state.metrics.join() !== DEFAULT_METRICS.join()) params.set("metrics", state.metrics.join());
   for (const filter of state.filters) for (const value of filter.values) params.append(filter.dimension, value);

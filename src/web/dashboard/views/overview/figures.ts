@@ -1,0 +1,59 @@
+// The figures of the overview: they came with it for the last 30 complete days, and are asked for where another period is chosen.
+
+import { api } from "../../api";
+import { type CachedView, useCached } from "../../../shared/cache";
+import { type DateRange, isRefusal, type Overview, type Query } from "../../types";
+import { type Comparison, comparison, type Days, type Preset } from "../reports/periods";
+import { resolveRange } from "../reports/state";
+
+type Reports = Overview["reports"];
+
+export interface Figures {
+  /** The days that are shown: the complete ones of the period, if it has any. */
+  range: DateRange;
+  /** Null where there is no complete day. */
+  compared: Comparison | null;
+  reports: Reports;
+}
+
+export const DEFAULT_PERIOD: Preset = "last_30";
+
+/** Null while they are on their way, or where they failed. */
+export function useFigures(
+  overview: CachedView<Overview>,
+  period: Preset | DateRange,
+  days: Days,
+): { figures: Figures | null; asked: CachedView<unknown> } {
+  const chosen = resolveRange(period, days);
+  const compared = comparison(chosen, days);
+  const range = compared?.now ?? chosen;
+  const isOwn = period !== DEFAULT_PERIOD && overview.data !== undefined;
+  const key = isOwn ? `figures ${range.start_date} ${range.end_date} ${compared === null}` : null;
+  const asked = useCached(key, () => load(overview.data!, range, compared));
+  const reports = isOwn ? asked.data : overview.data?.reports;
+  return { figures: reports ? { range, compared, reports } : null, asked: isOwn ? asked : overview };
+}
+
+// As the overview asks them, but for the days before: a report has at most 91.
+const ALL = { metrics: ["revenue", "clicks"], totals: true } as const;
+const ADS = { metrics: ["revenue", "impressions", "ecpm"], totals: true, without_offerwall: true } as const;
+const DAYS = { metrics: ["revenue", "clicks", "impressions"] } as const;
+
+const NOTHING: Reports["current"] = { total_count: 0, rows: [], totals: {} };
+
+async function load({ reports: { today } }: Overview, range: DateRange, compared: Comparison | null): Promise<Reports> {
+  const query = (date_range: DateRange) =>
+    [ALL, ADS, DAYS].map((of): Query => ({ ...of, metrics: [...of.metrics], date_range, dimensions: ["date"] }));
+  const { results } = await api.reports([...query(range), ...(compared ? query(compared.before) : [])]);
+  const [current, ads_current, days, previous = NOTHING, ads_previous = NOTHING, before = NOTHING] =
+    results as Reports["current"][];
+  const rowsBefore = isRefusal(before!) ? [] : before!.rows;
+  return {
+    today,
+    current: current!,
+    previous,
+    ads_current: ads_current!,
+    ads_previous,
+    days: isRefusal(days!) ? days : { ...days!, rows: [...rowsBefore, ...days!.rows] },
+  };
+}
