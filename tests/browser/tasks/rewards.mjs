@@ -35,6 +35,10 @@ export async function filterByUser(page, hand, appName, user) {
   const { search } = new URL(page.url());
   assert.ok(search.includes("app=") && !search.includes(user), search);
   await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
+  await hand.choose(page.getByLabel("Period (UTC)"), "Yesterday");
+  await page.getByText("None of the newest 10,000 rewards matches these filters.").waitFor();
+  await hand.choose(page.getByLabel("Period (UTC)"), "Today");
+  await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
 }
 
 /** Reads a reward's story from the log, and sends its callback again once the receiver works. */

@@ -7,8 +7,22 @@ import { filter as filterText, replay } from "../../../shared/messages/rewards";
 import { isStatus } from "../../../shared/rewards/filter";
 import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
 import { unique } from "../../../shared/unique";
+import { reports } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
+import { daysOf, presetRange } from "../reports/periods";
 import { type LogFilter, NO_FILTER, STATES } from "./filter";
+
+// In a log the newest matters, so none of them leaves today out.
+const PERIODS = ["today", "yesterday", "this_week", "last_week", "this_month", "last_month"] as const;
+
+const datesOf = (period: (typeof PERIODS)[number]) => {
+  const { start_date: from, end_date: to } = presetRange(period, daysOf(undefined));
+  return { from, to };
+};
+
+/** The period that has the dates of a filter. */
+const periodOf = ({ from, to }: LogFilter) =>
+  PERIODS.find((period) => datesOf(period).from === from && datesOf(period).to === to) ?? "";
 
 interface Props {
   filter: LogFilter;
@@ -23,7 +37,10 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const areBadDates = typed.from !== "" && typed.to !== "" && typed.to < typed.from;
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
   // Open from the start where one of them is in force; afterwards as the person leaves it.
-  const [isOpen] = useState([filter.from, filter.to, filter.status, filter.transaction, filter.user].some(Boolean));
+  const period = periodOf(typed);
+  const [isOpen] = useState(
+    [!period && (filter.from || filter.to), filter.status, filter.transaction, filter.user].some(Boolean),
+  );
   const choose = (change: Partial<LogFilter>) => {
     const next = { ...typed, ...change };
     setTyped(next);
@@ -47,6 +64,14 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
           onChange={(app) => choose({ app, user: "" })}
         />
         <StateAndDelivery filter={typed} states={STATES} choose={choose} />
+        <Select
+          label={text.period}
+          value={period}
+          options={PERIODS}
+          nameOf={(preset) => reports.presets[preset]}
+          any={typed.from || typed.to ? text.otherDates : text.anyTime}
+          onChange={(preset) => choose(preset ? datesOf(preset) : { from: "", to: "" })}
+        />
       </div>
       <details open={isOpen} class="further">
         <summary>{text.more}</summary>
