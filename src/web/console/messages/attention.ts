@@ -77,6 +77,7 @@ export const attention = {
   note: "What waits for a person, the oldest first.",
   tableName: "What is open",
   kinds: "Kinds",
+  nothingOf: "Nothing open:",
   all: "Everything",
   kind: "What",
   app: "App or publisher",

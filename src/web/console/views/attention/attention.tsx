@@ -93,26 +93,41 @@ function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped:
   );
 }
 
+/** The kinds of which something is open as tiles, and the others in a line. */
 function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined }) {
-  const all = page && KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
-  const tile = (kind: Query["kind"], name: string, number: number | undefined): ComponentChildren => (
+  const countOf = (kind: AttentionKind) => page?.counts[kind] ?? 0;
+  const quiet = KINDS.filter((kind) => page && countOf(kind) === 0);
+  const link = (kind: Query["kind"], content: ComponentChildren) => (
     <li key={kind}>
       <a href={href({ kind, app: query.app })} aria-current={query.kind === kind ? "true" : undefined}>
-        <span>{name}</span>{" "}
-        {number === undefined ? (
-          <Skeleton class="kind-skeleton" />
-        ) : (
-          <span class={number > 0 ? "kind-count" : "kind-count zero"}>{count(number)}</span>
-        )}
+        {content}
       </a>
     </li>
   );
+  const tile = (kind: Query["kind"], name: string, number: number) =>
+    link(
+      kind,
+      <>
+        <span>{name}</span>{" "}
+        {page ? <span class="kind-count">{count(number)}</span> : <Skeleton class="kind-skeleton" />}
+      </>,
+    );
   return (
     <nav aria-label={text.kinds}>
       <ul class="kinds">
-        {tile("", text.all, all)}
-        {KINDS.map((kind) => tile(kind, KIND_NAMES[kind], page && (page.counts[kind] ?? 0)))}
+        {tile(
+          "",
+          text.all,
+          KINDS.reduce((sum, kind) => sum + countOf(kind), 0),
+        )}
+        {KINDS.filter((kind) => !quiet.includes(kind)).map((kind) => tile(kind, KIND_NAMES[kind], countOf(kind)))}
       </ul>
+      {quiet.length > 0 && (
+        <div class="quiet-kinds note">
+          <span>{text.nothingOf}</span>
+          <ul>{quiet.map((kind) => link(kind, KIND_NAMES[kind]))}</ul>
+        </div>
+      )}
     </nav>
   );
 }
