@@ -61,9 +61,12 @@ for (const [number, Hand] of HANDS.entries()) {
       const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", "/offers/23990");
       const goals = document.goals.map((goal, index) => ({ ...goal, id: `${id}-${index}` }));
       const advertiser = line({ kind: "advertiser", id, name: "Imported" });
+      const offer = { kind: "offer", id, ...document, advertiser_id: id, goals };
+      const raised = { ...offer, goals: goals.map((goal) => ({ ...goal, payout_usd: 5.25 })) };
       const files = {
         wrong: line({ kind: "offer", id }) + advertiser + "no JSON\n",
-        right: advertiser + line({ kind: "offer", id, ...document, advertiser_id: id, goals }),
+        right: advertiser + line(offer),
+        raised: advertiser + line(raised),
       };
       const isKept = async () => {
         const { offers } = await signpost.operator("GET", "/offers?limit=1000");

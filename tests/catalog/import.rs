@@ -87,6 +87,55 @@ fn an_import_stores_the_same_as_single_puts() {
 }
 
 #[test]
+fn a_check_counts_what_is_new_and_changed_and_names_payouts() {
+    let catalog = prepared();
+    let would = |text: &str| {
+        let import = import_steps::begin(&catalog.db).unwrap();
+        assert!(catalog.stage(import, text).unwrap().is_empty());
+        catalog.import.set(Some(import));
+        let mut check = Check::default();
+        while catalog.check_step(import, &mut check).unwrap() {}
+        catalog.import.set(None);
+        while import_steps::discard(&catalog.db, import, import).unwrap() {}
+        assert!(check.errors.is_empty());
+        check.would_import()
+    };
+    let counts = |lines: u64, new: u64, changed: u64| json!({ "would_import": lines, "new": new, "changed": changed, "payouts": [] });
+    let before = catalog.rows("SELECT * FROM offer_documents");
+    assert_eq!(would(&lines()), counts(6, 4, 2));
+    assert_eq!(catalog.rows("SELECT * FROM offer_documents"), before);
+    body(&catalog.import(&lines()).unwrap(), 200);
+    assert_eq!(would(&lines()), counts(6, 0, 0));
+
+    let raised = |payout: f64| {
+        let mut raised = offer(&["g-2", "g-5"]);
+        raised["goals"][0]["payout_usd"] = payout.into();
+        line("offer", "o-1", raised)
+    };
+    let payouts = |payout: f64| would(&raised(payout))["payouts"].clone();
+    // A goal that comes or goes has no payout before or after.
+    assert_eq!(payouts(1.25), json!([]));
+    assert_eq!(
+        payouts(2.5),
+        json!([{ "offer_id": "o-1", "goal_id": "g-2", "before_usd": 1.25, "after_usd": 2.5 }])
+    );
+    // A secret is compared with the one that is sealed.
+    let with_secret = |secret: &str| {
+        let callback = json!({ "url": "https://acme.example/cb", "method": "GET", "secret": secret });
+        line(
+            "app",
+            "10000001",
+            with(app("beta"), &json!({ "callback": callback })),
+        )
+    };
+    let first = with_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    body(&catalog.import(&first).unwrap(), 200);
+    assert_eq!(would(&first), counts(1, 0, 0));
+    let second = with_secret("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
+    assert_eq!(would(&second), counts(1, 0, 1));
+}
+
+#[test]
 fn a_wrong_line_is_reported_and_aborts_its_import() {
     let catalog = prepared();
     let before = catalog.dump();

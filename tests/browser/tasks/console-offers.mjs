@@ -123,7 +123,7 @@ async function chooseFile(page, hand, button, name, text) {
 }
 
 /** A file with wrong lines is refused with their numbers; one without is counted, and imported on demand. */
-export async function importFile(page, hand, { wrong, right }, isKept) {
+export async function importFile(page, hand, { wrong, right, raised }, isKept) {
   await page.goto("/console/offers");
   await hand.press(page.getByRole("link", { name: "Import", exact: true }));
   await heading(page, "Import").waitFor();
@@ -135,10 +135,16 @@ export async function importFile(page, hand, { wrong, right }, isKept) {
   await chooseFile(page, hand, "Choose another file", "right.ndjson", right);
   await page.getByText("2 resources are ready to import").waitFor();
   await page.getByText("1 advertiser, 1 offer").waitFor();
+  await page.getByText("2 new, 0 changed, 0 unchanged").waitFor();
   assert.equal(await isKept(), false, "the check imports nothing");
   await hand.press(page.getByRole("button", { name: "Import 2 resources" }));
   await dialog(page).getByText("1 advertiser, 1 offer of right.ndjson").waitFor();
   await hand.press(inDialog(page, "Import 2 resources"));
   await said(page, "2 resources were imported.");
   assert.equal(await isKept(), true);
+
+  await chooseFile(page, hand, "Choose another file", "raised.ndjson", raised);
+  await page.getByText("0 new, 1 changed, 1 unchanged").waitFor();
+  const payouts = page.getByRole("table", { name: "1 payout changes" });
+  assert.deepEqual((await payouts.getByRole("cell").allInnerTexts()).slice(-2), ["$0.24", "$5.25"]);
 }

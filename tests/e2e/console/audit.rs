@@ -39,7 +39,8 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
         browser.send_as("POST", &path, "application/x-ndjson", Some(line))
     };
     let checked = import("?dry_run=true").expect(200);
-    assert_eq!(checked.json(), json!({ "would_import": 1 }));
+    let would = json!({ "would_import": 1, "new": 1, "changed": 0, "payouts": [] });
+    assert_eq!(checked.json(), would);
     browser
         .get("/v1/operator/publishers/console-imported")
         .expect_error(404, "not_found");

@@ -6,7 +6,7 @@
 
 use super::{
     Context, answer, callback_sync, lasting,
-    resource_tables::{WriteSource, require_reference, unknown},
+    resource_tables::{Change, WriteSource, require_reference, unknown},
     revisions::{self, in_force},
     sql, terms, tracking_slots,
 };
@@ -65,7 +65,13 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
 /// even with unchanged settings; an import and a member's change do not.
-pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &str, app: &App) -> Result {
+pub fn put(
+    db: &impl Database,
+    context: &Context<'_>,
+    source: WriteSource,
+    id: &str,
+    app: &App,
+) -> Result<Change> {
     require_reference(
         db,
         source,
@@ -88,19 +94,17 @@ pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &
     let shards = outbox_shards(app, stored.as_ref())?;
     masked.outbox_shards = Some(shards);
     let document = json(&masked)?;
-    let (mut is_stored, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
+    let (mut is_same, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
+    let is_stored = stored.is_some();
     if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
             // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
             let error = FieldError::new("publisher_id", "an app does not change its publisher");
             return Err(ApiError::from(error).into());
         }
-        is_stored = stored.text(1)? == document;
+        is_same = stored.text(1)? == document;
         settings = callback_settings::read(&stored, 2, 8)?;
         click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
-    }
-    if source.checked_import().is_some() {
-        return Ok(());
     }
     let callback = app.callback.as_ref().map(json).transpose()?;
     let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());
@@ -119,8 +123,9 @@ pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &
         app.click_secrets(),
     );
     let (keeps_settings, keeps_click_secrets) = (callback.is_kept, signing.is_kept);
-    if is_stored && keeps_settings && keeps_click_secrets {
-        return Ok(());
+    let change = Change::of(is_stored, is_same && keeps_settings && keeps_click_secrets);
+    if change == Change::Nothing || source.checked_import().is_some() {
+        return Ok(change);
     }
     let revision = revisions::record(db, context.now_ms)?;
     let app_id = AppId::parse(id).ok_or_else(|| Failure::Internal("the app id is invalid".into()))?;
@@ -156,7 +161,8 @@ pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &
             slots::hash_of_app(app_id),
         ],
     )?;
-    lasting::add_put(db, context, source, Resource::App, id, json(app)?)
+    lasting::add_put(db, context, source, Resource::App, id, json(app)?)?;
+    Ok(change)
 }
 
 /// Checks the URL that is called, and the one to which users are redirected. A fallback URL that was stored before a rule

@@ -4,16 +4,22 @@
 //! even if the process ends, by an alarm of the next one. Nothing that happens meanwhile makes a checked line wrong,
 //! because a PUT that could do so is refused until the import is done ([`import_claims`](super::import_claims)).
 
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
 use super::{
     Context,
     app_claims::{self, NewApp},
     import::{self, kind_of},
     listing_room,
-    resource_tables::WriteSource,
+    resource_tables::{Change, WriteSource},
     resources, revisions, sql,
 };
 use contract::catalog::Resource;
-use domain::model::{ApiError, lines::LineErrors};
+use domain::{
+    catalog::Offer,
+    model::{ApiError, Document, GoalId, MicroUsd, lines::LineErrors},
+};
 use platform::{Database, DbResult, Failure, Result, Row, log, params};
 
 /// Lines of a step. On workerd one of an offer takes about a millisecond.
@@ -44,11 +50,37 @@ pub struct Check {
     last: (i64, i64),
     /// The lines that were checked.
     pub lines: u64,
+    /// Those that bring a resource that is not stored yet, and those that change one.
+    new: u64,
+    changed: u64,
+    /// The first payouts that change.
+    payouts: Vec<PayoutChange>,
     /// The bytes by which the listing grows.
     growth: i64,
     /// The apps that are not stored yet.
     pub new_apps: Vec<NewApp>,
     pub errors: LineErrors,
+}
+
+impl Check {
+    /// The answer of a dry run.
+    pub fn would_import(&self) -> Json {
+        json!({
+            "would_import": self.lines, "new": self.new, "changed": self.changed, "payouts": self.payouts,
+        })
+    }
+}
+
+/// Payouts that a check names, at most.
+const MAX_PAYOUTS: usize = 200;
+
+/// A payout of a goal that an import changes.
+#[derive(Debug, Serialize)]
+pub struct PayoutChange {
+    offer_id: String,
+    goal_id: GoalId,
+    before_usd: MicroUsd,
+    after_usd: MicroUsd,
 }
 
 /// Checks the next lines against what is stored and against the import's other lines. Returns whether there were any.
@@ -60,14 +92,20 @@ pub fn check(db: &impl Database, context: &Context<'_>, import: i64, check: &mut
     for row in &rows {
         check.last = (row.integer(0)?, row.integer(1)?);
         check.lines += 1;
-        let put = put(db, context, WriteSource::Check { import }, row).and_then(|more| {
+        let put = put(db, context, WriteSource::Check { import }, row).and_then(|(change, more)| {
             let used = listing_room::used(db)?.saturating_add(check.growth);
             listing_room::require(used, more).map_err(ApiError::from)?;
-            Ok(more)
+            Ok((change, more))
         });
         match put {
-            Ok(more) => {
+            Ok((change, more)) => {
                 check.growth += more;
+                check.new += u64::from(change == Change::New);
+                check.changed += u64::from(change == Change::Changed);
+                if change == Change::Changed && check.payouts.len() < MAX_PAYOUTS {
+                    check.payouts.extend(payout_changes(db, context, row)?);
+                    check.payouts.truncate(MAX_PAYOUTS);
+                }
                 check.new_apps.extend(new_app(db, context, row)?);
             }
             Err(Failure::Refused(refusal)) => check.errors.add(check.last.1, None, refusal.message),
@@ -133,7 +171,31 @@ fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Optio
     app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
-fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<i64> {
+/// The payouts of goals that a stored offer and its line both have, where they differ.
+fn payout_changes(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Vec<PayoutChange>> {
+    let id = row.text(2)?;
+    if row.decode(0, kind_of)? != Resource::Offer {
+        return Ok(Vec::new());
+    }
+    let stored = db.read_first(sql::GET_OFFER_DOCUMENT, params![id], |row| row.json::<Offer>(0))?;
+    let document = import::staged_document(context, Resource::Offer, id, row.blob(3)?)?;
+    let goals = Offer::from_json(&document)?.goals;
+    let changes = stored
+        .into_iter()
+        .flat_map(|stored| stored.goals)
+        .filter_map(|before| {
+            let after = goals.iter().find(|after| after.id == before.id)?;
+            (after.payout_usd != before.payout_usd).then(|| PayoutChange {
+                offer_id: id.to_owned(),
+                goal_id: before.id,
+                before_usd: before.payout_usd,
+                after_usd: after.payout_usd,
+            })
+        });
+    Ok(changes.collect())
+}
+
+fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<(Change, i64)> {
     let resource = row.decode(0, kind_of)?;
     let (id, staged) = (row.text(2)?, row.blob(3)?);
     let document = import::staged_document(context, resource, id, staged)?;

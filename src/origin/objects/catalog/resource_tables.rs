@@ -52,6 +52,25 @@ impl WriteSource {
     }
 }
 
+/// What a document does to the stored resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Nothing,
+    New,
+    Changed,
+}
+
+impl Change {
+    /// `is_same` says whether exactly this is stored.
+    pub fn of(is_stored: bool, is_same: bool) -> Self {
+        match (is_stored, is_same) {
+            (_, true) => Self::Nothing,
+            (false, false) => Self::New,
+            (true, false) => Self::Changed,
+        }
+    }
+}
+
 /// The refusal with 404 of a resource that does not exist.
 pub(super) fn unknown(resource: Resource, id: &str) -> ApiError {
     UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular()))

@@ -3,7 +3,7 @@
 use super::{
     Context, account_sync, apps, callback_sync, cap_sync, import_claims, lasting, listing_room,
     reads::{find, get},
-    resource_tables::{WriteSource, require_reference, table_of},
+    resource_tables::{Change, WriteSource, require_reference, table_of},
     revisions, sql, terms, tracking_slots, waiting,
 };
 use contract::{
@@ -62,7 +62,8 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
     })
 }
 
-/// Checks and stores one resource, within the caller's transaction. Returns the bytes that the listing may grow by.
+/// Checks and stores one resource, within the caller's transaction. Returns what it changes, and the bytes that the listing may
+/// grow by.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
@@ -70,7 +71,7 @@ pub fn put(
     resource: Resource,
     id: &str,
     body: &str,
-) -> Result<i64> {
+) -> Result<(Change, i64)> {
     if !resource.is_id(id) {
         let rule = match resource {
             Resource::App => "must be exactly 8 digits",
@@ -84,17 +85,15 @@ pub fn put(
         import_claims::refuse_claimed(db, context, resource, id)?;
     }
     match resource {
-        // Whether it is right depends on nothing else.
-        Resource::Advertiser if source.checked_import().is_some() => Ok(0),
         Resource::Publisher => {
-            put_publisher(db, context, source, id, &Publisher::from_json(body)?).map(|()| 0)
+            put_publisher(db, context, source, id, &Publisher::from_json(body)?).map(|change| (change, 0))
         }
         Resource::App => {
             let app = apps::read(db, context, id, body)?;
-            apps::put(db, context, source, id, &app).map(|()| 0)
+            apps::put(db, context, source, id, &app).map(|change| (change, 0))
         }
         Resource::Advertiser => {
-            put_advertiser(db, context, source, id, &Advertiser::from_json(body)?).map(|()| 0)
+            put_advertiser(db, context, source, id, &Advertiser::from_json(body)?).map(|change| (change, 0))
         }
         Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }
@@ -106,19 +105,20 @@ fn put_publisher(
     source: WriteSource,
     id: &str,
     publisher: &Publisher,
-) -> Result {
+) -> Result<Change> {
     let document = json(publisher)?;
     let stored = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])?;
     let was_closed = match &stored {
-        Some(row) if row.text(0)? == document => return Ok(()),
+        Some(row) if row.text(0)? == document => return Ok(Change::Nothing),
         Some(row) => row.json::<Publisher>(0)?.closed,
         None => false,
     };
     if was_closed && !publisher.closed && !context.is_repeat {
         return Err(PUBLISHER_CLOSED.into());
     }
+    let change = Change::of(stored.is_some(), false);
     if source.checked_import().is_some() {
-        return Ok(());
+        return Ok(change);
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
@@ -131,7 +131,8 @@ fn put_publisher(
         sql::PUT_PUBLISHER,
         params![id, document.as_str(), publisher.approved],
     )?;
-    lasting::add_put(db, context, source, Resource::Publisher, id, document)
+    lasting::add_put(db, context, source, Resource::Publisher, id, document)?;
+    Ok(change)
 }
 
 fn put_advertiser(
@@ -140,10 +141,11 @@ fn put_advertiser(
     source: WriteSource,
     id: &str,
     advertiser: &Advertiser,
-) -> Result {
+) -> Result<Change> {
     let document = json(advertiser)?;
-    if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
-        return Ok(());
+    let change = change_of(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)?;
+    if change == Change::Nothing || source.checked_import().is_some() {
+        return Ok(change);
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_advertiser(db, id, revision)?;
@@ -151,7 +153,8 @@ fn put_advertiser(
         sql::PUT_ADVERTISER,
         params![id, document.as_str(), slots::hash(id)],
     )?;
-    lasting::add_put(db, context, source, Resource::Advertiser, id, document)
+    lasting::add_put(db, context, source, Resource::Advertiser, id, document)?;
+    Ok(change)
 }
 
 fn put_offer(
@@ -160,7 +163,7 @@ fn put_offer(
     source: WriteSource,
     id: &str,
     offer: &Offer,
-) -> Result<i64> {
+) -> Result<(Change, i64)> {
     let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
     require_reference(
         db,
@@ -186,8 +189,9 @@ fn put_offer(
             .into());
     }
     // `upd_ts` stays as it is, too: publishers' clients use it to find changed offers.
-    if is_stored(db, sql::GET_OFFER_DOCUMENT, id, &document)? {
-        return Ok(0);
+    let change = change_of(db, sql::GET_OFFER_DOCUMENT, id, &document)?;
+    if change == Change::Nothing {
+        return Ok((change, 0));
     }
 
     check_goals(db, context, source, &offer_id, offer)?;
@@ -201,7 +205,7 @@ fn put_offer(
     let growth = listing_room::bytes_of(id, offer.active, body.len()) - stored.listed_bytes;
     match source {
         WriteSource::Put => listing_room::require(listing_room::used(db)?, growth).map_err(ApiError::from)?,
-        WriteSource::Check { .. } => return Ok(growth),
+        WriteSource::Check { .. } => return Ok((change, growth)),
         // Members change no offers.
         WriteSource::Import | WriteSource::Member => {}
     }
@@ -252,7 +256,7 @@ fn put_offer(
     )?;
     lasting::add_put(db, context, source, Resource::Offer, id, document)?;
     db.execute(sql::PUT_BODY, params![id, body, bodies::FORMAT])?;
-    Ok(growth)
+    Ok((change, growth))
 }
 
 /// The stored values that a PUT of an offer needs.
@@ -315,10 +319,11 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
-/// Whether exactly this document is stored. Such a PUT changes nothing and publishes nothing.
-fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool> {
+/// A PUT of exactly the document that is stored changes nothing and publishes nothing.
+fn change_of(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<Change> {
     let stored = db.query_first(sql, params![id])?;
-    Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
+    let is_same = stored.as_ref().is_some_and(|row| row.text(0) == Ok(document));
+    Ok(Change::of(stored.is_some(), is_same))
 }
 
 /// Checks an offer as a PUT would, by one that is rolled back. The answer is the offer as it would be stored.

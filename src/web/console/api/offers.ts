@@ -2,7 +2,16 @@
 
 import { call, get, getTagged, id, post, putTagged, type Tagged } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
-import type { FiguresOfMany, KeptOffer, NearCaps, Offer, OfferPage, Preview, TermsHistory } from "../types/offers";
+import type {
+  FiguresOfMany,
+  KeptOffer,
+  NearCaps,
+  Offer,
+  OfferPage,
+  Preview,
+  TermsHistory,
+  WouldImport,
+} from "../types/offers";
 import { OPERATOR } from "./operator";
 
 const NDJSON = { "Content-Type": "application/x-ndjson" };
@@ -28,7 +37,6 @@ export const offersApi = {
   figuresOf: (offer_ids: string[]) => post<FiguresOfMany>(`${OPERATOR}/offer_figures`, { offer_ids }),
   nearCaps: () => get<NearCaps>(`${OPERATOR}/caps`),
   preview: (offerId: string, document: Offer) => post<Preview>(`${offer(offerId)}/preview`, document),
-  countImport: (lines: string) =>
-    call<{ would_import: number }>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
+  countImport: (lines: string) => call<WouldImport>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
   import: (lines: string) => call<{ imported: number }>("POST", `${OPERATOR}/import`, lines, NDJSON),
 };

@@ -2,6 +2,7 @@
 
 import { plural } from "../../shared/messages/plural";
 import { count } from "../../shared/format";
+import type { WouldImport } from "../types/offers";
 
 export const KIND_NAMES: Record<string, [string, string]> = {
   publisher: ["publisher", "publishers"],
@@ -22,6 +23,17 @@ export const importText = {
   readyText: "No line is wrong.",
   kinds: (kinds: string[]) => kinds.join(", "),
   kind: (kind: string, value: number) => plural(value, ...(KIND_NAMES[kind] ?? [kind, kind])),
+  changes: ({ would_import, new: added, changed }: WouldImport) =>
+    `${count(added)} new, ${count(changed)} changed, ${count(would_import - added - changed)} unchanged`,
+  payouts: (payouts: number, isAll: boolean) =>
+    isAll
+      ? `${plural(payouts, "payout changes", "payouts change")}`
+      : `The first ${count(payouts)} payouts that change`,
+  payoutsText: "Clicks made before keep the payout that they were promised.",
+  offer: "Offer",
+  goal: "Goal",
+  payoutNow: "Payout now",
+  payoutAfter: "After the import",
   nothing: "The file has no resources",
   nothingText: "Each line is a JSON object with kind and id.",
   wrong: (lines: number, isAll: boolean) =>

@@ -13,6 +13,7 @@ export type Cap = OperatorSchemas["Cap"];
 export type Offer = OperatorSchemas["Offer"];
 export type OncePer = NonNullable<Offer["once_per"]>;
 export type KeptOffer = OperatorSchemas["KeptOffer"];
+export type WouldImport = OperatorSchemas["WouldImport"];
 export type OfferPage = OperatorSchemas["OfferList"];
 export type UsedCap = NonNullable<OperatorSchemas["CapUse"]>;
 export type FiguresOfMany = OperatorSchemas["OfferFigures"];

@@ -170,7 +170,7 @@ where
             return Ok(import::refuse(&check.errors));
         }
         if is_dry_run {
-            return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
+            return Ok(OperatorReply::ok(&check.would_import()));
         }
         self.claim_apps(&mut check, true).await?;
         if !check.errors.is_empty() {

@@ -11,22 +11,24 @@ import { focusHeading, Heading } from "../../../shared/components/heading";
 import { Check, Warning } from "../../../shared/components/icons";
 import { FormError, Refused } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { type Column, column, Table } from "../../../shared/components/table";
-import { count, sizeText } from "../../../shared/format";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
+import { count, exactMoney, sizeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import type { WrongLine } from "../../../shared/types";
 import { offersApi } from "../../api/offers";
 import { DropFile } from "../../components/drop-file";
 import { common } from "../../messages";
 import { importText as text } from "../../messages/import";
-import { OFFERS_PATH } from "../../router";
+import { OFFERS_PATH, offerPath } from "../../router";
 import { may } from "../../session";
 import { readTextFile, type TextFile } from "../../text-file";
+import type { WouldImport } from "../../types/offers";
 import { kindsOf, subjectOf } from "./import-file";
 import { offersKey } from "../cache-keys";
 
-// The API names no more.
+// The API names no more of either.
 const MAX_WRONG_LINES = 20;
+const MAX_PAYOUTS = 200;
 const ACCEPTED = ".ndjson,.jsonl,.json,.txt,application/x-ndjson";
 
 export function Import() {
@@ -45,13 +47,13 @@ const wrongLines = (error: unknown): WrongLine[] => (error instanceof ApiError ?
 function Steps() {
   const [file, setFile] = useState<TextFile | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const [checked, setChecked] = useState<{ count: number; kinds: string } | null>(null);
+  const [checked, setChecked] = useState<(WouldImport & { kinds: string }) | null>(null);
   const [imported, setImported] = useState<number | null>(null);
   const [isAsking, setAsking] = useState(false);
   const check = useAction(async (chosen: TextFile) => {
-    const { would_import } = await withVerification(() => offersApi.countImport(chosen.text));
+    const would = await withVerification(() => offersApi.countImport(chosen.text));
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
-    setChecked({ count: would_import, kinds: text.kinds(kinds) });
+    setChecked({ ...would, kinds: text.kinds(kinds) });
   });
   const choose = async (chosen: File) => {
     check.clear();
@@ -93,12 +95,12 @@ function Steps() {
           <Button onClick={() => void check.run(file)}>{common.retry}</Button>
         </div>
       )}
-      {file && checked && imported === null && <Ready {...checked} onImport={() => setAsking(true)} />}
+      {file && checked && imported === null && <Ready checked={checked} onImport={() => setAsking(true)} />}
       {file && checked && isAsking && (
         <Confirm
-          title={text.confirmTitle(checked.count)}
-          text={text.confirm(file.name, checked.kinds || text.kind("resource", checked.count))}
-          button={text.import(checked.count)}
+          title={text.confirmTitle(checked.would_import)}
+          text={text.confirm(file.name, checked.kinds || text.kind("resource", checked.would_import))}
+          button={text.import(checked.would_import)}
           onConfirm={async () => {
             const { imported: value } = await withVerification(() => offersApi.import(file.text));
             say(text.imported(value));
@@ -115,12 +117,12 @@ function Steps() {
 }
 
 interface ReadyProps {
-  count: number;
-  kinds: string;
+  checked: WouldImport & { kinds: string };
   onImport: () => void;
 }
 
-function Ready({ count: resources, kinds, onImport }: ReadyProps) {
+function Ready({ checked, onImport }: ReadyProps) {
+  const { would_import: resources, kinds, payouts } = checked;
   if (resources === 0) {
     return (
       <Card title={text.nothing}>
@@ -129,15 +131,50 @@ function Ready({ count: resources, kinds, onImport }: ReadyProps) {
     );
   }
   return (
-    <section class="card padded part" role="status">
-      <h2>
-        <Check /> {text.ready(resources)}
-      </h2>
-      <p class="note">{text.readyText}</p>
-      {kinds && <p>{kinds}</p>}
-      <Button class="button primary import-button" onClick={onImport}>
-        {text.import(resources)}
-      </Button>
+    <>
+      <section class="card padded part" role="status">
+        <h2>
+          <Check /> {text.ready(resources)}
+        </h2>
+        <p class="note">{text.readyText}</p>
+        {kinds && <p>{kinds}</p>}
+        <p>{text.changes(checked)}</p>
+        <Button class="button primary import-button" onClick={onImport}>
+          {text.import(resources)}
+        </Button>
+      </section>
+      {payouts.length > 0 && <Payouts payouts={payouts} />}
+    </>
+  );
+}
+
+type PayoutChange = WouldImport["payouts"][number];
+
+const PAYOUT_COLUMNS: Column<PayoutChange>[] = [
+  column("offer", text.offer, ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a>),
+  column("goal", text.goal, ({ goal_id: id }) => id),
+  numberColumn("before", text.payoutNow, ({ before_usd: before }) => payoutText(before)),
+  numberColumn("after", text.payoutAfter, ({ after_usd: after }) => payoutText(after)),
+];
+
+const payoutText = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
+
+function Payouts({ payouts }: { payouts: PayoutChange[] }) {
+  const title = text.payouts(payouts.length, payouts.length < MAX_PAYOUTS);
+  return (
+    <section class="card table-card" aria-label={title}>
+      <div class="card-head">
+        <h2>
+          <Warning /> {title}
+        </h2>
+        <p class="note">{text.payoutsText}</p>
+      </div>
+      <Table
+        name={title}
+        columns={PAYOUT_COLUMNS}
+        rows={payouts}
+        rowKey={({ offer_id, goal_id }) => `${offer_id} ${goal_id}`}
+      />
     </section>
   );
 }
