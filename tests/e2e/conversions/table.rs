@@ -274,12 +274,7 @@ fn many_are_settled_at_once_after_they_were_counted() {
     .expect(200)
     .json();
     assert_eq!(counted["count"], 9);
-    let held = wall.entries("status=held");
-    assert_eq!(held.len(), 9);
-    let micro_usd = |amount: &serde_json::Value| (amount.as_f64().expect("an amount") * 1e6).round();
-    let sum: f64 = held.iter().map(|entry| micro_usd(&entry["payout"])).sum();
-    assert!(sum > 0.0);
-    assert_eq!(micro_usd(&counted["payout"]), sum);
+    assert_eq!(wall.entries("status=held").len(), 9);
     // Later conversions are left alone.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let late = wall.convert(&wall.click_id("late"), "").expect(200).json();
@@ -295,7 +290,10 @@ fn many_are_settled_at_once_after_they_were_counted() {
             "until": filter["until"], "next": null,
         })
     );
-    assert_eq!(wall.entries("status=approved&reason=all%20are%20real").len(), 9);
+    let approved = wall.entries("status=approved&reason=all%20are%20real");
+    assert_eq!(approved.len(), 9);
+    let payouts = approved.iter().map(|entry| entry["payout"].as_f64());
+    assert_eq!(payouts.sum::<Option<f64>>(), counted["payout"].as_f64());
     assert_eq!(
         wall.entries("status=held")[0]["transaction_id"],
         late["transaction_id"]
