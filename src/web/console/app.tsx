@@ -10,6 +10,7 @@ import * as router from "./router";
 import { type Route, route } from "./router";
 import { session } from "./session";
 import { Attention } from "./views/attention/attention";
+import { OpenCount } from "./views/attention/list";
 
 const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 
@@ -18,7 +19,7 @@ export function App() {
   const member = session.value?.member;
   const link = linksTo(current.view);
   const links = [
-    link(router.ATTENTION_PATH, text.attention, "attention"),
+    { ...link(router.ATTENTION_PATH, text.attention, "attention"), beside: <OpenCount /> },
     link(router.PUBLISHERS_PATH, text.publishers, "publishers", "publisher", "app"),
     link(router.OFFERS_PATH, text.offers, "offers", "offer", "import"),
     link(router.ADVERTISERS_PATH, text.advertisers, "advertisers", "advertiser"),

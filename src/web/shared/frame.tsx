@@ -34,6 +34,7 @@ export interface NavigationLink {
   href: string;
   name: string;
   isCurrent: boolean;
+  beside?: ComponentChildren;
 }
 
 /** The links of a site. The link to the open view is marked as current. */
@@ -80,10 +81,11 @@ function Frame({ links, menu, onNear, children }: Props) {
           </a>
           <nav aria-label={common.navigation} onPointerOver={onNear}>
             <ul>
-              {links.map(({ href, name, isCurrent }) => (
+              {links.map(({ href, name, isCurrent, beside }) => (
                 <li key={href}>
                   <a href={href} aria-current={isCurrent ? "page" : undefined}>
                     {name}
+                    {beside}
                   </a>
                 </li>
               ))}

@@ -6,7 +6,9 @@ export const dialog = (page) => page.getByRole("dialog");
 export const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
 export const part = (page, name) => page.getByRole("region", { name, exact: true });
 const open = (page) => page.getByRole("table", { name: "What is open" });
-const nav = (page, name) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
+// The link to what is open has its count beside it.
+const nav = (page, name) =>
+  page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: new RegExp(`^${name}( \\d+ open)?$`) });
 
 /** What is said to a screen reader stands beside what is seen. */
 export const said = (page, text) => page.getByText(text).last().waitFor({ state: "attached" });

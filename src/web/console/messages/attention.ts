@@ -76,6 +76,7 @@ export const attention = {
   title: "Attention",
   note: "What waits for a person, the oldest first.",
   tableName: "What is open",
+  open: "open",
   kinds: "Kinds",
   nothingOf: "Nothing open:",
   all: "Everything",

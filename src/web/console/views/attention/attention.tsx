@@ -12,24 +12,14 @@ import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
 import { search } from "../../../shared/navigation";
 import { oneOf, queryText } from "../../../shared/query-text";
-import { attention as api, endItem } from "../../api/attention";
+import { endItem } from "../../api/attention";
 import { isAppId } from "../../ids";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
-import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { appOf, columns } from "./columns";
-
-const PAGE_ROWS = 50;
-
-const KINDS = Object.keys(KIND_NAMES) as AttentionKind[];
-
-interface Query {
-  kind: AttentionKind | "";
-  app: string;
-  cursor: string;
-}
+import { KINDS, openOf, type Query, useList } from "./list";
 
 function parseQuery(query: string): Query {
   const values = new URLSearchParams(query);
@@ -46,10 +36,8 @@ const href = (query: Partial<Query>) => ATTENTION_PATH + queryText(query);
 
 export function Attention() {
   const query = parseQuery(search.value);
-  const { kind, app, cursor } = query;
-  const cached = usePolled(`attention ${JSON.stringify(query)}`, (isPoll) =>
-    api({ kind, app_id: app, limit: PAGE_ROWS, cursor }, isPoll),
-  );
+  const { kind, app } = query;
+  const cached = useList(query);
   const { data: page, error, reload } = cached;
   const shown = [app || null, ...(page?.items ?? []).map(appOf)];
   const { nameOf } = useAppNames(shown.filter((id) => id !== null));
@@ -115,11 +103,7 @@ function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined 
   return (
     <nav aria-label={text.kinds}>
       <ul class="kinds">
-        {tile(
-          "",
-          text.all,
-          KINDS.reduce((sum, kind) => sum + countOf(kind), 0),
-        )}
+        {tile("", text.all, page ? openOf(page) : 0)}
         {KINDS.filter((kind) => !quiet.includes(kind)).map((kind) => tile(kind, KIND_NAMES[kind], countOf(kind)))}
       </ul>
       {quiet.length > 0 && (

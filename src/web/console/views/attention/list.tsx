@@ -1,0 +1,42 @@
+// The list of what is open, of a filter and a page, and how much there is of all.
+
+import { attention as api } from "../../api/attention";
+import { KIND_NAMES, attention as text } from "../../messages/attention";
+import { usePolled } from "../../poll";
+import type { AttentionKind, AttentionPage } from "../../types/attention";
+import { count } from "../../../shared/format";
+
+const PAGE_ROWS = 50;
+/** The count stands on every page, where nobody waits for it to change. */
+const COUNT_MILLISECONDS = 60_000;
+
+export const KINDS = Object.keys(KIND_NAMES) as AttentionKind[];
+
+export interface Query {
+  kind: AttentionKind | "";
+  app: string;
+  cursor: string;
+}
+
+export const useList = (query: Query) =>
+  usePolled(`attention ${JSON.stringify(query)}`, (isPoll) =>
+    api({ kind: query.kind, app_id: query.app, limit: PAGE_ROWS, cursor: query.cursor }, isPoll),
+  );
+
+export const openOf = (page: AttentionPage) => KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
+
+/** Beside the name of the view in the navigation. */
+export function OpenCount() {
+  const { data } = usePolled("attention count", (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
+  const open = data ? openOf(data) : 0;
+  if (open === 0) return null;
+  return (
+    <>
+      {" "}
+      <span class="nav-count">
+        {count(open)}
+        <span class="visually-hidden"> {text.open}</span>
+      </span>
+    </>
+  );
+}
