@@ -274,7 +274,10 @@ fn many_are_settled_at_once_after_they_were_counted() {
     .expect(200)
     .json();
     assert_eq!(counted["count"], 9);
-    assert_eq!(wall.entries("status=held").len(), 9);
+    let held = wall.entries("status=held");
+    assert_eq!(held.len(), 9);
+    let promised = held.iter().map(|entry| entry["promised_payout"].as_f64());
+    assert_eq!(promised.sum::<Option<f64>>(), counted["payout"].as_f64());
     // Later conversions are left alone.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let late = wall.convert(&wall.click_id("late"), "").expect(200).json();
@@ -292,6 +295,7 @@ fn many_are_settled_at_once_after_they_were_counted() {
     );
     let approved = wall.entries("status=approved&reason=all%20are%20real");
     assert_eq!(approved.len(), 9);
+    assert!(approved[0]["promised_payout"].is_null());
     let payouts = approved.iter().map(|entry| entry["payout"].as_f64());
     assert_eq!(payouts.sum::<Option<f64>>(), counted["payout"].as_f64());
     assert_eq!(

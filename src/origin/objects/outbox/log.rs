@@ -254,6 +254,8 @@ struct LogEntry<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     payout: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    promised_payout: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
     status: &'static str,
     state: Option<&'static str>,
@@ -294,6 +296,7 @@ fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>
         (_, Err(_)) => REFUSED,
     };
     let is_refused = status == REFUSED;
+    let waits = delivery.is_none() && [HELD, Status::Pending.as_str()].contains(&status);
     let state = match delivery {
         Some(delivery) => Some(delivery_name(delivery, has_callback(outbox))),
         None => is_refused.then_some(REFUSED),
@@ -315,6 +318,7 @@ fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>
         click_ts: fields.click_ts,
         conversion_ts: fields.conversion_ts,
         payout: is_payment.then(|| amount(&fields.payout)).flatten(),
+        promised_payout: waits.then(|| amount(&fields.payout)).flatten(),
         value: is_payment.then(|| amount(&fields.value)).flatten(),
         status,
         state,

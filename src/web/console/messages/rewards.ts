@@ -20,6 +20,7 @@ export const rewards = {
   reasonHint: "A code such as too_fast, or the whole of a reason in words",
   offer: "Offer and goal",
   value: "Value",
+  ifApproved: "if approved",
   inWords: (reason: string) => (reason === "expired" ? "Nothing became of it for 400 days." : reason),
   none: "This app has no reward that matches these filters.",
   empty: "This app has no reward yet.",

@@ -42,12 +42,19 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     numberColumn(
       "value",
       text.value,
-      (row) =>
-        row.payout !== undefined && (
+      ({ payout, promised_payout: promised, value }) =>
+        payout !== undefined ? (
           <>
-            <span>{smallMoney(row.payout)}</span>
-            {row.value !== undefined && <span class="cell-second">{row.value}</span>}
+            <span>{smallMoney(payout)}</span>
+            {value !== undefined && <span class="cell-second">{value}</span>}
           </>
+        ) : (
+          promised !== undefined && (
+            <>
+              <span>{smallMoney(promised)}</span>
+              <span class="cell-second">{text.ifApproved}</span>
+            </>
+          )
         ),
     ),
     column("state", filter.state, (row) => (
