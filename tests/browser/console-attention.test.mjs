@@ -39,6 +39,32 @@ for (const Hand of HANDS) {
   });
 }
 
+for (const Hand of HANDS) {
+  test(`what is ticked is decided together, with its sum, by ${Hand.handName}`, async () => {
+    for (const number of [1, 2]) await report(shared.signpost, token, VISIT, `ticked-${number}-${Hand.handName}`);
+    const page = await shared.open({ cookie: admin });
+    const hand = new Hand(page);
+    await page.goto("/console?kind=held");
+    await page.getByText("Choose all 2 shown").waitFor();
+    await hand.tick(page.getByRole("checkbox", { name: "Choose all 2 shown" }));
+    const sum = await page.getByText(/^2 rewards, \$[0-9.]+ in all$/).innerText();
+    await hand.tick(page.getByRole("checkbox", { name: /^Choose [0-9a-f]/ }).first());
+    const half = await page.getByText(/^1 reward, \$[0-9.]+ in all$/).innerText();
+    const dollars = (text) => Number(/\$([0-9.]+)/.exec(text)[1]);
+    assert.equal(dollars(sum).toFixed(2), (2 * dollars(half)).toFixed(2));
+    await hand.tick(page.getByRole("checkbox", { name: "Choose all 2 shown" }));
+    await hand.press(page.getByRole("button", { name: "Approve…", exact: true }));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`2 rewards of 1 app, $${dollars(sum).toFixed(2)} in all.`).waitFor();
+    await hand.write(dialog.getByLabel("Reason"), "real players");
+    await hand.press(dialog.getByRole("button", { name: /^Approve 2 rewards, \$/ }));
+    await dialog.getByRole("heading", { name: /^2 rewards were approved, \$/ }).waitFor();
+    await hand.press(dialog.getByRole("button", { name: "Done" }));
+    await page.getByText("Nothing is open under “Held for review”.").waitFor();
+    await closePage(page);
+  });
+}
+
 const NEARLY_FULL = { kind: "near_limit", app_id: null, publisher_id: null, reason: "", bytes: 8.5e9 };
 
 test("apps beyond the first hundred have their names, and items lead to their app or offer", async () => {

@@ -1,9 +1,11 @@
 // Text of the first page: what wants an operator's attention.
 
-import { durationText, money, sizeText } from "../../shared/format";
+import { count, durationText, money, sizeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { codeText } from "../../shared/messages/rewards";
 import type { AttentionKind } from "../types/attention";
+import type { Settling } from "../types/rewards";
+import { settle } from "./rewards";
 
 export const KIND_NAMES: Record<AttentionKind, string> = {
   held: "Held for review",
@@ -77,6 +79,13 @@ export const attention = {
   note: "What waits for a person, the oldest first.",
   tableName: "What is open",
   open: "open",
+  tick: (subject: string) => `Choose ${subject}`,
+  tickAll: (all: number) => (all === 1 ? "Choose it" : `Choose all ${count(all)} shown`),
+  ticked: (ticked: number, payout: number) => `${plural(ticked, "reward", "rewards")}, ${money(payout)} in all`,
+  decideTitle: (action: Settling, rewards: number) =>
+    `${settle.names[action]} ${plural(rewards, "reward", "rewards")}?`,
+  decide: (rewards: number, apps: number, payout: number) =>
+    `${plural(rewards, "reward", "rewards")} of ${plural(apps, "app", "apps")}, ${money(payout)} in all.`,
   kinds: "Kinds",
   nothingOf: "Nothing open:",
   all: "Everything",

@@ -19,6 +19,7 @@ import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attent
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { appOf, columns } from "./columns";
+import { DecideBar, isToDecide, keyOf } from "./decide-many";
 import { KINDS, openOf, type Query, useList } from "./list";
 
 function parseQuery(query: string): Query {
@@ -125,9 +126,16 @@ interface ListProps {
 
 function List({ page, query, nameOf, reload }: ListProps) {
   const [ending, setEnding] = useState<AttentionItem | null>(null);
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const close = () => setEnding(null);
   const { kind, app, cursor } = query;
   const { items, behind_ms: behind } = page;
+  const open = items.filter(isToDecide);
+  const tick = (item: AttentionItem) => {
+    const next = new Set(ticked);
+    if (!next.delete(keyOf(item))) next.add(keyOf(item));
+    setTicked(next);
+  };
   const kinds = kind ? [kind] : KINDS;
   // Those of one app are not counted apart.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
@@ -142,10 +150,11 @@ function List({ page, query, nameOf, reload }: ListProps) {
           {text.behindHint(behind)}
         </p>
       )}
+      {open.length > 0 && <DecideBar items={open} ticked={ticked} onTick={setTicked} reload={reload} />}
       {items.length > 0 && (
         <CardTable
           name={text.tableName}
-          columns={columns(nameOf, setEnding)}
+          columns={columns(nameOf, setEnding, { ticked, tick })}
           rows={items}
           rowKey={({ kind: of, app_id, publisher_id, subject }) => `${of} ${app_id} ${publisher_id} ${subject}`}
         />

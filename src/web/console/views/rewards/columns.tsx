@@ -39,23 +39,20 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
         <span class="note">{list.erased}</span>
       ),
     ),
-    numberColumn(
-      "value",
-      text.value,
-      ({ payout, promised_payout: promised, value }) =>
-        payout !== undefined ? (
+    numberColumn("value", text.value, ({ payout, promised_payout: promised, value }) =>
+      payout !== undefined ? (
+        <>
+          <span>{smallMoney(payout)}</span>
+          {value !== undefined && <span class="cell-second">{value}</span>}
+        </>
+      ) : (
+        promised !== undefined && (
           <>
-            <span>{smallMoney(payout)}</span>
-            {value !== undefined && <span class="cell-second">{value}</span>}
+            <span>{smallMoney(promised)}</span>
+            <span class="cell-second">{text.ifApproved}</span>
           </>
-        ) : (
-          promised !== undefined && (
-            <>
-              <span>{smallMoney(promised)}</span>
-              <span class="cell-second">{text.ifApproved}</span>
-            </>
-          )
-        ),
+        )
+      ),
     ),
     column("state", filter.state, (row) => (
       <>

@@ -144,7 +144,8 @@ interface ResultProps {
   onClose: () => void;
 }
 
-function Result({ action, result, run, onClose }: ResultProps) {
+/** What was settled, and what was refused; some of it can be overridden. */
+export function Result({ action, result, run, onClose }: ResultProps) {
   const [despite, setDespite] = useState<string[]>([]);
   const refused = Object.entries(result.refused ?? {});
   const sum = refused.reduce((all, [, number]) => all + number, 0);

@@ -1,0 +1,155 @@
+// Decides the rewards that were ticked, of any apps, one after the other.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { ApiError } from "../../../shared/client";
+import { SmallButton } from "../../../shared/components/button";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Checkbox } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
+import { TextField } from "../../../shared/components/form-dialog";
+import { FormError } from "../../../shared/components/states";
+import { withVerification } from "../../../shared/passkeys";
+import { rewardsApi } from "../../api/rewards";
+import { attention as text } from "../../messages/attention";
+import { settle } from "../../messages/rewards";
+import { may, nowSeconds } from "../../session";
+import type { AttentionItem } from "../../types/attention";
+import type { ReasonCode, SettledMany, Settling } from "../../types/rewards";
+import { Result } from "../rewards/settle-many";
+import { MAX_REASON } from "../rewards/settle-one";
+
+export const keyOf = ({ app_id, subject }: AttentionItem) => `${app_id} ${subject}`;
+
+/** Whether it is a reward that somebody has to decide. */
+export const isToDecide = ({ kind, app_id }: AttentionItem) =>
+  (kind === "held" || kind === "capped") && app_id !== null && may("manage");
+
+const payoutOf = (items: Iterable<AttentionItem>) =>
+  [...items].reduce((sum, { payout_usd: payout = 0 }) => sum + Math.round(payout * 1_000_000), 0) / 1_000_000;
+
+interface BarProps {
+  /** Those of the list that can be ticked. */
+  items: AttentionItem[];
+  ticked: ReadonlySet<string>;
+  onTick: (ticked: ReadonlySet<string>) => void;
+  reload: () => Promise<void>;
+}
+
+/** Stands above the list: how many are ticked, their sum, and what can be done with them. */
+export function DecideBar({ items, ticked, onTick, reload }: BarProps) {
+  const [asked, setAsked] = useState<{ action: Settling; items: AttentionItem[] } | null>(null);
+  const chosen = items.filter((item) => ticked.has(keyOf(item)));
+  // What was refused for a spent cap is over already.
+  const actions: Settling[] = chosen.every(({ kind }) => kind === "held") ? ["approve", "reject"] : ["approve"];
+  return (
+    <div class="row decide-bar">
+      <Checkbox
+        checked={chosen.length === items.length}
+        onChange={(isOn) => onTick(new Set(isOn ? items.map(keyOf) : []))}
+      >
+        <span>{text.tickAll(items.length)}</span>
+      </Checkbox>
+      {chosen.length > 0 && (
+        <>
+          <span role="status">{text.ticked(chosen.length, payoutOf(chosen))}</span>
+          {actions.map((action) => (
+            <SmallButton key={action} onClick={() => setAsked({ action, items: chosen })}>
+              {settle.names[action]}…
+            </SmallButton>
+          ))}
+        </>
+      )}
+      {asked && (
+        <DecideMany
+          {...asked}
+          onDone={() => {
+            onTick(new Set());
+            void reload();
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ManyProps {
+  action: Settling;
+  items: AttentionItem[];
+  onDone: () => void;
+  onClose: () => void;
+}
+
+function DecideMany({ action, items, onDone, onClose }: ManyProps) {
+  const [reason, setReason] = useState("");
+  const [result, setResult] = useState<SettledMany | null>(null);
+  const [done, setDone] = useState(0);
+  const settled = useRef(new Set<AttentionItem>());
+  // Closing stops after the one that is being settled.
+  const [closing] = useState(() => new AbortController());
+  useEffect(() => () => closing.abort(), []);
+  const run = useAction(async (despite: string[]) => {
+    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
+    const refused: Record<string, number> = {};
+    try {
+      for (const item of items) {
+        if (settled.current.has(item)) continue;
+        if (closing.signal.aborted) return;
+        const code = await settleOne(item, action, settlement);
+        if (code === null) settled.current.add(item);
+        else refused[code] = (refused[code] ?? 0) + 1;
+        setDone(settled.current.size);
+      }
+    } finally {
+      onDone();
+    }
+    setResult({
+      count: items.length,
+      payout: payoutOf(items),
+      settled: settled.current.size,
+      settled_payout: payoutOf(settled.current),
+      refused,
+      until: nowSeconds(),
+      next: null,
+    });
+  });
+  if (result) return <Result action={action} result={result} run={run} onClose={onClose} />;
+  const apps = new Set(items.map((item) => item.app_id)).size;
+  return (
+    <Dialog title={text.decideTitle(action, items.length)} onClose={onClose}>
+      <Form onSubmit={() => void run.run([])}>
+        <p>{text.decide(items.length, apps, payoutOf(items))}</p>
+        <p role="status">{run.isRunning ? settle.running(done, items.length) : settle.manyTexts[action]}</p>
+        <TextField
+          label={settle.reason}
+          hint={settle.reasonHint}
+          longest={MAX_REASON}
+          value={reason}
+          onChange={setReason}
+        />
+        <FormError error={run.error} />
+        <DialogButtons onClose={onClose}>
+          <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>
+            {settle.start(action, items.length, payoutOf(items))}
+          </SubmitButton>
+        </DialogButtons>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The code with which one was refused; any other failure ends the run, which can be started again. */
+async function settleOne(
+  { app_id: appId, subject }: AttentionItem,
+  action: Settling,
+  settlement: { reason: string; despite?: ReasonCode[] },
+): Promise<string | null> {
+  try {
+    await withVerification(() => rewardsApi.settle(appId!, subject, action, settlement));
+    return null;
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 409 || error.status === 404)) return error.code;
+    throw error;
+  }
+}
