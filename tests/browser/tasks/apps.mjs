@@ -53,6 +53,7 @@ export async function refuseFallback(page, hand) {
   await overwrite(page, hand, field, "https://other.example/");
   await hand.press(save(fallback));
   await fallback.getByText(/^other\.example is new for this app/).waitFor();
+  await fallback.getByText(/^Please allow other\.example as a fallback host of /).waitFor();
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await hand.press(fallback.getByRole("button", { name: "Discard changes" }));
   assert.equal(await field.getAttribute("aria-invalid"), null);

@@ -155,6 +155,13 @@ export const appForm = {
     stopText: "Clicks without a signature are counted again, whoever made them. All click secrets end.",
     stopped: "Clicks need no signature any more.",
   },
+  ask: {
+    label: "Send this to your account manager",
+    port: (app: string, id: string, port: string, url: string) =>
+      `Please allow port ${port} for the callbacks of ${app} (App-Id ${id}): ${url}`,
+    host: (app: string, id: string, host: string) =>
+      `Please allow ${host} as a fallback host of ${app} (App-Id ${id}).`,
+  },
   fallback: {
     title: "Fallback URL",
     intro: "A user who cannot have an offer any more is sent here instead of to an error page.",

@@ -16,6 +16,7 @@ import { common } from "../../messages";
 import { EVENT_NAMES } from "../../../shared/messages/rewards";
 import { appForm } from "../../messages/apps";
 import type { CallbackDraft, CallbackEvent, CallbackPreview } from "../../types";
+import { AskForPort } from "./ask-to-allow";
 import { Findings } from "./findings";
 import { findMacros } from "./macros";
 import { MacroList, MacroNotes } from "./macro-list";
@@ -88,6 +89,7 @@ export function Callback({ app, reload }: PartProps) {
             />
           )}
         </Field>
+        {errors.of("callback.url") && <AskForPort app={app} url={values.url} />}
         <MacroNotes macros={macros} draft={values} />
         {values.method === "GET" && <MacroList used={macros.used} insert={insert} />}
         <Choices

@@ -2,6 +2,7 @@
 
 import { Input } from "../../../shared/components/field";
 import { appForm } from "../../messages/apps";
+import { AskForHost } from "./ask-to-allow";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 
 const text = appForm.fallback;
@@ -25,6 +26,7 @@ export function Fallback({ app, reload }: PartProps) {
           value={draft.values}
           onChange={draft.set}
         />
+        {draft.errors.of("fallback_url") && <AskForHost app={app} url={draft.values} />}
       </PartForm>
     </Card>
   );
