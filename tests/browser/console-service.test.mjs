@@ -104,7 +104,7 @@ test("an operator sees what all instances refused and lost, which sums wait, and
   await instances.getByText("The users were redirected. Reports lack these clicks.").waitFor();
   await instances.getByText("The log has the details under “fault”").waitFor();
   await instances.getByText("115 of 128 MB").waitFor();
-  await instances.getByText("click ids of a key that is not deployed").waitFor();
+  await instances.getByText("click IDs of a key that is not deployed").waitFor();
   await instances.getByText("90 minutes", { exact: true }).waitFor();
   await instances.getByText("no_listing").waitFor();
   await instances.getByRole("meter", { name: "Largest memory" }).waitFor();

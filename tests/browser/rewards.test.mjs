@@ -107,10 +107,10 @@ test("all pages of what is stored of a user are asked for, and an erasure goes o
   await page.getByRole("button", { name: "A user's data" }).click();
   await press("Erase");
   assert.ok(
-    await dialog.getByLabel("User id").evaluate((field) => field === document.activeElement),
+    await dialog.getByLabel("User ID").evaluate((field) => field === document.activeElement),
     "an id is needed",
   );
-  await dialog.getByLabel("User id").fill(" player-1 ");
+  await dialog.getByLabel("User ID").fill(" player-1 ");
   const download = page.waitForEvent("download");
   await press("Download");
   await download;
@@ -127,7 +127,7 @@ test("all pages of what is stored of a user are asked for, and an erasure goes o
     .waitFor();
   await press("Done");
   await page.getByRole("button", { name: "A user's data" }).click();
-  await dialog.getByLabel("User id").fill("player-2");
+  await dialog.getByLabel("User ID").fill("player-2");
   await press("Download");
   await dialog.getByText("Nothing is stored of player-2.").waitFor();
   assert.deepEqual(asked, [
@@ -267,7 +267,7 @@ test("an analyst sees rewards and no users, and sends nothing again", async () =
   const link = page.getByRole("link", { name: transactionId });
   await link.waitFor();
   assert.equal(await page.getByText(user).count(), 0);
-  assert.equal(await page.getByLabel("User id").count(), 0);
+  assert.equal(await page.getByLabel("User ID").count(), 0);
   assert.equal(await page.getByRole("button", { name: /again$/ }).count(), 0);
   await page.goto(`/dashboard/apps/${APP}/rewards/${transactionId}`);
   await page.getByText("What happened").waitFor();

@@ -150,7 +150,7 @@ test("a replay takes every filter of the log, at most until now, and says those 
   assert.deepEqual(replayOf(all, to + 1), queryOf(all).filter);
   assert.equal(
     fixedConditions(all),
-    "State Held for review, HTTP status 503, Transaction id 0b8f2e8a, User id player-1",
+    "State Held for review, HTTP status 503, Transaction ID 0b8f2e8a, User ID player-1",
   );
 });
 

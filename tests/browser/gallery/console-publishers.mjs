@@ -172,7 +172,7 @@ export const views = ({ admin, support }) => ({
     path: `${LIST}/nobody`,
     cookie: admin,
     refusals: [[404, "/v1/operator/publishers/nobody"]],
-    shows: shows("There is no publisher with this id."),
+    shows: shows("There is no publisher with this ID."),
   },
   "console-publisher-figures-failed": broken(PUBLISHER, `publishers/${DEMO}/activity`, admin),
   "console-publisher-people": { path: `${PUBLISHER}?section=people`, cookie: admin, shows: shows("Kenji Sato") },

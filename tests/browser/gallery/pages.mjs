@@ -204,7 +204,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     cookie: owner,
     act: async (page) => {
       await button(page, /^Tracking URL for /).click();
-      await page.getByLabel("User id").fill("player-1");
+      await page.getByLabel("User ID").fill("player-1");
       await page.keyboard.press("Enter");
     },
     shows: shows("Open it: makes a click"),
@@ -255,7 +255,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
       ),
     act: async (page) => {
       await button(page, "A user's data").click();
-      await page.getByRole("dialog").getByLabel("User id").fill(LONG_USER);
+      await page.getByRole("dialog").getByLabel("User ID").fill(LONG_USER);
       await page.getByRole("dialog").getByRole("button", { name: "Erase" }).click();
       await page.getByRole("button", { name: "Erase the user" }).click();
     },

@@ -281,7 +281,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     prepare: (page) => answer(page, "POST", "users/export", BROKEN),
     act: async (page) => {
       await page.getByRole("button", { name: "A user's data" }).click();
-      await page.getByRole("dialog").getByLabel("User id").fill("player-1");
+      await page.getByRole("dialog").getByLabel("User ID").fill("player-1");
       await page.keyboard.press("Enter");
     },
     shows: failed,
@@ -290,7 +290,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     path: `${APP}/rewards/nothing`,
     cookie: owner,
     refusals: [[404, "/v1/dashboard/apps/10000002/rewards/nothing"]],
-    shows: shows("This app has no reward with this transaction id."),
+    shows: shows("This app has no reward with this transaction ID."),
   },
   "reward-failed": broken(`${APP}/rewards/some-id`, "GET", "apps/10000002/rewards/some-id", owner),
 

@@ -14,11 +14,11 @@ export async function createPublisher(page, hand, name) {
   // An id that is there is never written over.
   await hand.write(dialog(page).getByLabel("Name"), "Lumen Arcade");
   await hand.press(inDialog(page, "Create"));
-  await dialog(page).getByText("There is a publisher with the id lumen-arcade already.").waitFor();
+  await dialog(page).getByText("There is a publisher with the ID lumen-arcade already.").waitFor();
   await hand.write(dialog(page).getByLabel("Name"), "");
   await page.keyboard.press("Control+a");
   await page.keyboard.type(name);
-  const id = await dialog(page).getByLabel("Id").inputValue();
+  const id = await dialog(page).getByLabel("ID").inputValue();
   await hand.press(inDialog(page, "Create"));
   await heading(page, name).waitFor();
   await badge(page, "Not approved").waitFor();
@@ -52,10 +52,10 @@ export async function suspend(page, hand, name) {
 /** Closes a publisher for good, once its id is typed. Nothing is left then that would open it again. */
 export async function close(page, hand, name, id) {
   await hand.press(page.getByRole("button", { name: "Close publisher" }));
-  const field = dialog(page).getByLabel("Type the publisher's id to confirm");
+  const field = dialog(page).getByLabel("Type the publisher's ID to confirm");
   await hand.write(field, name);
   await hand.press(inDialog(page, "Close publisher"));
-  await dialog(page).getByText("This is not the publisher's id.").waitFor();
+  await dialog(page).getByText("This is not the publisher's ID.").waitFor();
   await field.fill("");
   await hand.write(field, id);
   await hand.press(inDialog(page, "Close publisher"));

@@ -61,10 +61,10 @@ export async function rejectMany(page, hand, number, reason) {
 /** Erases the user of the reward that is open. */
 export async function eraseUser(page, hand, user) {
   await hand.press(page.getByRole("button", { name: "Erase this user…" }));
-  const field = dialog(page).getByLabel("Type the user id to confirm");
+  const field = dialog(page).getByLabel("Type the user ID to confirm");
   await hand.write(field, "somebody else");
   await hand.press(inDialog(page, "Erase this user"));
-  await dialog(page).getByText("This is not the user id.").waitFor();
+  await dialog(page).getByText("This is not the user ID.").waitFor();
   await field.fill("");
   await hand.write(field, user);
   const asked = page.waitForRequest((request) => request.url().endsWith("/erase_user"));
@@ -77,7 +77,7 @@ export async function eraseUser(page, hand, user) {
 
 /** Ids of users stand in no query of the address. */
 export async function filterByUser(page, hand, user) {
-  await hand.write(page.getByLabel("User id"), user);
+  await hand.write(page.getByLabel("User ID"), user);
   await hand.press(page.getByRole("button", { name: "Show" }));
   await page.waitForURL(/#user=/);
   assert.ok(!new URL(page.url()).search.includes(user), page.url());

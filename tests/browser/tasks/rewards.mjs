@@ -29,7 +29,7 @@ export async function watchReward(page, user, earn) {
 export async function filterByUser(page, hand, appName, user) {
   await hand.choose(page.getByLabel("App", { exact: true }), appName);
   await hand.press(page.locator("summary", { hasText: "More filters" }));
-  await hand.write(page.getByLabel("User id"), user);
+  await hand.write(page.getByLabel("User ID"), user);
   await hand.press(page.getByRole("button", { name: "Search" }));
   await page.waitForURL(/#user=/);
   const { search } = new URL(page.url());
@@ -112,7 +112,7 @@ export async function replayMany(page, hand, { app, user, earn, repair }) {
   await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
   const dialog = page.getByRole("dialog");
   assert.ok(await dialog.getByRole("radio", { name: /^Waiting/ }).isChecked(), "it begins with what the log shows");
-  await dialog.getByText(`Only those that the log shows: HTTP status 500, User id ${user}.`).waitFor();
+  await dialog.getByText(`Only those that the log shows: HTTP status 500, User ID ${user}.`).waitFor();
   const send = dialog.getByRole("button", { name: "Send 1 callback again", exact: true });
   await send.waitFor();
   await repair();
@@ -143,7 +143,7 @@ export async function readInertAnswer(page, { app, transactionId, answer }) {
 /** Downloads what is stored of a user; returns it. No address names the user. */
 export async function downloadUser(page, hand, user) {
   await hand.press(page.getByRole("button", { name: "A user's data" }));
-  await hand.write(page.getByRole("dialog").getByLabel("User id"), user);
+  await hand.write(page.getByRole("dialog").getByLabel("User ID"), user);
   const download = page.waitForEvent("download");
   await hand.press(inDialog(page, "Download"));
   const file = await download;
@@ -159,7 +159,7 @@ export async function eraseUser(page, hand, user, result) {
   await question.getByText(/cannot be undone/).waitFor();
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "detached" });
-  assert.equal(await page.getByRole("dialog").getByLabel("User id").inputValue(), user);
+  assert.equal(await page.getByRole("dialog").getByLabel("User ID").inputValue(), user);
   await hand.press(inDialog(page, "Erase"));
   await hand.press(inDialog(page, "Erase the user"));
   await page.getByRole("dialog", { name: result.title }).getByText(result.text).waitFor();

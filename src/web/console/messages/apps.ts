@@ -55,7 +55,7 @@ export const decisions = {
   rewards: "Rewards for each user and day",
   rewardsHint: "From 1 to 1,000. Further rewards of the user are held until you decide. Empty: no limit.",
   badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
-  blocked: "Blocked offers, one id a line",
+  blocked: "Blocked offers, one ID a line",
   blockedHint: (lines: number) =>
     `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
   none: "none",

@@ -15,7 +15,7 @@ export const rewards = {
   unknownApp: "There is no such app.",
   show: "Show",
   chooseTitle: "Choose an app",
-  choose: "Rewards are listed app by app. To find one by its id, paste it into the search above.",
+  choose: "Rewards are listed app by app. To find one by its ID, paste it into the search above.",
   reason: "Reason",
   reasonHint: "A code such as too_fast, or the whole of a reason in words",
   offer: "Offer and goal",
@@ -101,8 +101,8 @@ export const settle = {
 export const erase = {
   button: "Erase this user",
   title: "Erase this user?",
-  text: "The user's id, device ids and custom values are cleared from every reward of this app. Amounts stay. It cannot be undone, and rewards of this user cannot be settled or sent again afterwards.",
-  what: "user id",
+  text: "The user's ID, device IDs and custom values are cleared from every reward of this app. Amounts stay. It cannot be undone, and rewards of this user cannot be settled or sent again afterwards.",
+  what: "user ID",
   done: (erased: number, waiting: number) =>
     `${plural(erased, "reward was", "rewards were")} cleared.${waiting > 0 ? ` ${plural(waiting, "follows", "follow")} once the callback is done.` : ""}`,
 };

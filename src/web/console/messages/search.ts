@@ -6,22 +6,22 @@ export const search = {
   title: "Search",
   label: "Search",
   /** Where there is room for it. */
-  placeholder: "Paste an id",
-  hint: "Transaction, click, user, app, offer or goal id, or a key.",
+  placeholder: "Paste an ID",
+  hint: "Transaction, click, user, app, offer or goal ID, or a key.",
   shortcut: (keys: string) => `Press ${keys} to come here.`,
-  note: "Paste a transaction id, a click id, a user id, an App-Id, an offer or goal id, or a key.",
+  note: "Paste a transaction ID, a click ID, a user ID, an App-Id, an offer or goal ID, or a key.",
   nothingYet: "Paste something to find out what it is",
   nothingYetText:
     "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
-  noneTitle: "Nothing has this id",
-  none: "Check that all of it was pasted. A user id is found only in its own app.",
+  noneTitle: "Nothing has this ID",
+  none: "Check that all of it was pasted. A user ID is found only in its own app.",
   noKey: "No key or token is this one. Check that all of it was pasted.",
   needsApp: "Which app is it of?",
-  needsAppText: "It could be a user id, which is known only within an app.",
+  needsAppText: "It could be a user ID, which is known only within an app.",
   searchInApp: "Search in this app",
-  several: (number: number) => (number === 1 ? "This has the id" : `${count(number)} things have this id`),
+  several: (number: number) => (number === 1 ? "This has the ID" : `${count(number)} things have this ID`),
   columns: { name: "Name", kind: "What", where: "Where" },
   names: {
     publisher: "Publisher",
@@ -67,7 +67,7 @@ export const search = {
   },
   click: {
     title: "Click",
-    note: "This is what the click id holds. It was opened for you only; nothing was stored.",
+    note: "This is what the click ID holds. It was opened for you only; nothing was stored.",
     app: "App",
     offer: "Offer",
     goal: "Goal",
@@ -87,9 +87,9 @@ export const search = {
     hiddenTitle: { expired: "Click that is not kept any more", erased: "Click of a user who was erased" },
     hidden: {
       expired:
-        "Signpost issued this click id. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",
+        "Signpost issued this click ID. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",
       erased:
-        "Signpost issued this click id. The user was erased after the click, so what identifies the user is not shown. A conversion that comes is still paid.",
+        "Signpost issued this click ID. The user was erased after the click, so what identifies the user is not shown. A conversion that comes is still paid.",
     },
     nothingCame: {
       expired: "No conversion of this click came in time.",

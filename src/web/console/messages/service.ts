@@ -106,7 +106,7 @@ export const service = {
     kinds: {
       unavailable:
         "An app did not answer, or too much came at once. Senders repeat them. “Ask every app now” below names the app.",
-      unread: "They came before their app was known: a flood of forms, or click ids of a key that is not deployed.",
+      unread: "They came before their app was known: a flood of forms, or click IDs of a key that is not deployed.",
     } as Record<string, string>,
     hints: {
       postbacks: "",

@@ -33,7 +33,7 @@ export const rewards = {
   emptyTitle: "No rewards yet",
   empty: "A reward appears here within seconds of its conversion.",
   none: "None of the newest 10,000 rewards matches these filters.",
-  noneOld: "None of the newest 10,000 rewards has this transaction id. With an app chosen you can open an older one.",
+  noneOld: "None of the newest 10,000 rewards has this transaction ID. With an app chosen you can open an older one.",
   findOld: "Open the older reward",
   end: "These are all of the newest 10,000 rewards that match.",
 };
@@ -42,7 +42,7 @@ export const rewards = {
 export const userData = {
   title: "A user's data",
   text: "What is stored of one user in all your apps: take a copy, or erase it.",
-  user: "User id",
+  user: "User ID",
   hint: "As your apps send it with clicks.",
   download: "Download",
   downloading: "Collecting…",
@@ -52,7 +52,7 @@ export const userData = {
   erase: "Erase",
   eraseTitle: (user: string) => `Erase ${user}?`,
   eraseText: [
-    "The user's id, device ids and custom values are cleared from the rewards of all your apps. Amounts stay.",
+    "The user's ID, device IDs and custom values are cleared from the rewards of all your apps. Amounts stay.",
     "What a waiting callback needs is cleared once the callback has ended.",
     "This cannot be undone. Download the data first if you need a copy.",
   ],

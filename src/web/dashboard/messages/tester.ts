@@ -56,7 +56,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   sends_all_fields: () => "All values of the reward are sent.",
   no_user_id: () => "The URL has no {user_id}, so your receiver cannot tell whom to pay.",
   no_transaction_id: () =>
-    "The URL has no {transaction_id}, so your receiver pays a reward twice when it is sent twice. Add it, and pay each id once.",
+    "The URL has no {transaction_id}, so your receiver pays a reward twice when it is sent twice. Add it, and pay each ID once.",
   no_value: () => "The URL has neither {value} nor {payout}, so your receiver cannot tell how much to pay.",
   names_user_transaction_and_value: () => "The URL names the user, the transaction and the value.",
   no_status: () =>

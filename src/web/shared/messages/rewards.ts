@@ -54,7 +54,7 @@ export const revisionText = (number: number) =>
 export const story = {
   title: (state: RewardState) => `Reward, ${STATE_NAMES[state].toLowerCase()}`,
   loading: "Reward",
-  notFound: "This app has no reward with this transaction id.",
+  notFound: "This app has no reward with this transaction ID.",
   summary: "Reward",
   state: "State",
   why: "Why",
@@ -67,8 +67,8 @@ export const story = {
   offer: "Offer",
   goal: "Goal",
   goalValue: "Goal value",
-  txn: "Advertiser's id",
-  transaction: "Transaction id",
+  txn: "Advertiser's ID",
+  transaction: "Transaction ID",
   click: "Click",
   clicked: "Time",
   country: "Country",
@@ -123,8 +123,8 @@ export const filter = {
   delivery: "Callback",
   anyDelivery: "Any",
   status: "HTTP status",
-  transaction: "Transaction id",
-  user: "User id",
+  transaction: "Transaction ID",
+  user: "User ID",
   clear: "Clear the filters",
 };
 
@@ -143,7 +143,7 @@ export const replay = {
   one: "Send it again",
   oneTitle: "Send this callback again?",
   oneText: sentence(
-    `${RECEIVER} gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only`,
+    `${RECEIVER} gets the same transaction ID and values, with a new time and signature. It should pay a transaction ID once only`,
   ),
   oneSent: "It is queued to be sent again.",
   many: "Send callbacks again",
@@ -160,7 +160,7 @@ export const replay = {
     no_endpoint: "sent once the app has a callback",
   } satisfies Record<RewardDelivery | "", string>,
   mayPayTwice: sentence(
-    `Send delivered callbacks, too. If ${RECEIVER} does not recognise a transaction id that it has had, users are paid twice`,
+    `Send delivered callbacks, too. If ${RECEIVER} does not recognise a transaction ID that it has had, users are paid twice`,
   ),
   since: "Conversions since (UTC)",
   sinceHint: "Leave it empty for all.",
@@ -172,7 +172,7 @@ export const replay = {
   counting: "Counting…",
   nothing: "Nothing matches that can be sent again.",
   text: (number: number, until: number) =>
-    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction id and values: ${RECEIVER} should pay a transaction id once only.`,
+    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction ID and values: ${RECEIVER} should pay a transaction ID once only.`,
   start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
   running: (replayed: number, all: number) =>
     `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
