@@ -198,7 +198,7 @@ test("a figure that does not come is a dash that says so", async () => {
   await answerFor(page, "POST", "publisher_figures", { json: { figures: {} } });
   await page.goto("/console/publishers");
   const row = page.getByRole("row", { name: /^Lumen Arcade/ });
-  await row.getByTitle("The figures of this publisher did not come.").first().waitFor();
+  await row.getByTitle("The figures of this publisher could not be loaded.").first().waitFor();
   await page.unrouteAll();
   const failing = { status: 500, json: { code: "internal_error", error: "the test refuses this call" } };
   await answerFor(page, "POST", "publisher_figures", failing);

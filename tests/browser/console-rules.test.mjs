@@ -78,7 +78,7 @@ test("the audit has what was done to rewards in words", () => {
   assert.equal(detailOf("reward_approved", "it is fine"), "“it is fine”");
   assert.equal(
     detailOf("reward_approved", "it is (really) fine (despite too_fast, conversion_capped)"),
-    "“it is (really) fine”, despite: The conversion came sooner after the click than a person can be. The offer had reached its conversions of the day.",
+    "“it is (really) fine”, despite: The conversion came faster after the click than a person could be. The offer had reached its conversions of the day.",
   );
   const from = "2026-11-01T00:00:00Z";
   const until = "2026-11-02T00:00:00.000Z";
@@ -91,7 +91,7 @@ test("the audit has what was done to rewards in words", () => {
     [
       `1200 of 4000 with status refused, reason conversion_capped, of one user, offer o-1, from ${from}, until ${until}: why (despite too_fast)`,
       "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day”, of one user, of offer o-1, " +
-        "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came sooner after the click than a person can be.",
+        "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came faster after the click than a person could be.",
     ],
     ["something newer", "something newer"],
   ]) {

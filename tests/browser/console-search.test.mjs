@@ -112,7 +112,7 @@ for (const Hand of HANDS) {
     const hand = new Hand(page);
     await page.goto("/console/service");
     await page.getByRole("heading", { name: "Service" }).waitFor();
-    const found = page.getByRole("table", { name: "This has the ID" });
+    const found = page.getByRole("table", { name: "1 match" });
     const { valid, revoked } = keys;
     const beginning = valid.api_key.slice(0, -8);
     for (const [text, name, ...words] of [
@@ -163,7 +163,7 @@ for (const Hand of HANDS) {
     await page.getByText("No key or token is this one.").waitFor();
     await new Hand(page).write(page.getByLabel("App", { exact: true }), WEB_APP);
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing has this ID").waitFor();
+    await page.getByText("No match").waitFor();
     await isInMemoryAlone(page, other);
     await closePage(page);
   });
@@ -202,7 +202,7 @@ test("a part that does not answer is said, and nothing opens by itself", async (
 test("what nothing has is said, and a key alone is no shortcut", async () => {
   const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
   await page.goto(`/console/search#${new URLSearchParams({ text: "no-such-user", app: WEB_APP })}`);
-  await page.getByText("Nothing has this ID").waitFor();
+  await page.getByText("No match").waitFor();
   await page.getByRole("heading", { name: "Search" }).focus();
   await page.keyboard.press("/");
   await page.keyboard.press("k");

@@ -66,7 +66,7 @@ test("an operator asks every app whether it answers", async () => {
 });
 
 const part = (page, name) => page.getByRole("region", { name, exact: true });
-const ROOM = "Requests shed (overload)";
+const ROOM = "Requests refused under overload";
 const INSTANCES = "Instances of edge and origin";
 const UNSENT = "Not in the reports yet";
 const OLD = "Rewards from old clicks and old terms";

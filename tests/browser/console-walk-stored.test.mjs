@@ -165,7 +165,7 @@ test("what instances reported, and rewards from old clicks, are on the page of t
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
   await page.goto("/console/service");
-  const room = walk.part(page, "Requests shed (overload)");
+  const room = walk.part(page, "Requests refused under overload");
   await room
     .getByRole("row", { name: /^Postbacks 2 instances, last at / })
     .getByText("15", { exact: true })

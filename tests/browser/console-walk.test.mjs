@@ -122,7 +122,7 @@ test("a revoked token that is still used is found by the token, and mended with 
   const hand = new Mouse(page);
   await page.goto("/console");
   await walk.find(page, hand, partner.token);
-  const found = page.getByRole("table", { name: "This has the ID" });
+  const found = page.getByRole("table", { name: "1 match" });
   await found.getByText("of advertiser revoked").waitFor();
   await found.getByText("Revoked", { exact: true }).waitFor();
   await hand.press(found.getByRole("link", { name: serial }));

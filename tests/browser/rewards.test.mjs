@@ -129,7 +129,7 @@ test("all pages of what is stored of a user are asked for, and an erasure goes o
   await page.getByRole("button", { name: "A user's data" }).click();
   await dialog.getByLabel("User ID").fill("player-2");
   await press("Download");
-  await dialog.getByText("Nothing is stored of player-2.").waitFor();
+  await dialog.getByText("Nothing is stored about player-2.").waitFor();
   assert.deepEqual(asked, [
     ["export", { user_id: "player-1", cursor: null }],
     ["export", { user_id: "player-1", cursor: "10000001.7" }],

@@ -135,7 +135,7 @@ export const views = ({ admin, support }) => ({
     shows: dialog,
     isOverlay: true,
   },
-  "console-publisher": { path: PUBLISHER, cookie: admin, shows: shows("Callbacks that need somebody") },
+  "console-publisher": { path: PUBLISHER, cookie: admin, shows: shows("Callbacks that need attention") },
   "console-publisher-support": { path: PUBLISHER, cookie: support, shows: shows("Lumen Arcade for iOS") },
   "console-publisher-suspend": {
     path: PUBLISHER,

@@ -42,7 +42,7 @@ export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   await hand.write(field(page, "Payout in USD"), "1.2345678");
   await hand.write(field(page, "Title"), "Reach level 10");
   await hand.press(review);
-  await page.getByText("QQ is no code of a country.").waitFor();
+  await page.getByText("QQ is not a country code.").waitFor();
   await page.getByText("Must be dollars with at most 6 decimals").waitFor();
   await overwrite(page, hand, field(page, "Only in these countries"), "de at");
   await page.getByText("Germany, Austria", { exact: true }).waitFor();

@@ -36,7 +36,7 @@ export async function approveDespite(page, hand, against) {
   await hand.press(page.getByRole("button", { name: "Approve…" }));
   await hand.write(dialog(page).getByLabel("Reason"), "the advertiser vouches for it");
   await hand.press(inDialog(page, "Approve"));
-  await dialog(page).getByRole("alert").getByText(`Another reason stands against it: ${against}`).waitFor();
+  await dialog(page).getByRole("alert").getByText(`There is another reason not to approve it: ${against}`).waitFor();
   await hand.tick(dialog(page).getByLabel(`Approve despite this: ${against}`));
   await hand.press(inDialog(page, "Approve"));
   await page.getByText("It is approved.").waitFor({ state: "attached" });

@@ -114,7 +114,7 @@ async function sortAndPage(page, hand) {
 
 async function compare(page, hand) {
   await hand.tick(page.getByRole("checkbox", { name: /^Compare/ }));
-  await page.getByText(/^Changes are against/).waitFor();
+  await page.getByText(/^Compared with /).waitFor();
   await page.waitForURL(/[?&]compare=1/);
   await page.locator("tbody .cell-change", { hasText: "%" }).first().waitFor();
   await hand.choose(page.getByLabel("Split by"), "Country");

@@ -5,7 +5,7 @@ import { timeText } from "../../shared/format";
 
 export const advertisers = {
   title: "Advertisers",
-  intro: "Who pays for offers, and reports conversions by postbacks.",
+  intro: "Companies that pay for offers and report conversions by postback.",
   create: "Create an advertiser",
   search: "Name or ID",
   name: "Name",
@@ -40,7 +40,7 @@ export const itsOffers = {
 export const tokens = {
   title: "Tokens",
   intro:
-    "A postback proves by its token that it is of this advertiser. The two newest are valid. A revoked one is listed if postbacks came with it within 90 days.",
+    "A token proves that a postback comes from this advertiser. The two newest tokens are valid. A revoked one is listed if postbacks came with it within 90 days.",
   serial: "Serial",
   issuedAt: "Issued",
   lastUsed: "Last used",
@@ -76,7 +76,7 @@ export const doctor = {
   allCodes: "All answers",
   at: "When",
   answer: "Answer",
-  verdict: "What happened, and what mends it",
+  verdict: "What happened, and how to fix it",
   about: "About",
   offer: "Offer",
   goal: (id: string) => `Goal ${id}`,
@@ -100,7 +100,7 @@ export const doctor = {
 
 export const check = {
   title: "Check a postback URL",
-  intro: "Says what Signpost would answer, without counting anything.",
+  intro: "Shows what Signpost would answer. Nothing is counted.",
   url: "Postback URL",
   urlHint: "The whole address, with the click ID and the token.",
   button: "Check it",
@@ -114,7 +114,7 @@ export const check = {
   country: "Country",
   placement: "Placement",
   error: (words: string) => `The sender reads: ${words}`,
-  noClick: "It names no click of ours.",
+  noClick: "It refers to no click of ours.",
   erased: "The user was erased after the click, so nothing else of it is shown.",
   parameters: "What Signpost reads in it",
   empty: "Paste a URL first.",

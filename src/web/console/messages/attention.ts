@@ -55,7 +55,7 @@ const REASONS: Record<string, string> = {
   silent: "A source has not confirmed its clicks or revenue of the day.",
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
-  outbox_restored: "It has everything back that its journal had.",
+  outbox_restored: "It has recovered everything in its journal.",
   counters_restored: "Caps count all that was paid, and the clicks that were counted.",
   after_restore:
     "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: ask the publisher whether it has them.",
@@ -76,7 +76,7 @@ function reasonText(reason: string): string {
 
 export const attention = {
   title: "Attention",
-  note: "What waits for a person, the oldest first.",
+  note: "Everything that needs a decision or a repair, oldest first.",
   tableName: "What is open",
   open: "open",
   tick: (subject: string) => `Choose ${subject}`,

@@ -38,7 +38,7 @@ export const importText = {
   nothingText: "Each line is a JSON object with kind and id.",
   wrong: (lines: number, isAll: boolean) =>
     isAll ? `${plural(lines, "line is", "lines are")} wrong` : `The first ${count(lines)} wrong lines`,
-  wrongText: (name: string) => `Nothing was imported from ${name}. Mend these lines, then choose the file again.`,
+  wrongText: (name: string) => `Nothing was imported from ${name}. Fix these lines, then choose the file again.`,
   line: "Line",
   problem: "What is wrong",
   import: (resources: number) => `Import ${plural(resources, "resource", "resources")}`,

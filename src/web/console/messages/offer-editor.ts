@@ -35,7 +35,7 @@ export const editor = {
   exclude: "Not in these countries",
   excludeHint: "Codes, too.",
   unknownCountries: (codes: string[]) =>
-    codes.length === 1 ? `${codes[0]} is no code of a country.` : `${codes.join(", ")} are no codes of countries.`,
+    codes.length === 1 ? `${codes[0]} is not a country code.` : `${codes.join(", ")} are not country codes.`,
   goals: "Goals",
   goalsHint: "What a user is paid for, in the order in which it is shown. The payout is the sum of all.",
   goal: (number: number) => `Goal ${count(number)}`,
@@ -70,13 +70,13 @@ export const editor = {
   minSecondsHint: "Seconds after the click, 1 to 86,400. Such conversions wait for approval. Empty: none do.",
   termsSince: "Terms also for clicks before",
   termsSinceHint:
-    "UTC. Clicks made before are paid by the terms in force. It only rises. Empty: each click keeps its own.",
+    "UTC. Earlier clicks are paid by the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
   required: "Must not be empty.",
   badNumber: (least: number, most: number) => `Must be a whole number from ${count(least)} to ${count(most)}.`,
   badPayout: "Must be dollars with at most 6 decimals, such as 1.25, and at most 1,000,000.",
   badId: "Use letters, digits and hyphens, at most 64.",
   twice: "Another goal of this offer has this ID.",
-  onlyRises: (since: string) => `It only rises: at least ${since}.`,
+  onlyRises: (since: string) => `It can only be moved later: ${since} or after.`,
   inFuture: "Must not be in the future.",
   badTime: "Must be a date and a time.",
 };

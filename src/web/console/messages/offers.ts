@@ -42,7 +42,7 @@ const usedOf = (used?: number) => (used === undefined ? "" : `${count(used)} of 
 
 export const offers = {
   title: "Offers",
-  intro: "What users can click and earn. A change is live within two minutes.",
+  intro: "Offers that users can click and earn from. Changes are live within two minutes.",
   create: "Create an offer",
   import: "Import",
   search: "Name, ID or promoted app",
@@ -64,7 +64,7 @@ export const offers = {
     `${plural(clicks, "click", "clicks")}, ${plural(conversions, "conversion", "conversions")}`,
   paid: (usd: number) => `${money(usd)} paid`,
   figuresFailed: "The figures of the last 30 days could not be loaded.",
-  noFigures: "The figures of this offer did not come.",
+  noFigures: "The figures of this offer could not be loaded.",
   startsAt: (at: number) => `starts ${timeText(at)}`,
   endsAt: (at: number) => `ends ${timeText(at)}`,
   endedAt: (at: number) => `since ${timeText(at)}`,
@@ -102,7 +102,7 @@ export const offer = {
   activate: "Switch on",
   deactivateTitle: (name: string) => `Switch off “${name}”?`,
   deactivateText:
-    "It leaves the list of offers and cannot be clicked from about two minutes on. Conversions of clicks that users have made are still paid.",
+    "Within about two minutes it leaves the lists and cannot be clicked. Conversions of earlier clicks are still paid.",
   activateTitle: (name: string) => `Switch on “${name}”?`,
   activateText: "It is listed and can be clicked within two minutes, if it has started and not ended.",
   activated: "The offer is switched on.",

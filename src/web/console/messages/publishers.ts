@@ -8,7 +8,7 @@ import type { FactsDay } from "../types/publishers";
 
 export const publishers = {
   title: "Publishers",
-  intro: "Those whose apps show offers. An app works once its publisher is approved.",
+  intro: "Companies whose apps show offers. Their apps work once the publisher is approved.",
   name: "Publisher",
   id: "ID",
   state: "State",
@@ -22,9 +22,9 @@ export const publishers = {
   disabled: (number: number) => `${plural(number, "callback", "callbacks")} switched off`,
   nothingOpen: "None",
   figuresNote:
-    "Rewards, their payout and those that are held are of the last 30 days; apps are those that had any. Attention has what is held for longer.",
+    "Rewards, payout and held rewards cover the last 30 days. Apps are those with a reward in that time. Attention lists what is held for longer.",
   figuresFailed: "The figures of the last 30 days could not be loaded.",
-  noFigures: "The figures of this publisher did not come.",
+  noFigures: "The figures of this publisher could not be loaded.",
   approved: "Approved",
   notApproved: "Not approved",
   closed: "Closed",
@@ -131,7 +131,7 @@ export const figures = {
 };
 
 export const endpoints = {
-  title: "Callbacks that need somebody",
+  title: "Callbacks that need attention",
   well: "Every callback of this publisher is answered.",
   none: "No app of this publisher has had a reward yet.",
   hints: {
@@ -165,7 +165,7 @@ export const people = {
   inviteText: "Whoever has the link becomes a member with this name and role. It works once, for 7 days.",
   linkText: (until: number) => `${settings.members.linkText(until)} Send it to nobody else.`,
   recoverText:
-    "Make sure that it is really them who ask. Their passkeys, sessions and open invites to others end at once. " +
+    "Make sure that the request really comes from them. Their passkeys, sessions and open invites to others end at once. " +
     "All owners see a notice for 7 days.",
   withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
 };

@@ -1,6 +1,6 @@
 // Text of the search.
 
-import { count } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
 
 export const search = {
   title: "Search",
@@ -15,13 +15,13 @@ export const search = {
     "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
-  noneTitle: "Nothing has this ID",
-  none: "Check that all of it was pasted. A user ID is found only in its own app.",
-  noKey: "No key or token is this one. Check that all of it was pasted.",
+  noneTitle: "No match",
+  none: "Check that you pasted all of it. A user ID is found only in its own app.",
+  noKey: "No key or token is this one. Check that you pasted all of it.",
   needsApp: "Which app is it of?",
   needsAppText: "It could be a user ID, which is known only within an app.",
   searchInApp: "Search in this app",
-  several: (number: number) => (number === 1 ? "This has the ID" : `${count(number)} things have this ID`),
+  several: (number: number) => plural(number, "match", "matches"),
   columns: { name: "Name", kind: "What", where: "Where" },
   names: {
     publisher: "Publisher",

@@ -54,9 +54,10 @@ export const service = {
         : `${count(silent)} of ${plural(apps, "app with a callback does", "apps with a callback do")} not answer:`,
   },
   pools: {
-    title: "Requests shed (overload)",
-    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast.",
-    ofAll: "Refusals are of all instances, each since it started. In use is of the one that answered.",
+    title: "Requests refused under overload",
+    note: "Each kind of work has a limit on how much runs at once. Requests beyond it are refused at once, so that the rest stay fast.",
+    ofAll:
+      "Refusals are summed over all instances, each since it started. “In use” is that of the instance that answered.",
     ofOne:
       "The counts of other instances are not known at present. These are of the one that answered, since it started.",
     name: "Work",
@@ -115,7 +116,7 @@ export const service = {
       snapshot_age_s:
         "The instance does not hear of new publications from KV. After 24 hours it refuses lists and postbacks.",
       panics: "Each cost one request or task. The log has the details under “fault”; tell the developers.",
-      memory_bytes: "An instance that needs more is ended, with all that is under way in it.",
+      memory_bytes: "An instance that exceeds it is ended, with everything under way in it.",
     },
     // As the platform counts: 1 MB is 2^20 bytes.
     of128: (bytes: number) => `${count(bytes / 1_048_576)} of 128 MB`,

@@ -68,7 +68,7 @@ export const appForm = {
       `An offer that pays ${payout} USD gives ${value} ${name}.`,
     exampleNothing: "Small payouts give users nothing. Raise the rate, or allow decimals.",
     noExample: "The example appears once the rate is a number.",
-    frozen: "Users who have clicked already are paid by the currency of the time of their click.",
+    frozen: "Users who clicked earlier are paid at the rate that applied when they clicked.",
   },
   callback: {
     title: "Callback",
@@ -108,7 +108,7 @@ export const appForm = {
     insertMacro: (name: string) => `Add {${name}} to the URL`,
     inserted: (name: string) => `{${name}} was added.`,
     unknownMacro: (name: string, known: string | null) =>
-      `{${name}} is no macro, so the URL cannot be saved.${known ? ` Do you mean {${known}}?` : ""}`,
+      `{${name}} is not a macro, so the URL cannot be saved.${known ? ` Do you mean {${known}}?` : ""}`,
     strayBrace: "A { or } is not part of a macro.",
     noTransaction: "Without {transaction_id} your receiver cannot tell a repeated call from a new reward. Add it.",
     preview: "Preview",

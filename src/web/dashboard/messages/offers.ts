@@ -4,7 +4,7 @@ import { count, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 
 export const offers = {
-  intro: "What a user of this app is offered at present, by country and device.",
+  intro: "Offers that users of this app get now, by country and device.",
   country: "Country of the user",
   anyCountry: "Any country",
   platform: "Device of the user",

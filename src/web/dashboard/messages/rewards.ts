@@ -41,13 +41,13 @@ export const rewards = {
 /** One user over all apps. */
 export const userData = {
   title: "A user's data",
-  text: "What is stored of one user in all your apps: take a copy, or erase it.",
+  text: "Everything stored about one user in all your apps: download it, or erase it.",
   user: "User ID",
   hint: "As your apps send it with clicks.",
   download: "Download",
   downloading: "Collecting…",
   downloaded: (rewards: number) => `The file has ${plural(rewards, "reward", "rewards")}.`,
-  none: (user: string) => `Nothing is stored of ${user}.`,
+  none: (user: string) => `Nothing is stored about ${user}.`,
   fileName: (user: string) => `user-${user}.json`,
   erase: "Erase",
   eraseTitle: (user: string) => `Erase ${user}?`,
@@ -58,7 +58,7 @@ export const userData = {
   ],
   eraseIt: "Erase the user",
   erasedTitle: (user: string, waiting: number) => `${user} ${waiting > 0 ? "is being" : "was"} erased`,
-  nothingTitle: (user: string) => `Nothing was stored of ${user}`,
+  nothingTitle: (user: string) => `Nothing was stored about ${user}`,
   erased: (rewards: number) => `${plural(rewards, "reward was", "rewards were")} cleared.`,
   waiting: (rewards: number) =>
     `${plural(rewards, "reward is cleared once its callback has", "rewards are cleared once their callbacks have")} ended.`,

@@ -64,7 +64,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   no_original_transaction_id: () =>
     "The URL has no {original_transaction_id}, so your receiver cannot tell which reward is reversed.",
   foreign_placeholder: (text) =>
-    `“${text}” is no macro of ours and is sent as it stands. Ours are written in braces, such as {user_id}.`,
+    `“${text}” is not one of our macros and is sent as it is. Ours are written in braces, such as {user_id}.`,
   long_url: (bytes) =>
     `With every value at its longest, the URL has ${bytes} bytes. Some servers cut or refuse a URL of more than 2,000. Name fewer values, or choose POST.`,
   fragment_dropped: () => "What follows # in the URL is not sent.",

@@ -19,9 +19,9 @@ export const STATE_HINTS: Record<RewardState, string> = {
 };
 
 export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
-  waiting: "It is sent, or sent again, by itself, unless callbacks are switched off.",
+  waiting: "Signpost sends it, and repeats it if needed, unless callbacks are switched off.",
   delivered: sentence(`${RECEIVER} answered 2xx`),
-  dead: "It is not tried any more. It is sent again only if you say so.",
+  dead: "Signpost no longer tries to send it. It is sent again only on request.",
   not_wanted: "The app's callback is not called for this event.",
   no_endpoint: "The app has no callback. It is sent once there is one.",
 };
@@ -35,7 +35,7 @@ const CODES: Record<string, string> = {
   already_rewarded: "The user had the reward for this goal already.",
   after_restore: "It may have been paid before data was restored. It is decided within 72 hours.",
   suspended: "The publisher is suspended. It is decided when that ends.",
-  too_fast: "The conversion came sooner after the click than a person can be.",
+  too_fast: "The conversion came faster after the click than a person could be.",
   too_many_today: "The user has as many rewards today as the app allows.",
   conversion_capped: "The offer had reached its conversions of the day.",
 };

@@ -14,7 +14,7 @@ export const CodeBadge = ({ status, code }: { status: number; code: string }) =>
   </span>
 );
 
-/** What happened, and what mends it: of a refusal the remedy is what somebody has to read. */
+/** What happened, and how to fix it: of a refusal the remedy is what somebody has to read. */
 export const Words = ({ status, verdict, remedy }: { status: number; verdict: string; remedy: string }) => (
   <>
     <p>{verdict}</p>
