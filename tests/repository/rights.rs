@@ -13,7 +13,11 @@ const OF_DASHBOARD: &[Right] = &[
     ("apps", &[Permission::ListApps]),
     ("app_settings", &[Permission::ManageApps]),
     ("rewards", &[Permission::ViewActivity]),
-    ("replay", &[Permission::ReplayRewards]),
+    ("replay", &[Permission::ReplayReward]),
+    (
+        "replay_many",
+        &[Permission::FollowReplays, Permission::ReplayManyRewards],
+    ),
     ("users", &[Permission::ManageUsers]),
     ("keys", &[Permission::ViewReportKeys]),
     ("pub_key", &[Permission::ViewPubKey]),

@@ -1,6 +1,6 @@
 //! The permissions of roles as one table, and the permissions that need a fresh passkey.
 
-use super::role::Role::{self, Admin, Analyst, Developer, Owner, Support};
+use super::role::Role::{self, Admin, Analyst, Developer, Owner, Support, UserSupport};
 use crate::model::ApiError;
 
 /// Refuses a call that the member's role does not permit.
@@ -45,7 +45,7 @@ macro_rules! permissions {
 // them.
 permissions! {
     /// Overview, reports, suggestions and exports.
-    ViewFigures: Any, [Owner, Developer, Analyst];
+    ViewFigures: Any, [Owner, Developer, Analyst, UserSupport];
     /// See the report keys, without their texts.
     ViewReportKeys: Any, [Owner, Developer];
     /// Issue and revoke report keys.
@@ -55,7 +55,7 @@ permissions! {
     /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey: Any, [Owner, Developer];
     /// See the names of the apps and what they are like.
-    ListApps: Any, [Owner, Developer, Analyst];
+    ListApps: Any, [Owner, Developer, Analyst, UserSupport];
     /// See an app's settings. No secret is among them.
     ViewApps: Any, [Owner, Developer];
     /// Set up and change apps and their secrets.
@@ -67,11 +67,13 @@ permissions! {
     /// See what the users of apps are offered, and make tracking URLs.
     ViewOffers: Any, [Owner, Developer];
     /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
-    ViewActivity: Any, [Owner, Developer, Analyst];
+    ViewActivity: Any, [Owner, Developer, Analyst, UserSupport];
     /// Erase users, take along what is stored of them, and issue keys that do.
     ManageUsers: Fresh, [Owner];
-    /// Send callbacks of rewards again.
-    ReplayRewards: Any, [Owner, Developer];
+    /// Send the callback of one reward again.
+    ReplayReward: Any, [Owner, Developer, UserSupport];
+    /// See how a replay of many gets on, and stop it.
+    FollowReplays: Any, [Owner, Developer];
     /// Send callbacks of many rewards again.
     ReplayManyRewards: Fresh, [Owner, Developer];
     /// See the members and the open invites.
@@ -150,6 +152,8 @@ mod tests {
             of(Role::Analyst),
             [&[ViewFigures, ListApps, ViewActivity], &own[..]].concat()
         );
+        let of_users = [ViewFigures, ListApps, ViewActivity, ReplayReward];
+        assert_eq!(of(Role::UserSupport), [&of_users, &own[..]].concat());
         let of_support = [ViewStore, ReplayAnyReward, ReplayManyOfAnyApp];
         assert_eq!(
             of(Role::Support),

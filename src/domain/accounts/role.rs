@@ -1,5 +1,5 @@
-//! The roles of members. A publisher's account has owners, developers and analysts; the operator's has admins and
-//! support.
+//! The roles of members. A publisher's account has owners, developers, analysts and user support; the operator's has admins
+//! and support.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ crate::named_values! {
         Developer = "developer",
         /// Sees the figures of a publisher and a part of its rewards.
         Analyst = "analyst",
+        /// Sees a publisher's figures and its rewards with their users, and sends single callbacks again.
+        UserSupport = "user_support",
         /// Does everything in the operator's account.
         Admin = "admin",
         /// Reads what the operator has except Pub-Keys, and sends callbacks again.
@@ -32,7 +34,7 @@ impl Role {
     /// The kind of account that has this role. An invite to any other account must be refused.
     pub const fn kind(self) -> AccountKind {
         match self {
-            Self::Owner | Self::Developer | Self::Analyst => AccountKind::Publisher,
+            Self::Owner | Self::Developer | Self::Analyst | Self::UserSupport => AccountKind::Publisher,
             Self::Admin | Self::Support => AccountKind::Operator,
         }
     }

@@ -215,7 +215,8 @@ impl MemberCall {
             | Self::ReadReward
             | Self::ReadAppDay
             | Self::ListPayments => Some(Permission::ViewActivity),
-            Self::ReplayReward | Self::ReadReplay | Self::CancelReplay => Some(Permission::ReplayRewards),
+            Self::ReplayReward => Some(Permission::ReplayReward),
+            Self::ReadReplay | Self::CancelReplay => Some(Permission::FollowReplays),
             Self::ReplayRewards => Some(Permission::ReplayManyRewards),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),

@@ -79,6 +79,7 @@ export type Right =
   | "app_settings"
   | "rewards"
   | "replay"
+  | "replay_many"
   | "users"
   | "keys"
   | "pub_key"
@@ -95,6 +96,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "app_settings",
     "rewards",
     "replay",
+    "replay_many",
     "users",
     "keys",
     "pub_key",
@@ -110,6 +112,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "app_settings",
     "rewards",
     "replay",
+    "replay_many",
     "keys",
     "pub_key",
     "alarms",
@@ -118,6 +121,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "audit",
   ],
   analyst: ["reports", "apps", "rewards", "passkeys", "sessions"],
+  user_support: ["reports", "apps", "rewards", "replay", "passkeys", "sessions"],
 };
 
 export const may = (role: Role, right: Right) => RIGHTS[role]?.includes(right) ?? false;

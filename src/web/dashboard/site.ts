@@ -12,7 +12,7 @@ export const READS =
   /^\/v1\/dashboard\/(reports|suggestions|rewards|users\/export|apps\/\d+\/(offers|callback\/preview))$/;
 
 /** The roles of members, the highest first. */
-export const ROLES: Role[] = ["owner", "developer", "analyst"];
+export const ROLES: Role[] = ["owner", "developer", "analyst", "user_support"];
 export const HIGHEST = "owner";
 
 /** Who gets callbacks, and who checks what is held, in the words of the site's readers. */

@@ -131,7 +131,7 @@ export async function changeMembers(page, hand, { name, self }) {
 
   await hand.press(page.getByRole("button", { name: `Remove ${name}` }));
   await page.getByText("No report key that they made still works.").waitFor();
-  await page.getByText("Analysts see no keys or secrets.").waitFor();
+  await page.getByText("This role sees no keys or secrets.").waitFor();
   await hand.press(inDialog(page, "Remove"));
   await page.getByText(`${name} was removed.`).waitFor({ state: "attached" });
   await role.waitFor({ state: "detached" });

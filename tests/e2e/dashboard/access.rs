@@ -26,7 +26,8 @@ enum Passkey {
     Fresh,
 }
 
-const EVERYBODY: &[Role] = &[Role::Owner, Role::Developer, Role::Analyst];
+const EVERYBODY: &[Role] = &[Role::Owner, Role::Developer, Role::Analyst, Role::UserSupport];
+const NO_ANALYSTS: &[Role] = &[Role::Owner, Role::Developer, Role::UserSupport];
 const DEVELOPERS: &[Role] = &[Role::Owner, Role::Developer];
 const OWNERS: &[Role] = &[Role::Owner];
 
@@ -89,7 +90,8 @@ fn access_to_publisher(call: MemberCall) -> (&'static [Role], Passkey) {
         ReadApp | PreviewCallback => (DEVELOPERS, Any),
         CreateApp | ChangeApp | ChangeSecret(_) | EnableCallback | TestCallback => (DEVELOPERS, Fresh),
         ReadActivity | ListRewards | ReadReward => (EVERYBODY, Any),
-        ReplayReward | ReadReplay | CancelReplay => (DEVELOPERS, Any),
+        ReplayReward => (NO_ANALYSTS, Any),
+        ReadReplay | CancelReplay => (DEVELOPERS, Any),
         ReplayRewards => (DEVELOPERS, Fresh),
         User(_) => (OWNERS, Fresh),
         Alarms(AlarmCall::Read) => (DEVELOPERS, Any),
@@ -161,9 +163,9 @@ fn call(browser: &Browser<'_>, method: &str, path: &str) -> Answer {
 fn a_role_is_checked_before_anything_else_and_an_unknown_id_is_not_found() {
     let signpost = demo();
     let publisher = signpost.publisher("dashboard-roles");
-    for role in [Role::Owner, Role::Developer, Role::Analyst] {
+    for role in EVERYBODY {
         let browser = signed_in(&signpost, &publisher, role.as_str());
-        check_access(&browser, role, true);
+        check_access(&browser, *role, true);
     }
 }
 

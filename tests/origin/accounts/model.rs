@@ -7,7 +7,7 @@ use super::*;
 use domain::accounts::session::SessionUse;
 use platform::failure::Failure;
 
-const ROLES: [Role; 3] = [Role::Owner, Role::Developer, Role::Analyst];
+const ROLES: [Role; 4] = [Role::Owner, Role::Developer, Role::Analyst, Role::UserSupport];
 
 /// Numbers choose among what there is, whatever it is by then.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ enum Op {
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let n = 0..6_usize;
     let op = prop_oneof![
-        4 => (n.clone(), 0..3_usize).prop_map(|(by, role)| Op::Invite { by, role }),
+        4 => (n.clone(), 0..ROLES.len()).prop_map(|(by, role)| Op::Invite { by, role }),
         1 => (n.clone(), n.clone()).prop_map(|(by, member)| Op::Recover { by, member }),
         5 => (n.clone(), any::<bool>()).prop_map(|(invite, is_local)| Op::Accept { invite, is_local }),
         1 => (n.clone(), n.clone()).prop_map(|(by, invite)| Op::Withdraw { by, invite }),
@@ -72,7 +72,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
             .prop_map(|(session, session_use)| Op::Use { session, session_use }),
         1 => n.clone().prop_map(|session| Op::SignOut { session }),
         1 => (n.clone(), n.clone()).prop_map(|(by, session)| Op::End { by, session }),
-        2 => (n.clone(), n.clone(), proptest::option::of(0..3_usize))
+        2 => (n.clone(), n.clone(), proptest::option::of(0..ROLES.len()))
             .prop_map(|(by, member, role)| Op::Change { by, member, role }),
         1 => proptest::bool::weighted(0.4).prop_map(Op::Suspend),
         3 => prop_oneof![

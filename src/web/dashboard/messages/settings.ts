@@ -48,8 +48,8 @@ export const removal = {
   notRevoked: (label: string, name: string) => `“${label}” was not revoked, so ${name} was not removed. Try again.`,
   notRemoved: (name: string) => `The keys were revoked, but ${name} was not removed. Try again.`,
   known: (role: Role) =>
-    role === "analyst"
-      ? "Analysts see no keys or secrets. If they were an owner or a developer before, they could read these. "
+    role === "analyst" || role === "user_support"
+      ? "This role sees no keys or secrets. If they were an owner or a developer before, they could read these. "
       : `As ${role === "owner" ? "an" : "a"} ${ROLE_NAMES[role].toLowerCase()}, they could read these. `,
   replace: "Replace what they must not use any more.",
   pubKey: "they could see it. Ask for a new one there.",

@@ -6,6 +6,7 @@ export const ROLE_NAMES: Record<Role, string> = {
   owner: "Owner",
   developer: "Developer",
   analyst: "Analyst",
+  user_support: "User support",
   admin: "Admin",
   support: "Support",
 };
@@ -14,6 +15,7 @@ export const ROLE_HINTS: Record<Role, string> = {
   owner: "everything, including members",
   developer: "reports, rewards, apps, keys and settings, no members",
   analyst: "reports, and rewards without their users",
+  user_support: "reports, rewards with their users, and single callbacks sent again",
   admin: "everything, including members",
   support: "sees everything but keys, and sends up to 100 callbacks again",
 };

@@ -24,8 +24,7 @@ export const settings = {
     lastSeen: "Last seen",
     you: "you",
     changeRole: (name: string) => `Role of ${name}`,
-    roleTitle: (name: string, role: Role) =>
-      `Make ${name} ${/^[aeo]/.test(role) ? "an" : "a"} ${ROLE_NAMES[role].toLowerCase()}?`,
+    roleTitle: (name: string, role: Role) => `Change the role of ${name} to “${ROLE_NAMES[role]}”?`,
     roleText: (role: Role) =>
       `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.` +
       (role === HIGHEST ? "" : " Open invites that they made end."),

@@ -14,7 +14,7 @@ export function People({ publisher: { publisher_id: id, closed } }: { publisher:
     <MembersOf
       of={useCached(`people ${id}`, () => api.people(id))}
       calls={{
-        roles: ["owner", "developer", "analyst"],
+        roles: ["owner", "developer", "analyst", "user_support"],
         usualRole: "owner",
         invite: (name, role) => api.invite(id, name, role),
         recover: (memberId) => api.recover(id, memberId),

@@ -125,7 +125,7 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
           {count(dead)}
         </a>
         {/* Also those that are older than the log. */}
-        {may(role, "replay") && (
+        {may(role, "replay_many") && (
           <span class="cell-second">
             <a href={givenUpPath(app_id) + REPLAY_HASH} aria-label={text.health.sendDeadAgain(nameOf(app_id))}>
               {text.health.sendAgain}

@@ -42,7 +42,7 @@ export function Rewards() {
         {role && may(role, "users") && <UserData user={filter.user} onErased={log.reload} />}
       </Heading>
       <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
-      {role && may(role, "replay") && (
+      {role && may(role, "replay_many") && (
         <ReplayMany
           calls={api}
           mayStop
