@@ -19,6 +19,12 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
  */
 export const pages = ({ owner, manager, asked, several, reward, finalDay }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
+  "overview-week": {
+    path: "/dashboard?range=last_week",
+    cookie: owner,
+    shows: shows("the week before"),
+  },
+  "overview-dates": { path: "/dashboard", cookie: owner, act: open(/Last 30 days/), isOverlay: true },
   "overview-account": {
     path: "/dashboard",
     cookie: owner,
