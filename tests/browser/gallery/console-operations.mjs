@@ -76,7 +76,12 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
   const reward = (state) => `/console/apps/${WEB_APP}/rewards/${rewards[state]}`;
   const failing = { status: 500, json: { code: "internal_error", error: "the test refuses this call" } };
   const views = {
-    attention: { path: "/console", prepare: attention(open(rewards.held)), shows: shows("Switch on") },
+    attention: {
+      path: "/console",
+      prepare: attention(open(rewards.held)),
+      shows: shows("Switch on"),
+      picture: "console",
+    },
     "attention-kind": {
       path: "/console?kind=held",
       prepare: attention({ ...open(rewards.held), behind_ms: 90_000 }),

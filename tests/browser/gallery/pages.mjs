@@ -18,7 +18,7 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
  * `finalDay` a day of the demo that has changed.
  */
 export const pages = ({ owner, manager, asked, several, reward, finalDay }) => ({
-  overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
+  overview: { path: "/dashboard", cookie: owner, shows: shows("Japan"), picture: "dashboard" },
   "overview-week": {
     path: "/dashboard?range=last_week",
     cookie: owner,

@@ -8,6 +8,9 @@ import { closePage } from "./browser.mjs";
 import { ROOT } from "./signpost.mjs";
 
 export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
+/** Those of the README, which `RENEW=1 make browser` takes again. */
+const PICTURES = join(ROOT, "docs/pictures");
+const PICTURE_WIDTH = 1440;
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 // Another scheme has other colours and nothing else.
@@ -20,7 +23,8 @@ let source;
 
 /**
  * Opens a view, brings it into its state, and looks at it. `view` has `path`, and may have `cookie`, `refusals`, `prepare`
- * before the page is opened, `act` afterwards, and `shows`, which waits for what the state must show.
+ * before the page is opened, `act` afterwards, `shows`, which waits for what the state must show, and `picture`, its name in the
+ * README.
  */
 export async function look(shared, name, view, width, schemes = ["light", "dark"]) {
   const page = await shared.open({ width, cookie: view.cookie, refusals: view.refusals });
@@ -36,6 +40,9 @@ export async function look(shared, name, view, width, schemes = ["light", "dark"
     await mkdir(SCREENSHOTS, { recursive: true });
     const path = join(SCREENSHOTS, `${name}-${width}-${scheme}.png`);
     await page.screenshot({ path, fullPage: !view.isOverlay, animations: "disabled" });
+    if (view.picture && width === PICTURE_WIDTH && process.env.RENEW) {
+      await page.screenshot({ path: join(PICTURES, `${view.picture}-${scheme}.png`), animations: "disabled" });
+    }
   }
   await view.leave?.(page);
   await closePage(page);
