@@ -15,6 +15,7 @@ use domain::model::{
     time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
 use origin::objects::activity::alarms::sql;
+use platform::failure::Failure;
 use world::*;
 
 mod world;
