@@ -9,7 +9,7 @@ import { ROOT } from "./signpost.mjs";
 
 export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
 /** Those of the README, which `RENEW=1 make browser` takes again. */
-const PICTURES = join(ROOT, "docs/pictures");
+const PICTURES = join(ROOT, ".github/pictures");
 const PICTURE_WIDTH = 1440;
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];

@@ -106,7 +106,7 @@ export async function meetAnother(page, hand, meanwhile) {
 
 export async function switchOff(page, hand, name) {
   await hand.press(page.getByRole("button", { name: "Switch off", exact: true }));
-  await dialog(page).getByText("Conversions of clicks that users have made are still paid.").waitFor();
+  await dialog(page).getByText("Conversions of earlier clicks are still paid.").waitFor();
   await hand.press(inDialog(page, "Switch off"));
   await said(page, "The offer is switched off.");
   await page.locator(".heading").getByText("Switched off").waitFor();

@@ -1,11 +1,9 @@
 // Text of the first page: what wants an operator's attention.
 
-import { count, durationText, money, sizeText } from "../../shared/format";
+import { durationText, money, sizeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { codeText } from "../../shared/messages/rewards";
 import type { AttentionKind } from "../types/attention";
-import type { Settling } from "../types/rewards";
-import { settle } from "./rewards";
 
 export const KIND_NAMES: Record<AttentionKind, string> = {
   held: "Held for review",
@@ -80,12 +78,6 @@ export const attention = {
   tableName: "What is open",
   open: "open",
   tick: (subject: string) => `Choose ${subject}`,
-  tickAll: (all: number) => (all === 1 ? "Choose it" : `Choose all ${count(all)} shown`),
-  ticked: (ticked: number, payout: number) => `${plural(ticked, "reward", "rewards")}, ${money(payout)} in all`,
-  decideTitle: (action: Settling, rewards: number) =>
-    `${settle.names[action]} ${plural(rewards, "reward", "rewards")}?`,
-  decide: (rewards: number, apps: number, payout: number) =>
-    `${plural(rewards, "reward", "rewards")} of ${plural(apps, "app", "apps")}, ${money(payout)} in all.`,
   kinds: "Kinds",
   nothingOf: "Nothing open:",
   all: "Everything",

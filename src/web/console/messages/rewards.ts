@@ -98,6 +98,15 @@ export const settle = {
   refusal: (code: string) => REFUSALS[code] ?? null,
 };
 
+/** Of those that are ticked in Attention. */
+export const decide = {
+  all: (all: number) => (all === 1 ? "Choose it" : `Choose all ${count(all)} shown`),
+  ticked: (ticked: number, payout: number) => `${plural(ticked, "reward", "rewards")}, ${money(payout)} in all`,
+  title: (action: Settling, rewards: number) => `${NAMES[action]} ${plural(rewards, "reward", "rewards")}?`,
+  text: (rewards: number, apps: number, payout: number) =>
+    `${plural(rewards, "reward", "rewards")} of ${plural(apps, "app", "apps")}, ${money(payout)} in all.`,
+};
+
 export const erase = {
   button: "Erase this user",
   title: "Erase this user?",

@@ -10,6 +10,7 @@ import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
+import { lazy } from "../../../shared/lazy";
 import { search } from "../../../shared/navigation";
 import { oneOf, queryText } from "../../../shared/query-text";
 import { endItem } from "../../api/attention";
@@ -19,8 +20,11 @@ import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attent
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { appOf, columns } from "./columns";
-import { DecideBar, isToDecide, keyOf } from "./decide-many";
 import { KINDS, openOf, type Query, useList } from "./list";
+import { isToDecide, keyOf } from "./to-decide";
+
+// Settling is no part of the first script, since most lists have nothing to decide.
+const { Lazy } = lazy(() => import("../lazy-views"));
 
 function parseQuery(query: string): Query {
   const values = new URLSearchParams(query);
@@ -150,7 +154,13 @@ function List({ page, query, nameOf, reload }: ListProps) {
           {text.behindHint(behind)}
         </p>
       )}
-      {open.length > 0 && <DecideBar items={open} ticked={ticked} onTick={setTicked} reload={reload} />}
+      {open.length > 0 && (
+        <Lazy
+          title={text.title}
+          view={({ DecideBar }) => <DecideBar items={open} ticked={ticked} onTick={setTicked} reload={reload} />}
+          frame={() => <div class="row decide-bar" />}
+        />
+      )}
       {items.length > 0 && (
         <CardTable
           name={text.tableName}

@@ -10,7 +10,7 @@ import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, offerPath, publisherPath, rewardPath, SERVICE_PATH } from "../../router";
 import { may, nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
-import { isToDecide, keyOf } from "./decide-many";
+import { isToDecide, keyOf } from "./to-decide";
 
 /** Kinds whose subject is a transaction id. */
 const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];

@@ -11,19 +11,13 @@ import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
-import { attention as text } from "../../messages/attention";
-import { settle } from "../../messages/rewards";
-import { may, nowSeconds } from "../../session";
+import { decide as text, settle } from "../../messages/rewards";
+import { nowSeconds } from "../../session";
 import type { AttentionItem } from "../../types/attention";
 import type { ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { Result } from "../rewards/settle-many";
 import { MAX_REASON } from "../rewards/settle-one";
-
-export const keyOf = ({ app_id, subject }: AttentionItem) => `${app_id} ${subject}`;
-
-/** Whether it is a reward that somebody has to decide. */
-export const isToDecide = ({ kind, app_id }: AttentionItem) =>
-  (kind === "held" || kind === "capped") && app_id !== null && may("manage");
+import { keyOf } from "./to-decide";
 
 const payoutOf = (items: Iterable<AttentionItem>) =>
   [...items].reduce((sum, { payout_usd: payout = 0 }) => sum + Math.round(payout * 1_000_000), 0) / 1_000_000;
@@ -48,7 +42,7 @@ export function DecideBar({ items, ticked, onTick, reload }: BarProps) {
         checked={chosen.length === items.length}
         onChange={(isOn) => onTick(new Set(isOn ? items.map(keyOf) : []))}
       >
-        <span>{text.tickAll(items.length)}</span>
+        <span>{text.all(items.length)}</span>
       </Checkbox>
       {chosen.length > 0 && (
         <>
@@ -117,9 +111,9 @@ function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   if (result) return <Result action={action} result={result} run={run} onClose={onClose} />;
   const apps = new Set(items.map((item) => item.app_id)).size;
   return (
-    <Dialog title={text.decideTitle(action, items.length)} onClose={onClose}>
+    <Dialog title={text.title(action, items.length)} onClose={onClose}>
       <Form onSubmit={() => void run.run([])}>
-        <p>{text.decide(items.length, apps, payoutOf(items))}</p>
+        <p>{text.text(items.length, apps, payoutOf(items))}</p>
         <p role="status">{run.isRunning ? settle.running(done, items.length) : settle.manyTexts[action]}</p>
         <TextField
           label={settle.reason}
