@@ -22,7 +22,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
   "overview-week": {
     path: "/dashboard?range=last_week",
     cookie: owner,
-    shows: shows("the week before"),
+    shows: shows("1 week before"),
   },
   "overview-dates": { path: "/dashboard", cookie: owner, act: open(/Last 30 days/), isOverlay: true },
   "overview-account": {

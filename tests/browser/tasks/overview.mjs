@@ -29,7 +29,7 @@ export async function readOverview(page, hand) {
   await hand.press(page.getByRole("button", { name: /^Last 30 days/ }));
   await hand.press(page.getByRole("button", { name: "Last 7 days", exact: true }));
   await page.waitForURL(/[?]range=last_7$/);
-  await page.getByText("vs the week before").first().waitFor();
+  await page.getByText("vs 1 week before").first().waitFor();
   assert.equal(await table.locator("tbody tr").count(), 8, "7 complete days and today");
   await hand.press(page.getByRole("button", { name: "Show as chart" }));
   await numbersAreTheReports(page);

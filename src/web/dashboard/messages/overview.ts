@@ -1,8 +1,9 @@
 // Text of the overview.
 
 import { percent, timeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
 
-const weeksBefore = (weeks: number) => (weeks === 1 ? "the week before" : `${weeks} weeks before`);
+const weeksBefore = (weeks: number) => `${plural(weeks, "week", "weeks")} before`;
 
 export const overview = {
   title: "Overview",
