@@ -13,6 +13,7 @@ const { operatorAction, operatorDetail } = await importSource("console/messages/
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
 const { sizeText } = await importSource("shared/format.ts");
 const { readTextFile } = await importSource("console/text-file.ts");
+const { isComplete, NO_EDIT, percentOf, plan } = await importSource("console/views/offers/edit-many.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
 
 test("a file of facts is CSV or NDJSON", () => {
@@ -158,4 +159,74 @@ test("a credential is known by what it looks like", () => {
   ]) {
     assert.ok(!isCredential(text), text);
   }
+});
+
+const kept = (goals, more = {}) => ({
+  offer_id: "o-1",
+  advertiser_id: "a",
+  off_type: "CPE",
+  s_id: "com.example",
+  name: "Kite",
+  lp_url: "https://play.example/kite",
+  ic_url: "https://cdn.example/kite.png",
+  desc: "",
+  ctg: ["GAMING"],
+  os: "android",
+  geo_tgt: { include: [], exclude: [] },
+  goals: goals.map((payout_usd, ord) => ({ id: `g-${ord}`, ttl: "A goal", instr: "", payout_usd, ord, gl_val: null })),
+  active: true,
+  terms_revision: 7,
+  updated_at: 1,
+  ...more,
+});
+
+test("a percentage has at most two decimals and takes no payout below 0", () => {
+  const percents = { 10: 1000n, "+2.5": 250n, "-100": -10_000n, "-0.01": -1n, " 7 ": 700n };
+  for (const [text, percent] of Object.entries(percents)) assert.equal(percentOf(text), percent, text);
+  for (const text of ["", "-100.01", "ten", "1.234", "10%", "1e2", "--1", "12345"])
+    assert.equal(percentOf(text), null, text);
+});
+
+test("payouts change by percent to the nearest millionth", () => {
+  for (const [payout, percent, changed] of [
+    [4, "25", 5],
+    [0.35, "-10", 0.315],
+    [1.000001, "50", 1.500002],
+    [0.000001, "-50", 0.000001],
+    [99.999999, "-100", 0],
+    [1_000_000, "0", 1_000_000],
+  ]) {
+    const { document, problems } = plan(kept([payout, 2]), { ...NO_EDIT, payout: percent }, 0);
+    assert.equal(document.goals[0].payout_usd, changed, `${payout} ${percent}`);
+    assert.deepEqual(problems, []);
+  }
+  const { problems } = plan(kept([600_000]), { ...NO_EDIT, payout: "100" }, 0);
+  assert.equal(problems.length, 1, "a payout has a limit");
+});
+
+test("a change of many sets and empties what it names, and leaves the rest", () => {
+  const offer = kept([4], { click_cap: { dur: "DAILY", lim: 5 }, conversion_window_days: 7, ends_at: 1_800_000_000 });
+  const edit = {
+    ...NO_EDIT,
+    active: "off",
+    doing: { ...NO_EDIT.doing, click_cap: "remove", conversion_cap: "set", starts_at: "set" },
+    typed: { ...NO_EDIT.typed, conversion_cap: " 70 ", starts_at: "2026-11-01T00:00" },
+  };
+  const { document, changes, hasNewTerms, problems } = plan(offer, edit, 0);
+  const { offer_id, terms_revision, updated_at, click_cap, ...rest } = offer;
+  assert.deepEqual(document, {
+    ...rest,
+    active: false,
+    conversion_cap: { dur: "DAILY", lim: 70 },
+    starts_at: Date.UTC(2026, 10, 1) / 1000,
+  });
+  assert.deepEqual([changes.length, hasNewTerms, problems], [4, false, []]);
+  const again = plan({ ...document, offer_id, terms_revision, updated_at }, edit, 0);
+  assert.deepEqual(again.changes, [], "a second time nothing changes");
+  const early = plan(offer, { ...edit, typed: { ...edit.typed, starts_at: "2027-11-01T00:00" } }, 0);
+  assert.equal(early.problems.length, 1, "it ends before it starts");
+  assert.deepEqual(
+    [isComplete(NO_EDIT), isComplete(edit), isComplete({ ...edit, typed: { ...edit.typed, conversion_cap: "" } })],
+    [false, true, false],
+  );
 });

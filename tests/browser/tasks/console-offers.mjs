@@ -122,6 +122,24 @@ async function chooseFile(page, hand, button, name, text) {
   await (await chooser).setFiles({ name, mimeType: "application/x-ndjson", buffer: Buffer.from(text) });
 }
 
+/** Raises payouts of two offers and gives them a cap, after looking at what changes. */
+export async function editMany(page, hand, names) {
+  await page.goto("/console/offers");
+  for (const name of names) {
+    await hand.tick(page.getByRole("checkbox", { name: `Tick ${name}`, exact: true }));
+  }
+  await hand.press(page.getByRole("button", { name: "Change…", exact: true }));
+  await hand.write(dialog(page).getByLabel("Payouts, change in %"), "10");
+  await hand.choose(dialog(page).getByLabel("Click cap for each day", { exact: true }), "Set to…");
+  await hand.write(dialog(page).getByLabel("Click cap for each day: new value"), "900");
+  await hand.press(inDialog(page, "See the changes"));
+  const changes = dialog(page).getByRole("table", { name: "What changes" });
+  await changes.getByText("0.99").first().waitFor();
+  await dialog(page).getByText("2 offers get new terms.").waitFor();
+  await hand.press(inDialog(page, "Change 2 offers"));
+  await said(page, "2 offers were changed.");
+}
+
 /** A file with wrong lines is refused with their numbers; one without is counted, and imported on demand. */
 export async function importFile(page, hand, { wrong, right, raised }, isKept) {
   await page.goto("/console/offers");

@@ -40,7 +40,50 @@ export const ONCE_PER_NAMES: Record<OncePer, string> = { user: "once for each us
 /** Before they are loaded, what is used is left out. */
 const usedOf = (used?: number) => (used === undefined ? "" : `${count(used)} of `);
 
+/** Changes several offers at once. */
+export const editMany = {
+  ticked: (offers: number) =>
+    offers === 0 ? "Tick offers to change several at once." : plural(offers, "offer", "offers"),
+  edit: "Change…",
+  clear: "Untick all",
+  all: (offers: number) => `Tick all ${count(offers)} shown`,
+  title: (offers: number) => `Change ${plural(offers, "offer", "offers")}`,
+  intro: "Choose what to change. Everything else stays as it is. You see each change before it is saved.",
+  doneSoFar: (done: number, left: number) =>
+    `${plural(done, "offer was", "offers were")} changed. ${plural(left, "offer is", "offers are")} left.`,
+  keep: "No change",
+  state: "State",
+  states: { on: "Switch on", off: "Switch off" },
+  payout: "Payouts, change in %",
+  payoutHint: "Such as -10 or 2.5, for all goals. Empty: no change.",
+  badPayout: "Enter a number of at least -100, with at most 2 decimals.",
+  fields: {
+    click_cap: "Click cap for each day",
+    conversion_cap: "Conversion cap for each day",
+    starts_at: "Starts (UTC)",
+    ends_at: "Ends (UTC)",
+  },
+  doing: { set: "Set to…", remove: "Remove" },
+  valueOf: (field: string) => `${field}: new value`,
+  look: "See the changes",
+  offer: "Offer",
+  previewTitle: (offers: number) => `${plural(offers, "offer changes", "offers change")}`,
+  summary: (changing: number, same: number) =>
+    changing === 0
+      ? "Nothing would change."
+      : same === 0
+        ? "Nothing is saved yet."
+        : `Nothing is saved yet. ${plural(same, "offer stays", "offers stay")} as they are.`,
+  newTerms: (offers: number) =>
+    `${plural(offers, "offer gets", "offers get")} new terms. Clicks made before keep the terms they were made under.`,
+  running: (done: number, all: number) => `${count(done)} of ${count(all)} so far. Closing this stops here.`,
+  back: "Back",
+  save: (offers: number) => `Change ${plural(offers, "offer", "offers")}`,
+  done: (offers: number) => `${plural(offers, "offer was", "offers were")} changed.`,
+};
+
 export const offers = {
+  tick: (name: string) => `Tick ${name}`,
   title: "Offers",
   intro: "Offers that users can click and earn from. Changes are live within two minutes.",
   create: "Create an offer",

@@ -19,6 +19,7 @@ import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
+import { tickable, useTicks } from "../../components/ticks";
 import { appOf, columns } from "./columns";
 import { KINDS, openOf, type Query, useList } from "./list";
 import { isToDecide, keyOf } from "./to-decide";
@@ -130,16 +131,14 @@ interface ListProps {
 
 function List({ page, query, nameOf, reload }: ListProps) {
   const [ending, setEnding] = useState<AttentionItem | null>(null);
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const ticks = useTicks<AttentionItem>(
+    (item) => (isToDecide(item) ? keyOf(item) : null),
+    ({ subject }) => text.tick(subject),
+  );
   const close = () => setEnding(null);
   const { kind, app, cursor } = query;
   const { items, behind_ms: behind } = page;
   const open = items.filter(isToDecide);
-  const tick = (item: AttentionItem) => {
-    const next = new Set(ticked);
-    if (!next.delete(keyOf(item))) next.add(keyOf(item));
-    setTicked(next);
-  };
   const kinds = kind ? [kind] : KINDS;
   // Those of one app are not counted apart.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
@@ -157,14 +156,14 @@ function List({ page, query, nameOf, reload }: ListProps) {
       {open.length > 0 && (
         <Lazy
           title={text.title}
-          view={({ DecideBar }) => <DecideBar items={open} ticked={ticked} onTick={setTicked} reload={reload} />}
+          view={({ DecideBar }) => <DecideBar items={open} ticks={ticks} reload={reload} />}
           frame={() => <div class="row decide-bar" />}
         />
       )}
       {items.length > 0 && (
         <CardTable
           name={text.tableName}
-          columns={columns(nameOf, setEnding, { ticked, tick })}
+          columns={columns(nameOf, setEnding).map((column, index) => (index === 0 ? tickable(column, ticks) : column))}
           rows={items}
           rowKey={({ kind: of, app_id, publisher_id, subject }) => `${of} ${app_id} ${publisher_id} ${subject}`}
         />

@@ -10,7 +10,6 @@ import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, offerPath, publisherPath, rewardPath, SERVICE_PATH } from "../../router";
 import { may, nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
-import { isToDecide, keyOf } from "./to-decide";
 
 /** Kinds whose subject is a transaction id. */
 const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
@@ -76,28 +75,13 @@ function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): stri
   return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
 }
 
-interface Ticks {
-  ticked: ReadonlySet<string>;
-  tick: (item: AttentionItem) => void;
-}
-
-/** `end` asks whether an item that a person ends is to be ended. Without `ticks` none can be ticked. */
+/** `end` asks whether an item that a person ends is to be ended. */
 export const columns = (
   nameOf: (appId: string) => string,
   end?: (item: AttentionItem) => void,
-  ticks?: Ticks,
 ): Column<AttentionItem>[] => [
   column("kind", text.kind, (item) => (
     <>
-      {ticks && isToDecide(item) && (
-        <input
-          type="checkbox"
-          class="tick"
-          aria-label={text.tick(item.subject)}
-          checked={ticks.ticked.has(keyOf(item))}
-          onChange={() => ticks.tick(item)}
-        />
-      )}
       <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
       {item.kind !== "disabled" && item.kind !== "failing" && (
         <span class="cell-second wrap">

@@ -11,6 +11,7 @@ import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
+import type { Ticks } from "../../components/ticks";
 import { decide as text, settle } from "../../messages/rewards";
 import { nowSeconds } from "../../session";
 import type { AttentionItem } from "../../types/attention";
@@ -25,22 +26,21 @@ const payoutOf = (items: Iterable<AttentionItem>) =>
 interface BarProps {
   /** Those of the list that can be ticked. */
   items: AttentionItem[];
-  ticked: ReadonlySet<string>;
-  onTick: (ticked: ReadonlySet<string>) => void;
+  ticks: Ticks<AttentionItem>;
   reload: () => Promise<void>;
 }
 
 /** Stands above the list: how many are ticked, their sum, and what can be done with them. */
-export function DecideBar({ items, ticked, onTick, reload }: BarProps) {
+export function DecideBar({ items, ticks, reload }: BarProps) {
   const [asked, setAsked] = useState<{ action: Settling; items: AttentionItem[] } | null>(null);
-  const chosen = items.filter((item) => ticked.has(keyOf(item)));
+  const chosen = items.filter((item) => ticks.ticked.has(keyOf(item)));
   // What was refused for a spent cap is over already.
   const actions: Settling[] = chosen.every(({ kind }) => kind === "held") ? ["approve", "reject"] : ["approve"];
   return (
     <div class="row decide-bar">
       <Checkbox
         checked={chosen.length === items.length}
-        onChange={(isOn) => onTick(new Set(isOn ? items.map(keyOf) : []))}
+        onChange={(isOn) => ticks.set(new Set(isOn ? items.map(keyOf) : []))}
       >
         <span>{text.all(items.length)}</span>
       </Checkbox>
@@ -58,7 +58,7 @@ export function DecideBar({ items, ticked, onTick, reload }: BarProps) {
         <DecideMany
           {...asked}
           onDone={() => {
-            onTick(new Set());
+            ticks.set(new Set());
             void reload();
           }}
           onClose={() => setAsked(null)}

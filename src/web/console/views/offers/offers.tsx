@@ -13,6 +13,7 @@ import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import { offersApi } from "../../api/offers";
 import { FiguresFailed, NoFigure } from "../../components/figures";
+import { type Ticks, tickable, useTicks } from "../../components/ticks";
 import { ListFoot, NoMatch } from "../../components/search-list";
 import { isId, MAX_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
@@ -22,6 +23,7 @@ import type { Figures, KeptOffer } from "../../types/offers";
 import { type Answers, useAnswers } from "../../use-answers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerColumn, payoutColumn, stateColumn } from "./columns";
+import { EditBar } from "./edit-offers";
 import { NO_FILTER, type OfferFilter, parseFilter, queryOf, searchOf } from "./filter";
 import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
@@ -64,7 +66,7 @@ function List() {
         {(rows) =>
           rows.length > 0 ? (
             <>
-              <Shown offers={rows} />
+              <Shown offers={rows} onChanged={() => void pages.list.reload()} />
               <ListFoot of={pages} shown={text.shown(rows.length, !pages.hasMore)} />
             </>
           ) : filterText === searchOf(NO_FILTER) ? (
@@ -80,8 +82,11 @@ function List() {
 
 const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figures;
 
-function Shown({ offers }: { offers: KeptOffer[] }) {
+const LABEL = ({ name }: KeptOffer) => text.tick(name);
+
+function Shown({ offers, onChanged }: { offers: KeptOffer[]; onChanged: () => void }) {
   const { nameOf } = useAdvertisers();
+  const ticks = useTicks<KeptOffer>(({ offer_id: id }) => (may("manage") ? id : null), LABEL);
   const {
     answers: figures,
     error,
@@ -94,13 +99,18 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
-      <CardTable name={text.title} columns={columns(nameOf, figures)} rows={offers} rowKey="offer_id" />
+      {may("manage") && <EditBar offers={offers} ticks={ticks} onChanged={onChanged} />}
+      <CardTable name={text.title} columns={columns(nameOf, figures, ticks)} rows={offers} rowKey="offer_id" />
     </>
   );
 }
 
-const columns = (nameOf: (id: string) => string, figures: Answers<Figures>): Column<KeptOffer>[] => [
-  offerColumn,
+const columns = (
+  nameOf: (id: string) => string,
+  figures: Answers<Figures>,
+  ticks: Ticks<KeptOffer>,
+): Column<KeptOffer>[] => [
+  tickable(offerColumn, ticks),
   stateColumn,
   column("advertiser", text.advertiser, ({ advertiser_id: id }) => (
     <div class="advertiser">

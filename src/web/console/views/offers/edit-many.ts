@@ -1,0 +1,81 @@
+// One change of several offers, on top of each as it is.
+
+import { micros } from "../../../shared/micros";
+import type { KeptOffer, Offer } from "../../types/offers";
+import type { Tagged } from "../../../shared/client";
+import { type Change, changesOf, makesNewTerms } from "./changes";
+import { documentOf, draftOf, type OfferDraft, payoutText, problemsOf, writable } from "./draft";
+
+/** The fields that are set to a typed value, or emptied. */
+export const TYPED = ["click_cap", "conversion_cap", "starts_at", "ends_at"] as const;
+export type TypedField = (typeof TYPED)[number];
+export type Doing = "" | "set" | "remove";
+
+export interface Edit {
+  active: "" | "on" | "off";
+  /** Percent by which payouts change, such as -10 or 2.5. */
+  payout: string;
+  doing: Record<TypedField, Doing>;
+  typed: Record<TypedField, string>;
+}
+
+const each = <Value>(value: Value) =>
+  Object.fromEntries(TYPED.map((field) => [field, value])) as Record<TypedField, Value>;
+
+export const NO_EDIT: Edit = { active: "", payout: "", doing: each(""), typed: each("") };
+
+/** Whether something is to change, and each value that is to be set was typed. */
+export const isComplete = ({ active, payout, doing, typed }: Edit) =>
+  (active !== "" || payout.trim() !== "" || TYPED.some((field) => doing[field] !== "")) &&
+  TYPED.every((field) => doing[field] !== "set" || typed[field].trim() !== "");
+
+/** Hundredths of a percent; null where it is none. No payout falls below 0. */
+export function percentOf(text: string): bigint | null {
+  const match = /^([+-]?)(\d{1,4})(?:\.(\d{1,2}))?$/.exec(text.trim());
+  if (!match) return null;
+  const size = BigInt(match[2]! + (match[3] ?? "").padEnd(2, "0"));
+  const percent = match[1] === "-" ? -size : size;
+  return percent >= -10_000n ? percent : null;
+}
+
+/** A payout in USD after the change, to the nearest millionth, halves up. */
+function changed(usd: string, percent: bigint): string {
+  const payout = micros(usd) ?? 0n;
+  return payoutText(Number((payout * (10_000n + percent) + 5_000n) / 10_000n) / 1_000_000);
+}
+
+export function edited(draft: OfferDraft, { active, payout, doing, typed }: Edit): OfferDraft {
+  const next = { ...draft };
+  if (active) next.active = active === "on";
+  for (const field of TYPED) if (doing[field]) next[field] = doing[field] === "set" ? typed[field].trim() : "";
+  const percent = payout.trim() === "" ? null : percentOf(payout);
+  if (percent !== null) {
+    next.goals = draft.goals.map((goal) => ({ ...goal, payout_usd: changed(goal.payout_usd, percent) }));
+  }
+  return next;
+}
+
+/** What an edit makes of one offer. */
+export interface Planned {
+  seen: Tagged<KeptOffer>;
+  document: Offer;
+  changes: Change[];
+  hasNewTerms: boolean;
+  problems: string[];
+}
+
+export function plan(seen: Tagged<KeptOffer>, edit: Edit, now: number): Planned {
+  const before = writable(seen);
+  const draft = edited(draftOf(seen), edit);
+  const problems = [...new Set(problemsOf(draft, seen.terms_since, now).values())];
+  const document = { ...before, ...documentOf(draft) };
+  // What is emptied is no member of the document any more.
+  for (const field of TYPED) if (edit.doing[field] === "remove") delete document[field];
+  return {
+    seen,
+    document,
+    changes: changesOf(before, document),
+    hasNewTerms: makesNewTerms(before, document),
+    problems,
+  };
+}

@@ -1,0 +1,217 @@
+// Changes the offers that are ticked: what is asked for, what it makes of each, and then the changes, one after the other.
+
+import { useEffect, useState } from "preact/hooks";
+import { type Action, useAction } from "../../../shared/action";
+import { Button, PrimaryRun, SmallButton } from "../../../shared/components/button";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Input, Select } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
+import { FormError, Problem } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { type Column, column, Table } from "../../../shared/components/table";
+import { withVerification } from "../../../shared/passkeys";
+import { offersApi } from "../../api/offers";
+import type { Ticks } from "../../components/ticks";
+import { editMany as text, review } from "../../messages/offers";
+import { nowSeconds } from "../../session";
+import type { KeptOffer } from "../../types/offers";
+import type { Change } from "./changes";
+import { type Edit, isComplete, NO_EDIT, percentOf, plan, type Planned, TYPED } from "./edit-many";
+
+interface BarProps {
+  offers: KeptOffer[];
+  ticks: Ticks<KeptOffer>;
+  onChanged: () => void;
+}
+
+/** Stands above the list while offers are ticked. */
+export function EditBar({ offers, ticks, onChanged }: BarProps) {
+  const [ids, setIds] = useState<string[] | null>(null);
+  const chosen = offers.map(({ offer_id: id }) => id).filter((id) => ticks.ticked.has(id));
+  return (
+    <div class="row decide-bar" role="status">
+      <span>{text.ticked(chosen.length)}</span>
+      {chosen.length > 0 && (
+        <>
+          <SmallButton onClick={() => setIds(chosen)}>{text.edit}</SmallButton>
+          <SmallButton onClick={() => ticks.set(new Set())}>{text.clear}</SmallButton>
+        </>
+      )}
+      {chosen.length < offers.length && (
+        <SmallButton onClick={() => ticks.set(new Set(offers.map(({ offer_id: id }) => id)))}>
+          {text.all(offers.length)}
+        </SmallButton>
+      )}
+      {ids && (
+        <EditOffers
+          ids={ids}
+          onChanged={onChanged}
+          onClose={() => {
+            setIds(null);
+            ticks.set(new Set());
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface Props {
+  ids: string[];
+  onChanged: () => void;
+  onClose: () => void;
+}
+
+function EditOffers({ ids, onChanged, onClose }: Props) {
+  const [edit, setEdit] = useState(NO_EDIT);
+  const [planned, setPlanned] = useState<Planned[] | null>(null);
+  // A payout that was changed already must not be changed again where the rest is tried once more.
+  const [done, setDone] = useState<ReadonlySet<string>>(new Set());
+  const [closing] = useState(() => new AbortController());
+  useEffect(() => () => closing.abort(), []);
+  const left = ids.filter((id) => !done.has(id));
+  const look = useAction(async () => {
+    const plans = [];
+    for (const id of left) plans.push(plan(await offersApi.read(id), edit, nowSeconds()));
+    setPlanned(plans);
+  });
+  const run = useAction(async () => {
+    const written = new Set(done);
+    try {
+      for (const { seen, document, changes } of planned!) {
+        if (closing.signal.aborted) return;
+        if (changes.length === 0) continue;
+        await withVerification(() => offersApi.write(seen.offer_id, seen, document));
+        written.add(seen.offer_id);
+        setDone(new Set(written));
+      }
+    } catch (error) {
+      // What was looked at is not what is kept.
+      setPlanned(null);
+      throw error;
+    } finally {
+      onChanged();
+    }
+    say(text.done(written.size));
+    onClose();
+  });
+  if (planned) {
+    return <Preview planned={planned} run={run} back={() => setPlanned(null)} done={done.size} onClose={onClose} />;
+  }
+  const isBadPayout = edit.payout.trim() !== "" && percentOf(edit.payout) === null;
+  const isReady = !isBadPayout && isComplete(edit);
+  return (
+    <Dialog title={text.title(left.length)} onClose={onClose}>
+      <Form onSubmit={() => isReady && void look.run()}>
+        <p>{done.size > 0 ? text.doneSoFar(done.size, left.length) : text.intro}</p>
+        <Fields edit={edit} onChange={setEdit} isBadPayout={isBadPayout} />
+        <FormError error={look.error ?? run.error} />
+        <DialogButtons onClose={onClose}>
+          <SubmitButton isDisabled={look.isRunning || !isReady}>{text.look}</SubmitButton>
+        </DialogButtons>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  edit: Edit;
+  onChange: (edit: Edit) => void;
+  isBadPayout: boolean;
+}
+
+const Fields = ({ edit, onChange, isBadPayout }: FieldsProps) => (
+  <>
+    <div class="field-row">
+      <Select
+        label={text.state}
+        value={edit.active}
+        options={["on", "off"]}
+        nameOf={(value) => text.states[value]}
+        any={text.keep}
+        onChange={(active) => onChange({ ...edit, active })}
+      />
+      <Input
+        label={text.payout}
+        hint={text.payoutHint}
+        error={isBadPayout ? text.badPayout : null}
+        inputMode="decimal"
+        value={edit.payout}
+        onChange={(payout) => onChange({ ...edit, payout })}
+      />
+    </div>
+    {TYPED.map((field) => (
+      <div class="field-row" key={field}>
+        <Select
+          label={text.fields[field]}
+          value={edit.doing[field]}
+          options={["set", "remove"]}
+          nameOf={(value) => text.doing[value]}
+          any={text.keep}
+          onChange={(doing) => onChange({ ...edit, doing: { ...edit.doing, [field]: doing } })}
+        />
+        {edit.doing[field] === "set" && (
+          <Input
+            label={text.valueOf(text.fields[field])}
+            type={field.endsWith("_at") ? "datetime-local" : "text"}
+            inputMode={field.endsWith("_at") ? undefined : "numeric"}
+            required
+            value={edit.typed[field]}
+            onChange={(value) => onChange({ ...edit, typed: { ...edit.typed, [field]: value } })}
+          />
+        )}
+      </div>
+    ))}
+  </>
+);
+
+interface PreviewProps {
+  planned: Planned[];
+  run: Action<[]>;
+  done: number;
+  back: () => void;
+  onClose: () => void;
+}
+
+interface Row extends Change {
+  id: string;
+}
+
+const COLUMNS: Column<Row>[] = [
+  column("offer", text.offer, ({ id }) => id),
+  column("field", review.field, ({ field }) => <div class="change-text">{field}</div>),
+  column("before", review.before, ({ before }) => <div class="change-text">{before}</div>),
+  column("after", review.after, ({ after }) => <div class="change-text">{after}</div>),
+];
+
+function Preview({ planned, run, done, back, onClose }: PreviewProps) {
+  const rows = planned.flatMap(({ seen, changes }) => changes.map((change) => ({ ...change, id: seen.offer_id })));
+  const wrong = planned.flatMap(({ seen, problems }) => problems.map((problem) => `${seen.offer_id}: ${problem}`));
+  const changing = planned.filter(({ changes }) => changes.length > 0).length;
+  const newTerms = planned.filter(({ hasNewTerms }) => hasNewTerms).length;
+  return (
+    <Dialog title={text.previewTitle(changing)} isWide onClose={onClose}>
+      <p role="status">
+        {run.isRunning ? text.running(done, changing) : text.summary(changing, planned.length - changing)}
+      </p>
+      {newTerms > 0 && <p class="note">{text.newTerms(newTerms)}</p>}
+      {rows.length > 0 && (
+        <div class="dialog-table">
+          <Table
+            stacks
+            name={review.changes}
+            columns={COLUMNS}
+            rows={rows}
+            rowKey={({ id, field }) => `${id} ${field}`}
+          />
+        </div>
+      )}
+      <Problem>{wrong.length > 0 && wrong.join(" ")}</Problem>
+      <FormError error={run.error} />
+      <DialogButtons onClose={onClose}>
+        <Button onClick={back}>{text.back}</Button>
+        {changing > 0 && wrong.length === 0 && <PrimaryRun of={run}>{text.save(changing)}</PrimaryRun>}
+      </DialogButtons>
+    </Dialog>
+  );
+}
