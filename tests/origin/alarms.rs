@@ -223,7 +223,8 @@ fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
     world.runtime.0.keys.set(OTHER_KEYS);
     world.kill();
     world.report(EndpointState::Failing, 0);
-    world.pass(2 * HOUR_MS);
+    // Between two of its hourly tries.
+    world.pass(2 * HOUR_MS + 10 * MINUTE_MS);
     assert!(world.sent().is_empty());
     let read = world.operator(ReadAlarmAddress {}).unwrap();
     let shown: Json = serde_json::from_str(&read.body).unwrap();
@@ -234,6 +235,32 @@ fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
     world.set(Some(URL)).unwrap();
     world.pass(MINUTE_MS);
     assert_eq!(world.sent().len(), 1);
+}
+
+#[test]
+fn what_an_address_did_not_take_has_all_attempts_at_the_next_one() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    world.runtime.0.receiver.set(Receiver::Answers(500));
+    world.report(EndpointState::Failing, 0);
+    world.pass(90 * HOUR_MS);
+    let tried = world.sent().len();
+    world.set(Some("https://new.acme.example/alarms")).unwrap();
+    world.pass(100 * HOUR_MS);
+    assert_eq!(world.sent().len(), tried + 12);
+}
+
+#[test]
+fn a_replay_goes_on_while_the_address_hangs() {
+    const STEPS: u32 = 40;
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    world.report(EndpointState::Failing, 0);
+    world.runtime.0.receiver.set(Receiver::Hangs);
+    world.replay(STEPS);
+    world.pass(MINUTE_MS);
+    assert_eq!(world.runtime.0.steps.get(), 0);
+    assert!(!world.sent().is_empty());
 }
 
 #[derive(Clone, Debug)]

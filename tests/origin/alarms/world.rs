@@ -8,15 +8,16 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use url::Url;
 
 use crate::{registers::Registers, sqlite::Sqlite, storage::Storage};
 use contract::{
-    activity::{Command, EndpointStanding, FeedBatch, Reply},
+    activity::{Command, EndpointStanding, FeedBatch, Reply, StartReplay},
     alarms::{Alarm, AlarmKind, RaiseAlarms, SetAlarmAddress},
     operation::{CallError, ObjectAddress, Operation, OperatorReply},
-    outbox::EndpointState,
+    outbox::{self, EndpointState},
+    rewards::RewardFilter,
 };
 use domain::{
     callbacks::request::Request,
@@ -26,7 +27,7 @@ use origin::objects::activity::service::ActivityService;
 use platform::{
     failure::Failure,
     http_call::{HttpAnswer, HttpCall, NoAnswer},
-    traits::{Clock, Http, ObjectCall, Random},
+    traits::{Clock, Http, ObjectCall, Random, Sleep},
 };
 
 /// 12:25 of 2026-01-15, UTC.
@@ -69,6 +70,8 @@ pub struct State {
     pub sent: RefCell<Vec<Sent>>,
     pub draws: Cell<u8>,
     pub registers: Registers,
+    /// Steps that the outbox of a replay has left.
+    pub steps: Cell<u32>,
 }
 
 #[derive(Clone)]
@@ -94,7 +97,21 @@ impl ObjectCall for Runtime {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        self.0.registers.answer(self.now_ms(), to, operation)
+        if to.binding != outbox::BINDING {
+            return self.0.registers.answer(self.now_ms(), to, operation);
+        }
+        let left = self.0.steps.get().saturating_sub(1);
+        self.0.steps.set(left);
+        let step = json!({ "replayed": 1, "next": (left > 0).then_some(left), "until": 1 });
+        Ok(serde_json::from_value(step).unwrap())
+    }
+}
+
+impl Sleep for Runtime {
+    /// Time passes at once.
+    async fn sleep(&self, time: Duration) {
+        let ms = i64::try_from(time.as_millis()).unwrap();
+        self.0.now_ms.set(self.now_ms() + ms);
     }
 }
 
@@ -165,6 +182,7 @@ impl<'a> World<'a> {
             sent: RefCell::default(),
             draws: Cell::new(0),
             registers: Registers::default(),
+            steps: Cell::new(0),
         }));
         let service = start(&storage, &runtime, NAME);
         let world = Self {
@@ -244,6 +262,22 @@ impl<'a> World<'a> {
             entries: vec![],
         };
         self.send(Box::new(batch)).unwrap();
+    }
+
+    /// Starts a replay of so many steps.
+    pub fn replay(&self, steps: u32) {
+        self.runtime.0.steps.set(steps);
+        let start = StartReplay {
+            publisher: PublisherId::parse("acme").unwrap(),
+            app: AppId::from_number(42).unwrap(),
+            filter: RewardFilter {
+                until: Some(1),
+                ..RewardFilter::default()
+            },
+            key: "k".into(),
+            most: None,
+        };
+        self.send(start).unwrap();
     }
 
     /// The process ends, with whatever it was doing. The timer starts the next one.

@@ -5,7 +5,7 @@ use crate::storage::Storage;
 use domain::callbacks::request::Request;
 use platform::{
     http_call::HttpCall,
-    traits::{Http, Random},
+    traits::{Http, Random, Sleep},
 };
 use url::Url;
 
@@ -77,6 +77,10 @@ impl Http for Shared {
     async fn opens(&self, url: &Url, _timeout: Duration) -> bool {
         panic!("{url}")
     }
+}
+
+impl Sleep for Shared {
+    async fn sleep(&self, _time: Duration) {}
 }
 
 impl Random for Shared {

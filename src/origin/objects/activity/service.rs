@@ -1,6 +1,9 @@
 //! An activity object: reports, questions, and a timer that goes on with replays, sends alarms and deletes what has expired.
 
-use std::cell::{Cell, OnceCell};
+use std::{
+    cell::{Cell, OnceCell},
+    time::Duration,
+};
 
 use futures_util::future::join;
 
@@ -20,10 +23,15 @@ use contract::{
 };
 use domain::model::{MINUTE_MS, SECOND_MS};
 use platform::{
-    Clock, DbResult, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell, params,
-    single_flight::SingleFlight, traits::Http,
+    Clock, DbResult, ObjectCall, ObjectStorage, Random, Result, log,
+    object_shell::ObjectShell,
+    params,
+    single_flight::SingleFlight,
+    traits::{Http, Sleep},
 };
 
+/// The time between two steps of a replay.
+const PACE: Duration = Duration::from_secs(1);
 /// When a run of the timer that failed or was cut off is repeated, in milliseconds. An alarm is due within a minute.
 const RETRY_MS: i64 = 15 * SECOND_MS;
 
@@ -41,7 +49,7 @@ pub struct ActivityService<D, R> {
     read_again_ms: Cell<i64>,
 }
 
-impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D, R> {
+impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivityService<D, R> {
     pub fn new(
         name: Option<String>,
         storage: D,
@@ -108,6 +116,8 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
             self.register.ready(db, runtime, source).await?;
         }
         let reply = address::set(db, runtime.now_ms(), &self.sender, runtime, set)?;
+        // What waits goes to a new address now.
+        self.shell.wake_for(sweep::next_alarm(db, runtime.now_ms()))?;
         if let Some(source) = source {
             // The answer may have a secret that is shown once.
             drop(self.register.keep_or_retry(&self.shell, source).await);
@@ -158,6 +168,26 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
         Ok(reply)
     }
 
+    /// Sends what is due, and makes steps of replays as long as that takes: an address that hangs holds up no callback.
+    async fn send_and_step(&self, db: &D, runtime: &R) -> (Result, Result) {
+        let is_sent = Cell::new(false);
+        let sent = async {
+            let sent = sending::send_due(db, runtime, &self.sender, &self.sites).await;
+            is_sent.set(true);
+            sent
+        };
+        let stepped = async {
+            loop {
+                replays::step(db, runtime).await?;
+                if is_sent.get() || !replays::any(db)? {
+                    return Ok(());
+                }
+                runtime.sleep(PACE).await;
+            }
+        };
+        join(sent, stepped).await
+    }
+
     /// Makes the next steps of replays, and deletes what has expired.
     pub async fn alarm(&self) {
         let runtime = self.shell.runtime();
@@ -168,8 +198,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
                     Some(source) => self.register.keep(db, runtime, source).await,
                     None => Ok(()),
                 };
-                let sent = sending::send_due(db, runtime, &self.sender, &self.sites);
-                let (stepped, sent) = join(replays::step(db, runtime), sent).await;
+                let (sent, stepped) = self.send_and_step(db, runtime).await;
                 let next = sweep::sweep(db, runtime.now_ms())?;
                 stepped.and(sent).and(kept).map(|()| next)
             })

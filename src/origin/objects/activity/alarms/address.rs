@@ -97,6 +97,11 @@ pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<En
         .transpose()
 }
 
+/// When the address was set; none without one.
+pub fn set_ms(db: &impl Database) -> DbResult<Option<i64>> {
+    db.read_first(sql::GET_ADDRESS, &[], |row| row.integer(2))
+}
+
 /// The same, where there must be one.
 ///
 /// # Errors

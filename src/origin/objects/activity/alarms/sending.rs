@@ -61,7 +61,10 @@ pub async fn send_due(
             row.text(2)?.to_owned(),
             now_ms.div_euclid(SECOND_MS),
         );
+        let set_ms = address::set_ms(db)?;
         let call = sender.call(runtime, &request, sender.timeout()).await;
+        // Another address has all attempts of its own, and this one's failure is not its.
+        let is_current = address::set_ms(db)? == set_ms;
         let judgement = sender.judge(runtime, attempts, &call)?;
         let publisher = address::publisher(db)?;
         log_attempt(
@@ -71,6 +74,9 @@ pub async fn send_due(
             &call,
             judgement.next,
         );
+        if !is_current && judgement.next != Next::Delivered {
+            continue;
+        }
         db.transaction(|| {
             note(db, &call)?;
             match judgement.next {

@@ -68,8 +68,8 @@ platform::statements! {
         ORDER BY attempts > 0, due_ms LIMIT 1";
     /// attempts, time, number
     pub const SET_MESSAGE = "UPDATE alarm_messages SET attempts = ?, due_ms = ? WHERE message = ?";
-    /// time: what waits for an address that cannot be read is due
-    pub const SEND_NOW = "UPDATE alarm_messages SET due_ms = ?1 WHERE due_ms > ?1";
+    /// time: what waits is due at a new address, which has all attempts
+    pub const SEND_NOW = "UPDATE alarm_messages SET due_ms = ?, attempts = 0";
     /// number
     pub const END_MESSAGE = "DELETE FROM alarm_messages WHERE message = ?";
     /// → when something is due

@@ -232,6 +232,11 @@ fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
     Some(TIMEOUT.min(Duration::from_millis(left_ms)))
 }
 
+/// Whether a replay runs.
+pub fn any(db: &impl Database) -> DbResult<bool> {
+    Ok(db.query_integer(sql::FIRST_REPLAY, &[])?.is_some())
+}
+
 /// Makes a step of each replay that is due.
 pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result {
     let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
