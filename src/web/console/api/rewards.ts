@@ -22,7 +22,7 @@ export const rewardsApi = {
     ask<T.OperatorStory>(`${conversion(appId, transactionId)}/story`, isPoll),
   replayOne: (appId: string, transactionId: string) => post(`${conversion(appId, transactionId)}/replay`),
   settle: (appId: string, transactionId: string, action: T.Settling, settlement: T.Settlement) =>
-    post(`${conversion(appId, transactionId)}/${action}`, settlement),
+    post<{ duplicate: boolean }>(`${conversion(appId, transactionId)}/${action}`, settlement),
   settleMany: (appId: string, action: T.Settling, settlement: T.SettlementOfMany) =>
     post<T.SettledMany>(`${conversions(appId)}/${action}`, settlement),
   eraseUser: (appId: string, user_id: string) => post<T.Erased>(`${app(appId)}/erase_user`, { user_id }),

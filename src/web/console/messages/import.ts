@@ -29,7 +29,8 @@ export const importText = {
     isAll
       ? `${plural(payouts, "payout changes", "payouts change")}`
       : `The first ${count(payouts)} payouts that change`,
-  payoutsText: "Clicks made before keep the payout that they were promised.",
+  payoutsText:
+    "Clicks made before keep the payout that they were promised, unless the offer's terms also count for earlier clicks.",
   offer: "Offer",
   goal: "Goal",
   payoutNow: "Payout now",

@@ -14,7 +14,7 @@ import "../messages/search";
 import "../messages/service";
 import "../messages/typed";
 
-export { DecideBar } from "./attention/decide-many";
+export { DecideBar, DecideMany } from "./attention/decide-many";
 export { App } from "./publishers/app";
 export { Publisher } from "./publishers/publisher";
 export { Publishers } from "./publishers/publishers";

@@ -157,8 +157,8 @@ export const appForm = {
   },
   ask: {
     label: "Send this to your account manager",
-    port: (app: string, id: string, port: string, url: string) =>
-      `Please allow port ${port} for the callbacks of ${app} (App-Id ${id}): ${url}`,
+    port: (app: string, id: string, port: string, host: string) =>
+      `Please allow port ${port} for the callbacks of ${app} (App-Id ${id}) to ${host}.`,
     host: (app: string, id: string, host: string) =>
       `Please allow ${host} as a fallback host of ${app} (App-Id ${id}).`,
   },

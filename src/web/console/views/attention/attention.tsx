@@ -1,8 +1,9 @@
 // What waits for a person: how much of each kind, and the list of it, the oldest first.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { isBehind } from "../../../shared/behind";
+import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { LinkButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
@@ -21,8 +22,8 @@ import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { tickable, useTicks } from "../../components/ticks";
 import { appOf, columns } from "./columns";
-import { KINDS, openOf, type Query, useList } from "./list";
-import { isToDecide, keyOf } from "./to-decide";
+import { COUNT_KEY, KINDS, openOf, type Query, useList } from "./list";
+import { type Asked, isToDecide, keyOf } from "./to-decide";
 
 // Settling is no part of the first script, since most lists have nothing to decide.
 const { Lazy } = lazy(() => import("../lazy-views"));
@@ -45,6 +46,10 @@ export function Attention() {
   const { kind, app } = query;
   const cached = useList(query);
   const { data: page, error, reload } = cached;
+  // The count in the navigation is never older than what is seen here.
+  useEffect(() => {
+    if (page) put(COUNT_KEY, page);
+  }, [page]);
   const shown = [app || null, ...(page?.items ?? []).map(appOf)];
   const { nameOf } = useAppNames(shown.filter((id) => id !== null));
   return (
@@ -131,6 +136,7 @@ interface ListProps {
 
 function List({ page, query, nameOf, reload }: ListProps) {
   const [ending, setEnding] = useState<AttentionItem | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const ticks = useTicks<AttentionItem>(
     (item) => (isToDecide(item) ? keyOf(item) : null),
     ({ subject }) => text.tick(subject),
@@ -142,11 +148,8 @@ function List({ page, query, nameOf, reload }: ListProps) {
   const kinds = kind ? [kind] : KINDS;
   // Those of one app are not counted apart.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
-  if (items.length === 0 && !page.cursor && !cursor && unlisted === 0) {
-    if (kind || app) return <Empty title={kind ? text.wellOfKind(KIND_NAMES[kind]) : text.wellTitle} />;
-    return <Empty title={text.wellTitle}>{isBehind(behind) ? text.wellButBehind(behind) : text.well}</Empty>;
-  }
-  return (
+  const isWell = items.length === 0 && !page.cursor && !cursor && unlisted === 0;
+  const list = (
     <>
       {isBehind(behind) && (
         <p class="note list-note" role="status">
@@ -156,7 +159,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
       {open.length > 0 && (
         <Lazy
           title={text.title}
-          view={({ DecideBar }) => <DecideBar items={open} ticks={ticks} reload={reload} />}
+          view={({ DecideBar }) => <DecideBar items={open} ticks={ticks} onAsk={setAsked} />}
           frame={() => <div class="row decide-bar" />}
         />
       )}
@@ -184,4 +187,31 @@ function List({ page, query, nameOf, reload }: ListProps) {
       </div>
     </>
   );
+  return (
+    <>
+      {/* It stays open with its result while the list changes below it. */}
+      {asked && (
+        <Lazy
+          title={text.title}
+          view={({ DecideMany }) => (
+            <DecideMany
+              {...asked}
+              onDone={() => {
+                ticks.set(new Set());
+                void reload();
+              }}
+              onClose={() => setAsked(null)}
+            />
+          )}
+          frame={() => null}
+        />
+      )}
+      {isWell ? <Well kind={kind} app={app} behind={behind} /> : list}
+    </>
+  );
+}
+
+function Well({ kind, app, behind }: { kind: Query["kind"]; app: string; behind: number }) {
+  if (kind || app) return <Empty title={kind ? text.wellOfKind(KIND_NAMES[kind]) : text.wellTitle} />;
+  return <Empty title={text.wellTitle}>{isBehind(behind) ? text.wellButBehind(behind) : text.well}</Empty>;
 }

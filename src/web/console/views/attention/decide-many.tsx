@@ -18,7 +18,7 @@ import type { AttentionItem } from "../../types/attention";
 import type { ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { Result } from "../rewards/settle-many";
 import { MAX_REASON } from "../rewards/settle-one";
-import { keyOf } from "./to-decide";
+import { type Asked, keyOf } from "./to-decide";
 
 const payoutOf = (items: Iterable<AttentionItem>) =>
   [...items].reduce((sum, { payout_usd: payout = 0 }) => sum + Math.round(payout * 1_000_000), 0) / 1_000_000;
@@ -27,12 +27,11 @@ interface BarProps {
   /** Those of the list that can be ticked. */
   items: AttentionItem[];
   ticks: Ticks<AttentionItem>;
-  reload: () => Promise<void>;
+  onAsk: (asked: Asked) => void;
 }
 
 /** Stands above the list: how many are ticked, their sum, and what can be done with them. */
-export function DecideBar({ items, ticks, reload }: BarProps) {
-  const [asked, setAsked] = useState<{ action: Settling; items: AttentionItem[] } | null>(null);
+export function DecideBar({ items, ticks, onAsk }: BarProps) {
   const chosen = items.filter((item) => ticks.ticked.has(keyOf(item)));
   // What was refused for a spent cap is over already.
   const actions: Settling[] = chosen.every(({ kind }) => kind === "held") ? ["approve", "reject"] : ["approve"];
@@ -48,38 +47,28 @@ export function DecideBar({ items, ticks, reload }: BarProps) {
         <>
           <span role="status">{text.ticked(chosen.length, payoutOf(chosen))}</span>
           {actions.map((action) => (
-            <SmallButton key={action} onClick={() => setAsked({ action, items: chosen })}>
+            <SmallButton key={action} onClick={() => onAsk({ action, items: chosen })}>
               {settle.names[action]}…
             </SmallButton>
           ))}
         </>
       )}
-      {asked && (
-        <DecideMany
-          {...asked}
-          onDone={() => {
-            ticks.set(new Set());
-            void reload();
-          }}
-          onClose={() => setAsked(null)}
-        />
-      )}
     </div>
   );
 }
 
-interface ManyProps {
-  action: Settling;
-  items: AttentionItem[];
+interface ManyProps extends Asked {
   onDone: () => void;
   onClose: () => void;
 }
 
-function DecideMany({ action, items, onDone, onClose }: ManyProps) {
+export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   const [reason, setReason] = useState("");
   const [result, setResult] = useState<SettledMany | null>(null);
   const [done, setDone] = useState(0);
+  // Those that were decided here, and those that somebody else was faster with.
   const settled = useRef(new Set<AttentionItem>());
+  const already = useRef(new Set<AttentionItem>());
   // Closing stops after the one that is being settled.
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);
@@ -88,11 +77,11 @@ function DecideMany({ action, items, onDone, onClose }: ManyProps) {
     const refused: Record<string, number> = {};
     try {
       for (const item of items) {
-        if (settled.current.has(item)) continue;
+        if (settled.current.has(item) || already.current.has(item)) continue;
         if (closing.signal.aborted) return;
-        const code = await settleOne(item, action, settlement);
-        if (code === null) settled.current.add(item);
-        else refused[code] = (refused[code] ?? 0) + 1;
+        const { isDone, code } = await settleOne(item, action, settlement);
+        if (code !== null) refused[code] = (refused[code] ?? 0) + 1;
+        else (isDone ? settled : already).current.add(item);
         setDone(settled.current.size);
       }
     } finally {
@@ -133,17 +122,20 @@ function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   );
 }
 
-/** The code with which one was refused; any other failure ends the run, which can be started again. */
+/** A refusal is one reward's. Any other failure ends the run, which can be started again. */
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [404, 409, 410].includes(error.status);
+
 async function settleOne(
   { app_id: appId, subject }: AttentionItem,
   action: Settling,
   settlement: { reason: string; despite?: ReasonCode[] },
-): Promise<string | null> {
+): Promise<{ isDone: boolean; code: string | null }> {
   try {
-    await withVerification(() => rewardsApi.settle(appId!, subject, action, settlement));
-    return null;
+    const { duplicate } = await withVerification(() => rewardsApi.settle(appId!, subject, action, settlement));
+    return { isDone: !duplicate, code: null };
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 409 || error.status === 404)) return error.code;
+    if (isRefusal(error)) return { isDone: false, code: error.code };
     throw error;
   }
 }

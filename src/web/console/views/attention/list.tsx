@@ -10,6 +10,8 @@ const PAGE_ROWS = 50;
 /** The count stands on every page, where nobody waits for it to change. */
 const COUNT_MILLISECONDS = 60_000;
 
+export const COUNT_KEY = "attention count";
+
 export const KINDS = Object.keys(KIND_NAMES) as AttentionKind[];
 
 export interface Query {
@@ -27,7 +29,7 @@ export const openOf = (page: AttentionPage) => KINDS.reduce((sum, kind) => sum +
 
 /** Beside the name of the view in the navigation. */
 export function OpenCount() {
-  const { data } = usePolled("attention count", (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
+  const { data } = usePolled(COUNT_KEY, (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
   const open = data ? openOf(data) : 0;
   if (open === 0) return null;
   return (

@@ -2,6 +2,13 @@
 
 import { may } from "../../session";
 import type { AttentionItem } from "../../types/attention";
+import type { Settling } from "../../types/rewards";
+
+/** What somebody asked to do with the ticked ones. */
+export interface Asked {
+  action: Settling;
+  items: AttentionItem[];
+}
 
 export const keyOf = ({ app_id, subject }: AttentionItem) => `${app_id} ${subject}`;
 

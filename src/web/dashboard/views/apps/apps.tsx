@@ -1,4 +1,4 @@
-// The account's apps. Owners and developers set up further ones; analysts read the list.
+// The account's apps. Owners and developers set up further ones; others read the list.
 
 import { useState } from "preact/hooks";
 import { AddButton } from "../../../shared/components/button";

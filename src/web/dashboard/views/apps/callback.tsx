@@ -89,7 +89,7 @@ export function Callback({ app, reload }: PartProps) {
             />
           )}
         </Field>
-        {errors.of("callback.url") && <AskForPort app={app} url={values.url} />}
+        <AskForPort app={app} url={values.url} problem={errors.of("callback.url")} />
         <MacroNotes macros={macros} draft={values} />
         {values.method === "GET" && <MacroList used={macros.used} insert={insert} />}
         <Choices

@@ -26,7 +26,7 @@ export function Fallback({ app, reload }: PartProps) {
           value={draft.values}
           onChange={draft.set}
         />
-        {draft.errors.of("fallback_url") && <AskForHost app={app} url={draft.values} />}
+        <AskForHost app={app} url={draft.values} problem={draft.errors.of("fallback_url")} />
       </PartForm>
     </Card>
   );

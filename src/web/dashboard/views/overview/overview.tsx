@@ -16,7 +16,7 @@ import { parseRange, rangeQuery, resolveRange } from "../reports/state";
 import { ACTIVITY_KEY, useActivity } from "../use-activity";
 import { Checklist, Health, RewardTiles } from "./activity";
 import { DaysChart } from "./days-chart";
-import { type Figures, useFigures } from "./figures";
+import { DEFAULT_PERIOD, type Figures, useFigures } from "./figures";
 import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
 import { TopLists } from "./top-lists";
@@ -83,7 +83,7 @@ export function Overview() {
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
           {data && <Trouble overview={data} data={activity.data} role={data.member.role} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
-          {data && hasNoNumbers(data) ? (
+          {data && period === DEFAULT_PERIOD && hasNoNumbers(data) ? (
             data.publisher.approved && (
               <>
                 <Empty title={text.emptyTitle}>{text.empty}</Empty>

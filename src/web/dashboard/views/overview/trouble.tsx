@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Warning } from "../../../shared/components/icons";
 import { Name } from "../../../shared/components/name";
-import { addDays, dateText, startOf } from "../../../shared/format";
+import { addDays, dateText, daysIn, startOf } from "../../../shared/format";
 import { activity } from "../../messages/activity";
 import { appPath, givenUpPath } from "../../router";
 import { may } from "../../session";
@@ -14,8 +14,10 @@ import { type AppCallback, callbacksOf } from "../../../shared/rewards/activity"
 const text = activity.trouble;
 /** Apps that are named. The list below has all. */
 const SHOWN = 3;
-/** Ad figures of a day are late at noon of the day after, in seconds after that day's end. */
+/** Ad figures of a day are late at noon of the day after, in seconds after that day's start. */
 const LATE_SECONDS = 36 * 3600;
+/** After so many days nobody waits for them any longer, as the alarms. */
+const LATE_DAYS = 30;
 
 export function Trouble({ overview, data, role }: { overview: Overview; data: Activity | undefined; role: Role }) {
   const { nameOf } = useAppNames();
@@ -50,4 +52,5 @@ function Repair({ app: { app_id: id, state }, role }: { app: AppCallback; role: 
 }
 
 /** Whether the day after the last complete one should be complete by now. */
-const isLate = ({ last_day: last }: Overview) => Date.now() / 1000 >= startOf(addDays(last, 1)) + LATE_SECONDS;
+const isLate = ({ last_day: last, today }: Overview) =>
+  Date.now() / 1000 >= startOf(addDays(last, 1)) + LATE_SECONDS && daysIn(last, today) <= LATE_DAYS;

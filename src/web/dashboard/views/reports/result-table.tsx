@@ -45,10 +45,11 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
     ...state.dimensions.map((dimension, index) => dimensionColumn(dimension, index === 0, days)),
     ...state.metrics.map((metric) => metricColumn(metric, state.metrics, table.totals ?? {}, compare)),
   ];
+  const sorted = state.byChange ? { ...state.order, column: changedMetric(state) } : state.order;
   const sort = (column: string) => {
-    const isSame = column === state.order.column;
+    const isSame = column === sorted.column;
     // Numbers and dates start with the largest, names with the first.
-    const ascending = isSame ? !state.order.ascending : !(isMetric(column) || column === "date");
+    const ascending = isSame ? !sorted.ascending : !(isMetric(column) || column === "date");
     onChange({ order: { column: column as Dimension | Metric, ascending } });
   };
   return (
@@ -70,7 +71,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
           />
         )}
         <p class="visually-hidden" role="status">
-          {text.sortedBy(columnName(state.order.column), state.order.ascending)}
+          {text.sortedBy(columnName(sorted.column), sorted.ascending)}
         </p>
       </div>
       <Table
@@ -78,7 +79,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
         columns={columns}
         rows={rows}
         rowKey={(row) => rowKey(state, row)}
-        sorting={{ ...state.order, ...(state.byChange && { column: changedMetric(state) }), onSort: sort }}
+        sorting={{ ...sorted, onSort: sort }}
         hasTotals={table.totals !== undefined}
         isBusy={report.isWaiting}
       />

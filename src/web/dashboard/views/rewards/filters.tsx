@@ -15,6 +15,9 @@ import { type LogFilter, NO_FILTER, STATES } from "./filter";
 // In a log the newest matters, so none of them leaves today out.
 const PERIODS = ["today", "yesterday", "this_week", "last_week", "this_month", "last_month"] as const;
 
+/** Dates that were typed. */
+const OTHER = "other";
+
 const datesOf = (period: (typeof PERIODS)[number]) => {
   const { start_date: from, end_date: to } = presetRange(period, daysOf(undefined));
   return { from, to };
@@ -38,6 +41,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
   // Open from the start where one of them is in force; afterwards as the person leaves it.
   const period = periodOf(typed);
+  const hasDates = typed.from !== "" || typed.to !== "";
   const [isOpen] = useState(
     [!period && (filter.from || filter.to), filter.status, filter.transaction, filter.user].some(Boolean),
   );
@@ -66,11 +70,11 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
         <StateAndDelivery filter={typed} states={STATES} choose={choose} />
         <Select
           label={text.period}
-          value={period}
-          options={PERIODS}
-          nameOf={(preset) => reports.presets[preset]}
-          any={typed.from || typed.to ? text.otherDates : text.anyTime}
-          onChange={(preset) => choose(preset ? datesOf(preset) : { from: "", to: "" })}
+          value={period || (hasDates ? OTHER : "")}
+          options={hasDates && !period ? [...PERIODS, OTHER] : PERIODS}
+          nameOf={(preset) => (preset === OTHER ? text.otherDates : reports.presets[preset])}
+          any={text.anyTime}
+          onChange={(preset) => preset !== OTHER && choose(preset ? datesOf(preset) : { from: "", to: "" })}
         />
       </div>
       <details open={isOpen} class="further">
