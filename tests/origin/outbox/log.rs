@@ -26,14 +26,18 @@ fn click_1(members: Json) -> Json {
 #[test]
 fn an_unpaid_conversion_has_no_amounts_and_no_callback() {
     let cases = [
-        (Status::Pending, "pending"),
-        (Status::Rejected, "rejected"),
-        (Status::Reversed, "reversed"),
+        // Its approval is still to come.
+        (
+            Status::Pending,
+            j!({ "status": "pending", "state": null, "promised_payout": 0.75 }),
+        ),
+        (Status::Rejected, j!({ "status": "rejected", "state": null })),
+        (Status::Reversed, j!({ "status": "reversed", "state": null })),
     ];
     for (status, shown) in cases {
         let (db, world) = (outbox(), World::new());
         convert(&db, &world, &conversion(1).status(status)).unwrap();
-        assert_eq!(entries(&db), [click_1(j!({ "status": shown, "state": null }))]);
+        assert_eq!(entries(&db), [click_1(shown)]);
     }
 }
 
