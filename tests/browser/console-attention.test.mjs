@@ -58,9 +58,12 @@ for (const Hand of HANDS) {
     await dialog.getByText(`2 rewards of 1 app, $${dollars(sum).toFixed(2)} in all.`).waitFor();
     await hand.write(dialog.getByLabel("Reason"), "real players");
     await hand.press(dialog.getByRole("button", { name: /^Approve 2 rewards, \$/ }));
-    await dialog.getByRole("heading", { name: /^2 rewards were approved, \$/ }).waitFor();
+    const result = dialog.getByRole("heading", { name: /^2 rewards were approved, \$/ });
+    await result.waitFor();
+    await page.getByText("Nothing is open under “Held for review”.").waitFor({ state: "attached" });
+    assert.ok(await result.isVisible(), "the result stays while the list changes");
     await hand.press(dialog.getByRole("button", { name: "Done" }));
-    await page.getByText("Nothing is open under “Held for review”.").waitFor();
+    assert.equal(await dialog.count(), 0);
     await closePage(page);
   });
 }

@@ -57,7 +57,7 @@ for (const [number, Hand] of HANDS.entries()) {
       const { offer_id, terms_revision, updated_at, ...document } = twin;
       await signpost.operator("PUT", `/offers/${id}-twin`, { ...document, goals: twin.goals });
       await signpost.operator("PUT", `/offers/${id}`, { ...document, name: `One ${id}`, goals: off.goals });
-      await tasks.editMany(page, hand, [`One ${id}`, `Twin of ${id}`]);
+      await tasks.editMany(page, hand, id, [`One ${id}`, `Twin of ${id}`]);
       for (const one of [id, `${id}-twin`]) {
         const { click_cap, goals: raised } = await signpost.operator("GET", `/offers/${one}`);
         assert.deepEqual([click_cap.lim, raised[0].payout_usd], [900, 0.99]);

@@ -243,7 +243,7 @@ fn what_an_address_did_not_take_has_all_attempts_at_the_next_one() {
     let mut world = World::new(&db);
     world.runtime.0.receiver.set(Receiver::Answers(500));
     world.report(EndpointState::Failing, 0);
-    world.pass(90 * HOUR_MS);
+    world.pass(20 * HOUR_MS);
     let tried = world.sent().len();
     world.set(Some("https://new.acme.example/alarms")).unwrap();
     world.pass(100 * HOUR_MS);

@@ -123,8 +123,10 @@ async function chooseFile(page, hand, button, name, text) {
 }
 
 /** Raises payouts of two offers and gives them a cap, after looking at what changes. */
-export async function editMany(page, hand, names) {
+export async function editMany(page, hand, id, names) {
   await page.goto("/console/offers");
+  await hand.write(page.getByLabel("Name, ID or promoted app"), id);
+  await page.getByText("2 offers", { exact: true }).waitFor();
   for (const name of names) {
     await hand.tick(page.getByRole("checkbox", { name: `Tick ${name}`, exact: true }));
   }
