@@ -75,7 +75,7 @@ test("a service that is well says so in each part", async () => {
   const page = await shared.open({ cookie: admin });
   await page.goto("/console/service");
   await part(page, ROOM).getByText("Nothing was refused.").waitFor();
-  await part(page, ROOM).getByText("Refusals are of all instances, each since it started.").waitFor();
+  await part(page, ROOM).getByText("Refusals are summed over all instances, each since it started.").waitFor();
   await part(page, INSTANCES).getByText("Nothing was reported in the last 24 hours.").waitFor();
   await part(page, UNSENT).getByText("None has waited for longer than two minutes.").waitFor();
   await part(page, OLD).getByText("No rewards on this day.").waitFor();

@@ -104,7 +104,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     "search-none": {
       path: searched("x"),
       prepare: found({ matches: [], needs_app: false, is_incomplete: false }),
-      shows: shows("Nothing has"),
+      shows: shows("No match"),
     },
     "search-app": {
       path: searched("x"),
@@ -128,7 +128,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
           { kind: "reward", app_id: WEB_APP, transaction_id: rewards.approved, state: "approved" },
         ],
       }),
-      shows: shows("9 things"),
+      shows: shows("9 matches"),
     },
     "search-expired": {
       path: searched("x"),
