@@ -7,7 +7,6 @@ import { SmallButton } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
-import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
@@ -17,7 +16,7 @@ import { nowSeconds } from "../../session";
 import type { AttentionItem } from "../../types/attention";
 import type { ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { Result } from "../rewards/settle-many";
-import { MAX_REASON } from "../rewards/settle-one";
+import { ReasonField } from "../rewards/settle-one";
 import { type Asked, keyOf } from "./to-decide";
 
 const payoutOf = (items: Iterable<AttentionItem>) =>
@@ -33,7 +32,7 @@ interface BarProps {
 /** Stands above the list: how many are ticked, their sum, and what can be done with them. */
 export function DecideBar({ items, ticks, onAsk }: BarProps) {
   const chosen = items.filter((item) => ticks.ticked.has(keyOf(item)));
-  // What was refused for a spent cap is over already.
+  // A conversion beyond a cap was refused already, so nobody rejects it.
   const actions: Settling[] = chosen.every(({ kind }) => kind === "held") ? ["approve", "reject"] : ["approve"];
   return (
     <div class="row decide-bar">
@@ -104,13 +103,7 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
       <Form onSubmit={() => void run.run([])}>
         <p>{text.text(items.length, apps, payoutOf(items))}</p>
         <p role="status">{run.isRunning ? settle.running(done, items.length) : settle.manyTexts[action]}</p>
-        <TextField
-          label={settle.reason}
-          hint={settle.reasonHint}
-          longest={MAX_REASON}
-          value={reason}
-          onChange={setReason}
-        />
+        <ReasonField value={reason} onChange={setReason} />
         <FormError error={run.error} />
         <DialogButtons onClose={onClose}>
           <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>

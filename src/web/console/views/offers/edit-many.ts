@@ -8,8 +8,8 @@ import { documentOf, draftOf, type OfferDraft, payoutText, problemsOf, writable 
 
 /** The fields that are set to a typed value, or emptied. */
 export const TYPED = ["click_cap", "conversion_cap", "starts_at", "ends_at"] as const;
-export type TypedField = (typeof TYPED)[number];
-export type Doing = "" | "set" | "remove";
+type TypedField = (typeof TYPED)[number];
+type Doing = "" | "set" | "remove";
 
 export interface Edit {
   active: "" | "on" | "off";
@@ -44,7 +44,7 @@ function changed(usd: string, percent: bigint): string {
   return payoutText(Number((payout * (10_000n + percent) + 5_000n) / 10_000n) / 1_000_000);
 }
 
-export function edited(draft: OfferDraft, { active, payout, doing, typed }: Edit): OfferDraft {
+function edited(draft: OfferDraft, { active, payout, doing, typed }: Edit): OfferDraft {
   const next = { ...draft };
   if (active) next.active = active === "on";
   for (const field of TYPED) if (doing[field]) next[field] = doing[field] === "set" ? typed[field].trim() : "";
@@ -68,9 +68,7 @@ export function plan(seen: Tagged<KeptOffer>, edit: Edit, now: number): Planned 
   const before = writable(seen);
   const draft = edited(draftOf(seen), edit);
   const problems = [...new Set(problemsOf(draft, seen.terms_since, now).values())];
-  const document = { ...before, ...documentOf(draft) };
-  // What is emptied is no member of the document any more.
-  for (const field of TYPED) if (edit.doing[field] === "remove") delete document[field];
+  const document = documentOf(draft);
   return {
     seen,
     document,

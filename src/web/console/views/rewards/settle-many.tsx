@@ -6,7 +6,6 @@ import { PrimaryButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Form, SubmitButton } from "../../../shared/components/form";
-import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { endOf, startOf } from "../../../shared/format";
 import { common } from "../../../shared/messages";
@@ -16,7 +15,7 @@ import { settle as text } from "../../messages/rewards";
 import type { ManyFilter, ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
-import { MAX_REASON } from "./settle-one";
+import { ReasonField } from "./settle-one";
 
 // A count must give a reason, too, and nothing keeps it.
 const REASON_OF_COUNT = "count";
@@ -108,13 +107,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
           />
         )}
         <DayFields days={days} onChange={setDays} />
-        <TextField
-          label={text.reason}
-          hint={text.reasonHint}
-          longest={MAX_REASON}
-          value={reason}
-          onChange={setReason}
-        />
+        <ReasonField value={reason} onChange={setReason} />
         <p role="status">
           {run.isRunning
             ? text.running(done, count)

@@ -12,7 +12,12 @@ import { rewardsApi } from "../../api/rewards";
 import { settle as text } from "../../messages/rewards";
 import type { ReasonCode, Settling } from "../../types/rewards";
 
-export const MAX_REASON = 200;
+const MAX_REASON = 200;
+
+/** The reason of a settlement, of one reward or of many. */
+export const ReasonField = (typed: { value: string; onChange: (value: string) => void }) => (
+  <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} {...typed} />
+);
 
 interface Props {
   appId: string;
@@ -44,7 +49,7 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   return (
     <FormDialog title={text.titles[action]} button={text.names[action]} onSubmit={submit} onClose={onClose}>
       <p>{text.texts[action]}</p>
-      <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} value={reason} onChange={setReason} />
+      <ReasonField value={reason} onChange={setReason} />
       {against.map((code) => (
         <Checkbox
           class="choice"
