@@ -116,7 +116,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
             self.register.ready(db, runtime, source).await?;
         }
         let reply = address::set(db, runtime.now_ms(), &self.sender, runtime, set)?;
-        // What waits goes to a new address now.
+        // A new address gets the waiting messages now.
         self.shell.wake_for(sweep::next_alarm(db, runtime.now_ms()))?;
         if let Some(source) = source {
             // The answer may have a secret that is shown once.

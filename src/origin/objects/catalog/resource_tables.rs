@@ -52,7 +52,7 @@ impl WriteSource {
     }
 }
 
-/// What a document does to the stored resource.
+/// The effect of a document on the stored resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     Nothing,

@@ -13,7 +13,7 @@ interface Message {
 
 // Long enough to read two sentences; nothing is said here that is not also seen in the view.
 const SHOWN_MILLISECONDS = 6000;
-// What is said just before a view opens is about the way to it.
+// A message from just before a view opens belongs to that view.
 const OF_LAST_VIEW_MILLISECONDS = 500;
 
 const message = signal<Message | null>(null);

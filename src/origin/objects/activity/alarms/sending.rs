@@ -20,7 +20,7 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Messages that one run of the object's timer sends, since replays wait for them.
+/// Messages that one run of the object's timer sends: the object does its other work between two of them.
 const MAX_MESSAGES: usize = 1;
 /// How long messages wait for an address that cannot be read, in milliseconds.
 const UNREADABLE_MS: i64 = HOUR_MS;

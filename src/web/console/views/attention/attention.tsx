@@ -92,7 +92,7 @@ function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped:
   );
 }
 
-/** The kinds of which something is open as tiles, and the others in a line. */
+/** Tiles for the kinds with open items, and one line for the others. */
 function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined }) {
   const countOf = (kind: AttentionKind) => page?.counts[kind] ?? 0;
   const quiet = KINDS.filter((kind) => page && countOf(kind) === 0);

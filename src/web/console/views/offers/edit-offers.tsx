@@ -86,7 +86,7 @@ function EditOffers({ ids, onChanged, onClose }: Props) {
         setDone(new Set(written));
       }
     } catch (error) {
-      // What was looked at is not what is kept.
+      // The offers may differ from those in the preview.
       setPlanned(null);
       throw error;
     } finally {

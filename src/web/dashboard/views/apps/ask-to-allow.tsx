@@ -1,4 +1,4 @@
-// What to send to whoever runs Signpost, where only they can allow a port or a host.
+// The text that asks an account manager to allow a port or a host.
 
 import { LinkButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";

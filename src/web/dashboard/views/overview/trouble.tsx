@@ -1,4 +1,4 @@
-// What is wrong now, above the numbers: callbacks that do not arrive, and ad figures that are late.
+// Warnings above the numbers: callbacks that do not arrive, and ad figures that are late.
 
 import type { ComponentChildren } from "preact";
 import { Warning } from "../../../shared/components/icons";
