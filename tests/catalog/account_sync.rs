@@ -13,6 +13,8 @@ use serde_json::{Value as Json, json};
 use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, sqlite::Sqlite, storage::Storage};
 use contract::{
     accounts::{self, Suspend},
+    activity,
+    alarms::RaiseAlarms,
     attention,
     catalog::{self, Command, Put, Resource},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
@@ -48,6 +50,8 @@ pub struct World {
     /// How the next calls to the account fail.
     faults: RefCell<Vec<Fault>>,
     calls: Cell<usize>,
+    /// The alarms that arrived, with the names of their receivers.
+    raised: RefCell<Vec<(String, RaiseAlarms)>>,
 }
 
 #[derive(Clone, Copy)]
@@ -95,8 +99,14 @@ impl ObjectCall for Runtime<'_> {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        if O::NAME == "RaiseAlarms" && self.0.faults.borrow_mut().pop().is_some() {
-            return Err(Unanswered::default().into());
+        if O::NAME == "RaiseAlarms" {
+            if self.0.faults.borrow_mut().pop().is_some() {
+                return Err(Unanswered::default().into());
+            }
+            self.0
+                .raised
+                .borrow_mut()
+                .push((to.name.clone(), sent(&operation)));
         }
         if to.binding == attention::BINDING {
             return self.0.catalog.registers.answer(self.now_ms(), to, operation);
@@ -162,6 +172,7 @@ impl World {
             outboxes: RefCell::default(),
             faults: RefCell::default(),
             calls: Cell::new(0),
+            raised: RefCell::default(),
         }
     }
 
@@ -357,17 +368,29 @@ fn attention_hears_once_of_a_new_publisher_that_waits() {
 #[test]
 fn alarms_of_a_closed_publisher_end() {
     let world = World::new();
+    let activity = activity::object_name(&PublisherId::parse("acme").unwrap());
+    let is_ended = || {
+        let raised = world.raised.borrow();
+        raised.iter().any(|(to, raised)| *to == activity && raised.ends)
+    };
     world.put(true).unwrap();
     world
         .put_document(&json!({ "name": "Acme", "approved": false, "closed": true }))
         .unwrap();
-    assert_eq!(
-        Waiting::next_ms(&world.catalog.db),
-        Ok(Some(world.catalog.now() + FIRST_PUSH_MS))
-    );
+    let next_ms = || Waiting::next_ms(&world.catalog.db).unwrap();
+    assert_eq!(next_ms(), Some(world.catalog.now() + FIRST_PUSH_MS));
+    // Its activity does not answer at first.
     world.catalog.wait(FIRST_PUSH_MS);
+    world.faults.borrow_mut().push(Fault::Before);
     world.alarm();
-    assert_eq!(Waiting::next_ms(&world.catalog.db), Ok(None));
+    assert!(!is_ended());
+    assert_eq!(next_ms(), Some(world.catalog.now() + RETRY_MS));
+    world.catalog.wait(RETRY_MS);
+    world.alarm();
+    assert!(is_ended());
+    assert_eq!(next_ms(), None);
+    // The operator is not told of it as of one that waits.
+    assert_eq!(world.raised.borrow().len(), 1);
 }
 
 #[test]

@@ -280,6 +280,11 @@ impl<'a> World<'a> {
         self.send(start).unwrap();
     }
 
+    /// The object's timer is due now.
+    pub fn wake(&self) {
+        self.storage.state.alarm_ms.set(Some(self.now_ms()));
+    }
+
     /// The process ends, with whatever it was doing. The timer starts the next one.
     pub fn kill(&mut self) {
         self.service = start(&self.storage, &self.runtime, None);
