@@ -6,7 +6,7 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes,
+    CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes,
     ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, ReadOfferFigures, Search,
 };
 pub use own_apps::{
@@ -85,6 +85,7 @@ operations! {
         EnterTerms(EnterTerms) -> OperatorReply, Idempotent;
         OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;
+        CountWaiting(CountWaiting) -> OperatorReply, Idempotent;
         CheckOffer(CheckOffer) -> OperatorReply, Idempotent;
     }
 }

@@ -76,15 +76,23 @@ for (const Hand of HANDS) {
     await closePage(page);
   });
 
-  test(`a user is found in an app by ${Hand.handName}`, async () => {
+  test(`a part of a name finds what has it by ${Hand.handName}`, async () => {
+    const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+    const hand = new Hand(page);
+    await page.goto("/console/service");
+    await page.getByRole("heading", { name: "Service" }).waitFor();
+    await paste(page, hand, "arcade");
+    await hand.press(page.getByRole("table", { name: /^\d+ matches$|^1 match$/ }).getByRole("link", { name: "Lumen Arcade" }));
+    await page.waitForURL((url) => url.pathname === `/console/publishers/${DEMO}`);
+    await closePage(page);
+  });
+
+  test(`a user is found by the ID alone by ${Hand.handName}`, async () => {
     const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
     const hand = new Hand(page);
     await page.goto("/console/service");
     await page.getByRole("heading", { name: "Service" }).waitFor();
     await paste(page, hand, USER);
-    await page.getByText("Which app is it of?").waitFor();
-    await hand.write(page.getByLabel("App", { exact: true }), WEB_APP);
-    await hand.press(page.getByRole("button", { name: "Search in this app" }));
     await page.getByRole("table", { name: "Rewards of this user" }).getByText("Approved").waitFor();
     isUnseen(page, USER);
     await hand.press(page.getByRole("link", { name: "Open as a list" }));

@@ -5,11 +5,15 @@ use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, offer, refused, with};
 use contract::{
-    catalog::{IssuePubKey, IssueToken, RevokeToken},
+    catalog::{CountWaiting, IssuePubKey, IssueToken, RevokeToken},
     counters::OfferStats,
 };
-use domain::model::{OfferId, time::UtcDay};
-use origin::objects::catalog::{offer_figures::NearCaps, publication::store_stats};
+use domain::model::{
+    OfferId,
+    time::{DAY_MS, UtcDay},
+};
+use origin::objects::catalog::{offer_figures::NearCaps, publication::store_stats, sql};
+use platform::{database::Database, params};
 
 const O: Resource = Resource::Offer;
 
@@ -94,15 +98,89 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
     catalog.send(revoke).unwrap();
     assert_eq!(search(&catalog, &whole), [token_match(true, false)]);
     assert_eq!(search(&catalog, beginning), [] as [Value; 0]);
-    for unknown in [
-        "",
-        "nobody",
-        "1000000",
-        "o 1",
-        "at_northwind_1_0011223344556677_00",
-    ] {
+    for unknown in ["", "nobody", "o 1", "at_northwind_1_0011223344556677_00"] {
         assert_eq!(search(&catalog, unknown), [] as [Value; 0], "{unknown}");
     }
+}
+
+#[test]
+fn a_search_finds_parts_of_names_and_ids() {
+    let catalog = Catalog::small();
+    let named = |document: Value, name: &str| with(document, &json!({ "name": name }));
+    catalog.put(Resource::App, "10000001", &named(app("acme"), "Puzzle 50%_off"));
+    for (offer_id, name) in [("o-1", "Bay of gold"), ("o-2", "Goldfinch"), ("o-3", "Öko Gold")] {
+        catalog.put(O, offer_id, &named(offer(&[&format!("g-{offer_id}")]), name));
+    }
+    let ids = |text: &str| {
+        let found = search(&catalog, text).into_iter();
+        found
+            .map(|found| {
+                let id = ["app_id", "offer_id", "publisher_id", "advertiser_id"];
+                let id = id.into_iter().find_map(|name| found.get(name));
+                id.unwrap().as_str().unwrap().to_owned()
+            })
+            .collect::<Vec<_>>()
+    };
+    // Those whose name begins so come first.
+    assert_eq!(ids("GOLD"), ["o-2", "o-1", "o-3"]);
+    assert_eq!(ids("1000000"), ["10000001"]);
+    assert_eq!(
+        ids("50%_"),
+        ["10000001"],
+        "a pattern's characters are nothing special"
+    );
+    for none in ["%", "g%d", "_old", "x", "gold gold"] {
+        assert_eq!(ids(none), [] as [&str; 0], "{none}");
+    }
+    // A name that has changed is found as it is now, and documents are not read.
+    catalog.put(O, "o-2", &named(offer(&["g-o-2"]), "Silver"));
+    assert_eq!(ids("gold"), ["o-1", "o-3"]);
+    for find in [
+        sql::FIND_PUBLISHERS,
+        sql::FIND_APPS,
+        sql::FIND_ADVERTISERS,
+        sql::FIND_OFFERS,
+    ] {
+        let plan = format!("EXPLAIN QUERY PLAN {find}");
+        let rows = catalog.db.query(&plan, params!["%x%", "x%", 10_u32]).unwrap();
+        let step = rows[0].text(3).unwrap().to_owned();
+        assert!(step.contains("USING COVERING INDEX"), "{step}");
+    }
+}
+
+#[test]
+fn what_waits_in_the_catalog_is_counted() {
+    let catalog = Catalog::small();
+    let count = || {
+        body(
+            &catalog.send(Command::CountWaiting(CountWaiting {})).unwrap(),
+            200,
+        )
+    };
+    let waiting = |publishers: i64, caps: i64| json!({ "publishers": publishers, "pub_key_requests": 0, "near_caps": caps });
+    assert_eq!(count(), waiting(0, 0));
+    let publisher = |approved: bool, closed: bool| {
+        let closed = closed.then_some(json!({ "closed": true })).unwrap_or(json!({}));
+        with(json!({ "name": "New", "approved": approved }), &closed)
+    };
+    for (id, approved, closed) in [
+        ("new", false, false),
+        ("ended", false, true),
+        ("known", true, false),
+    ] {
+        catalog.put(Resource::Publisher, id, &publisher(approved, closed));
+    }
+    assert_eq!(count(), waiting(1, 0));
+    // One that was approved before is suspended, and does not wait.
+    catalog.put(Resource::Publisher, "known", &publisher(false, false));
+    assert_eq!(count(), waiting(1, 0));
+    for (offer_id, clicks, conversions) in [("o-1", 79, 8), ("o-2", 80, 1), ("o-3", 79, 7)] {
+        catalog.put(O, offer_id, &with(offer(&[offer_id]), &capped(100, 10)));
+        taken(&catalog, offer_id, clicks, conversions);
+    }
+    assert_eq!(count(), waiting(1, 2));
+    catalog.wait(DAY_MS);
+    assert_eq!(count(), waiting(1, 0), "they are of today");
 }
 
 #[test]

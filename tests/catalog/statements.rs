@@ -1,10 +1,10 @@
 //! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
 use contract::catalog::{
-    AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-    IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps, ListPubKeyRequests,
-    ListPublisherOutboxes, ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search,
-    SecretChange,
+    AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest,
+    GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps,
+    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey,
+    RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -227,6 +227,8 @@ fn lookups(catalog: &Catalog) {
     let offer_id = OfferId::parse("60240").unwrap();
     for command in [
         Command::Search(Search { text }),
+        Command::Search(Search { text: "lum".into() }),
+        Command::CountWaiting(CountWaiting {}),
         Command::KnownPublishers(KnownPublishers {
             publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()],
         }),

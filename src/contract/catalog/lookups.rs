@@ -8,10 +8,10 @@ use domain::model::{AppId, OfferId, PublisherId};
 /// Offers in one question for figures.
 pub const FIGURES_PAGE: usize = 100;
 
-/// Finds what an id or a credential names.
+/// Finds what an id, a credential or a part of a name is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
-    /// An id of any kind, a Pub-Key or a token.
+    /// An id of any kind, a Pub-Key, a token, or a part of a name or an id.
     pub text: String,
 }
 
@@ -75,6 +75,10 @@ pub struct ReadOfferFigures {
 /// Lists the caps that are nearly used up today, the fullest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListNearCaps {}
+
+/// Counts what waits for the operator: publishers without approval, requests for a Pub-Key, caps that are nearly used up today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountWaiting {}
 
 /// Checks an offer as [`Put`](super::Put) would, and changes nothing. The reply's body is the stored document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

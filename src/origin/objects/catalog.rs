@@ -43,9 +43,9 @@ use serde_json::json;
 
 use contract::{
     catalog::{
-        Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests, ListTerms,
-        ReadOfferFigures, RevokeToken, Search,
+        Command, CountWaiting, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
+        IssuePubKey, IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests,
+        ListTerms, ReadOfferFigures, RevokeToken, Search,
     },
     operation::OperatorReply,
 };
@@ -137,6 +137,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         // The service answers it in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
+        Command::CountWaiting(CountWaiting {}) => offer_figures::count_waiting(db, context.now_ms),
         Command::CheckOffer(check) => resources::check_offer(db, context, &check),
     }
 }

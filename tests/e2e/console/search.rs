@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::{demo, with};
+use crate::harness::{demo, eventually, with};
 
 fn search(browser: &Browser<'_>, text: &str, app: Option<&str>) -> (Vec<Value>, bool) {
     let mut body = json!({ "text": text });
@@ -57,13 +57,26 @@ fn what_somebody_pastes_opens_what_it_is() {
     assert_eq!(after[0]["rewards"][0]["state"], "approved");
     assert_eq!(after[0]["rewards"][0]["goal_id"], wall.goal("1"));
 
-    assert_eq!(find("search-user", None), (Vec::new(), true));
-    let (user, _) = find("search-user", Some(&wall.app));
-    assert_eq!(user[0]["kind"], "user");
-    assert_eq!(user[0]["rewards"][0]["transaction_id"], paid.as_str());
+    // The activities, which are asked without an app, hear of a reward some seconds later.
+    eventually(&vec!["user".to_owned()], || {
+        let found = find("search-user", None);
+        kinds(&found).into_iter().map(str::to_owned).collect()
+    });
+    for app in [None, Some(wall.app.as_str())] {
+        let (user, needs_app) = find("search-user", app);
+        assert_eq!((user.len(), needs_app), (1, false));
+        assert_eq!(user[0]["app_id"], wall.app.as_str());
+        assert_eq!(user[0]["rewards"][0]["transaction_id"], paid.as_str());
+    }
+    assert_eq!(find("nobody-here", None), (Vec::new(), true));
     assert_eq!(find("nobody-here", Some(&wall.app)), (Vec::new(), false));
     let unknown = format!("{}{}", &paid[..24], "000000000000");
     assert_eq!(find(&unknown, None).0, [] as [Value; 0]);
+    let named = find("UMEN ARC", None);
+    assert_eq!(
+        (kinds(&named), &named.0[0]["publisher_id"]),
+        (vec!["publisher"], &json!("lumen-arcade"))
+    );
 }
 
 #[test]
@@ -77,7 +90,7 @@ fn a_user_id_in_the_form_of_a_transaction_id_is_found_with_its_app() {
         "00000000-2ad4-41c4-885a-eb1cdec4bb13",
     ] {
         let paid = wall.pay(user);
-        assert_eq!(search(&browser, user, None), (Vec::new(), true), "{user}");
+        eventually(&true, || kinds(&search(&browser, user, None)) == ["user"]);
         let (found, _) = search(&browser, user, Some(&wall.app));
         assert_eq!(found[0]["kind"], "user", "{user}");
         assert_eq!(found[0]["rewards"][0]["transaction_id"], paid.as_str());
@@ -137,7 +150,7 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
     for number in 0..101 {
         wall.pay(&format!("replayed-{number}"));
     }
-    crate::harness::eventually(&101, || wall.entries("state=delivered&limit=200").len());
+    eventually(&101, || wall.entries("state=delivered&limit=200").len());
     let path = format!("/v1/operator/apps/{}/replays", wall.app);
     let support = signed_in(&signpost, "The helper", "support");
     let order = |browser: &Browser<'_>, filter: &Value, key: &str| {
@@ -159,7 +172,7 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
         )
     };
     // The activity hears of an outbox some seconds after its first reward.
-    crate::harness::eventually(&json!(101), || {
+    eventually(&json!(101), || {
         let dry = json!({ "filter": { "delivery": "delivered" }, "dry_run": true });
         support.post(&path, &dry).json()["count"].clone()
     });
@@ -172,7 +185,7 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
         .as_str()
         .unwrap()
         .to_owned();
-    crate::harness::eventually(&json!("done"), || {
+    eventually(&json!("done"), || {
         support.get(&format!("{path}/{replay}")).expect(200).json()["state"].clone()
     });
     support

@@ -1,12 +1,15 @@
 //! The operator's list of what wants attention.
 
+use serde_json::Value;
+
 use crate::http::{
     HandlerResult, RequestContext,
-    calls::{ask, parameter, parse, read_page, segment},
+    calls::{ask, ask_catalog, parameter, parse, read_page, read_reply, segment},
 };
 use contract::{
     attention::{self, EndItem, ItemPlace, Kind, ListAttention},
-    catalog::MAX_PAGE,
+    catalog::{CountWaiting, MAX_PAGE},
+    operation::OperatorReply,
 };
 use domain::model::{AppId, common};
 
@@ -27,7 +30,13 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
         limit,
         after: parse(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
     };
-    Ok(ask(context, &attention::address(), list).await)
+    let mut page: Value = read_reply(&context.call(&attention::address(), list).await?)?;
+    // Without the catalog, the list is there all the same.
+    let waiting: Option<Value> = ask_catalog(context, CountWaiting {}).await.ok();
+    if let Some(members) = page.as_object_mut() {
+        members.insert("waiting".into(), waiting.unwrap_or_default());
+    }
+    Ok(OperatorReply::ok(&page).into())
 }
 
 /// `DELETE …/attention/{item_id}`.

@@ -1,6 +1,9 @@
 //! The console's search: what a text that somebody pastes is. It may name a user, so it comes in a body, and nothing of it is
 //! stored.
 
+use std::{collections::BTreeSet, time::Duration};
+
+use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
@@ -11,11 +14,13 @@ use crate::http::{
     site::{merge, outboxes::Outboxes},
 };
 use contract::{
-    catalog::{Resource, Search},
+    activity::{self, ListRewards, RewardPage},
+    catalog::{List as ListResources, ListFilter, MAX_PAGE, Resource, Search},
     clicks,
     ledger::{self, FindKey, OPERATOR},
-    operation::{Bytes, OperatorReply},
+    operation::{Bytes, CallError, OperatorReply},
     outbox::{List, OutboxShard},
+    rewards::RewardFilter,
 };
 use domain::{
     conversions::{ids, reward::check_life},
@@ -23,12 +28,18 @@ use domain::{
     reporting::keys,
     tracking::{Click, Nonce, Opened, click_id, keys::KeyRing},
 };
+use platform::{CONNECTIONS, ObjectCall};
 
 const MAX_BODY: usize = 8 << 10;
 /// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
 const MAX_TEXT: usize = 2_048;
 /// The rewards of a user that are shown.
 const REWARDS: u32 = 100;
+/// Publishers among whose newest rewards a user is looked for: an invocation may make 1,000 calls.
+const MAX_PUBLISHERS: usize = 500;
+/// Apps whose rewards of one user are shown.
+const MAX_APPS: usize = 20;
+const ACTIVITY_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,6 +64,18 @@ impl Document for SearchBody {
 #[derive(Deserialize)]
 struct Matches {
     matches: Vec<Value>,
+}
+
+/// A page of publishers, of which only the ids are read.
+#[derive(Deserialize)]
+struct Publishers {
+    publishers: Vec<KnownPublisher>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct KnownPublisher {
+    publisher_id: PublisherId,
 }
 
 /// A report key that the ledger knows.
@@ -102,6 +125,8 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     // A user's id may equal any other id, and may look like a transaction id.
     if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
+    } else if found.matches.is_empty() {
+        add_user(context, text, &mut found).await;
     }
     let SearchResult { matches, missing } = found;
     match missing {
@@ -238,6 +263,66 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
         "transaction_id": story.get("transaction_id"),
         "state": story.get("state"),
     })))
+}
+
+/// Adds a user by the id alone, for each app among the newest rewards of all publishers in which it is found.
+async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
+    let publishers = match publishers(context).await {
+        Ok(publishers) => publishers,
+        Err(refusal) => return found.add(Err(refusal)),
+    };
+    let list = ListRewards {
+        app: None,
+        filter: RewardFilter {
+            user_id: Some(text.to_owned()),
+            ..RewardFilter::default()
+        },
+        limit: REWARDS,
+        before: None,
+        after: None,
+        is_analyst: false,
+    };
+    let pages = stream::iter(publishers).map(async |publisher| {
+        let to = activity::address(&publisher);
+        let list = Box::new(list.clone());
+        context.workers.call(&to, list, ACTIVITY_TIMEOUT).await
+    });
+    let pages: Vec<Result<RewardPage, CallError>> = pages.buffered(CONNECTIONS).collect().await;
+    let mut apps = BTreeSet::new();
+    for page in pages {
+        match page {
+            Ok(page) => apps.extend(page.rewards.iter().map(|reward| reward.app)),
+            Err(error) => found.add(Err(error.into())),
+        }
+    }
+    for app in apps.into_iter().take(MAX_APPS) {
+        found.add(user(context, app, text).await);
+    }
+}
+
+/// The first publishers by their ids.
+async fn publishers(context: &RequestContext) -> Result<Vec<PublisherId>, Refusal> {
+    let mut list = ListResources {
+        resource: Resource::Publisher,
+        limit: MAX_PAGE,
+        cursor: None,
+        owner: None,
+        filter: ListFilter::default(),
+    };
+    let mut found = Vec::new();
+    loop {
+        let page: Publishers = ask_catalog(context, list.clone()).await?;
+        found.extend(
+            page.publishers
+                .into_iter()
+                .map(|publisher| publisher.publisher_id),
+        );
+        list.cursor = page.cursor.filter(|_| found.len() < MAX_PUBLISHERS);
+        if list.cursor.is_none() {
+            found.truncate(MAX_PUBLISHERS);
+            return Ok(found);
+        }
+    }
 }
 
 /// The newest rewards of a user of an app.

@@ -30,9 +30,6 @@ impl Document for Body {
     fn check(&self) -> Result<(), FieldError> {
         let error = |path: &str, problem: &str| Err(FieldError::new(path, problem));
         self.filter.check()?;
-        if self.filter.user_id.is_some() && self.app_id.is_none() {
-            return error("filter.user_id", "needs an app_id");
-        }
         if self.limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
             return error("limit", "must be an integer from 1 to 200");
         }
@@ -267,7 +264,6 @@ mod tests {
             (r#"{"filter":{"http_status":600}}"#, "filter.http_status"),
             (r#"{"filter":{"from":-1}}"#, "filter.from"),
             (r#"{"filter":{"from":2,"until":1}}"#, "filter.until"),
-            (r#"{"filter":{"user_id":"u"}}"#, "filter.user_id"),
             (
                 r#"{"app_id":"00000042","filter":{"user_id":""}}"#,
                 "filter.user_id",

@@ -13,19 +13,32 @@ pub(super) struct ResourceTable {
     pub select_one: &'static str,
     /// The same for all resources after an id, up to a limit.
     pub select_page: &'static str,
+    /// The statement that finds the ids of those with a part of a name or an id.
+    pub find_named: &'static str,
 }
 
 pub(super) fn table_of(resource: Resource) -> ResourceTable {
-    let (id_member, select_one, select_page) = match resource {
-        Resource::Publisher => ("publisher_id", sql::GET_PUBLISHER, sql::LIST_PUBLISHERS),
-        Resource::App => ("app_id", sql::GET_APP, sql::LIST_APPS),
-        Resource::Advertiser => ("advertiser_id", sql::GET_ADVERTISER, sql::LIST_ADVERTISERS),
-        Resource::Offer => ("offer_id", sql::GET_OFFER, sql::LIST_OFFERS),
+    let (id_member, select_one, select_page, find_named) = match resource {
+        Resource::Publisher => (
+            "publisher_id",
+            sql::GET_PUBLISHER,
+            sql::LIST_PUBLISHERS,
+            sql::FIND_PUBLISHERS,
+        ),
+        Resource::App => ("app_id", sql::GET_APP, sql::LIST_APPS, sql::FIND_APPS),
+        Resource::Advertiser => (
+            "advertiser_id",
+            sql::GET_ADVERTISER,
+            sql::LIST_ADVERTISERS,
+            sql::FIND_ADVERTISERS,
+        ),
+        Resource::Offer => ("offer_id", sql::GET_OFFER, sql::LIST_OFFERS, sql::FIND_OFFERS),
     };
     ResourceTable {
         id_member,
         select_one,
         select_page,
+        find_named,
     }
 }
 

@@ -17,6 +17,16 @@ pub const MIGRATIONS: &[Migration] = &[
     &[register::TABLES],
     &[APPS_OF_STATS],
     &[WAITING],
+    &[NAMES],
+];
+
+// What the search by a part of a name or an id reads, instead of the documents.
+const NAMES: &[&str] = &[
+    "CREATE INDEX publishers_by_name ON publishers (document ->> '$.name', id)",
+    "CREATE INDEX apps_by_name ON apps (document ->> '$.name', id)",
+    "CREATE INDEX advertisers_by_name ON advertisers (document ->> '$.name', id)",
+    "CREATE INDEX offers_by_name ON offer_documents (document ->> '$.name', id)",
+    "CREATE INDEX unapproved_publishers ON publishers (id) WHERE NOT approved",
 ];
 
 const WAITING: &[&str] = &[

@@ -1,4 +1,6 @@
-//! What an id or a credential names: the first step of the console's search.
+//! What an id, a credential or a part of a name is of: the first step of the console's search.
+
+use std::ops::RangeInclusive;
 
 use serde_json::{Value as Json, json};
 
@@ -20,7 +22,12 @@ const SHOWN: [&str; 6] = [
     "active",
 ];
 
-/// Everything that has the text as its id, or as its credential.
+/// The length of a part of a name or an id, in characters.
+const PART: RangeInclusive<usize> = 2..=100;
+/// Resources of each kind that a part finds at most.
+const MAX_NAMED: u32 = 10;
+
+/// Everything that has the text as its id, or as its credential; or else in its name or id.
 pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
@@ -51,7 +58,34 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
             }));
         }
     }
+    if matches.is_empty() && PART.contains(&text.chars().count()) {
+        matches = named(db, text)?;
+    }
     Ok(OperatorReply::ok(&json!({ "matches": matches })))
+}
+
+/// The resources with a part of a name or an id.
+fn named(db: &impl Database, part: &str) -> Result<Vec<Json>> {
+    let escaped: String = part
+        .chars()
+        .flat_map(|char| {
+            matches!(char, '%' | '_' | '\\')
+                .then_some('\\')
+                .into_iter()
+                .chain([char])
+        })
+        .collect();
+    let mut matches = Vec::new();
+    for resource in Resource::ALL {
+        let table = table_of(resource);
+        let (anywhere, begins) = (format!("%{escaped}%"), format!("{escaped}%"));
+        for row in db.query(table.find_named, params![anywhere, begins, MAX_NAMED])? {
+            if let Some(row) = db.query_first(table.select_one, params![row.text(0)?])? {
+                matches.push(resource_match(resource, &row)?);
+            }
+        }
+    }
+    Ok(matches)
 }
 
 fn resource_match(resource: Resource, row: &Row) -> Result<Json> {

@@ -114,6 +114,14 @@ export const attention = {
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
   notListed: (number: number) =>
     `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
+  /** Beside the kinds of the list. */
+  waiting: {
+    publishers: "Publishers to approve",
+    pub_key_requests: "Pub-Key requests",
+    near_caps: "Caps nearly used up",
+  },
+  emptyTitle: "Nothing in this list",
+  seeAbove: "The tiles above lead to everything else that waits for you.",
   wellTitle: "All is well",
   well: "Nothing waits for you. New things appear here by themselves.",
   wellOfKind: (kind: string) => `Nothing is open under “${kind}”.`,

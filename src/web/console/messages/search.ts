@@ -6,20 +6,21 @@ export const search = {
   title: "Search",
   label: "Search",
   /** Where there is room for it. */
-  placeholder: "Paste an ID",
-  hint: "Transaction, click, user, app, offer or goal ID, or a key.",
+  placeholder: "Name or ID",
+  hint: "A name or a part of it, any ID, or a key.",
   shortcut: (keys: string) => `Press ${keys} to come here.`,
-  note: "Paste a transaction ID, a click ID, a user ID, an App-Id, an offer or goal ID, or a key.",
-  nothingYet: "Paste something to find out what it is",
+  note: "Type a part of a name, or paste a transaction ID, click ID, user ID, App-Id, offer or goal ID, or a key.",
+  nothingYet: "Search for a name, an ID or a key",
   nothingYetText:
     "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
   noneTitle: "No match",
-  none: "Check that you pasted all of it. A user ID is found only in its own app.",
+  none: "Check the spelling, or that you pasted all of it. A user ID is found only in its own app.",
   noKey: "No key or token is this one. Check that you pasted all of it.",
   needsApp: "Which app is it of?",
-  needsAppText: "It could be a user ID, which is known only within an app.",
+  needsAppText:
+    "It could be the ID of a user whose last reward is long ago: only the newest rewards are searched without an app.",
   searchInApp: "Search in this app",
   several: (number: number) => plural(number, "match", "matches"),
   columns: { name: "Name", kind: "What", where: "Where" },

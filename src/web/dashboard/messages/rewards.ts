@@ -25,7 +25,6 @@ export const rewards = {
   otherDates: "Other dates",
   from: "From (UTC)",
   to: "To (UTC)",
-  userNeedsApp: "Choose an app first.",
   more: "More filters",
   search: "Search",
   offer: "Offer",

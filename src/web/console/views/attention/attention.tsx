@@ -22,7 +22,7 @@ import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { tickable, useTicks } from "../../components/ticks";
 import { appOf, columns } from "./columns";
-import { COUNT_KEY, KINDS, openOf, type Query, useList } from "./list";
+import { COUNT_KEY, KINDS, openOf, type Query, useList, WAITING, waitingOf } from "./list";
 import { type Asked, isToDecide, keyOf } from "./to-decide";
 
 // Settling is no part of the first script, since most lists have nothing to decide.
@@ -96,31 +96,36 @@ function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped:
 function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined }) {
   const countOf = (kind: AttentionKind) => page?.counts[kind] ?? 0;
   const quiet = KINDS.filter((kind) => page && countOf(kind) === 0);
-  const link = (kind: Query["kind"], content: ComponentChildren) => (
-    <li key={kind}>
-      <a href={href({ kind, app: query.app })} aria-current={query.kind === kind ? "true" : undefined}>
+  const waiting = WAITING.filter(({ name }) => page?.waiting?.[name]);
+  const link = (to: string, content: ComponentChildren, isCurrent = false) => (
+    <li key={to}>
+      <a href={to} aria-current={isCurrent ? "true" : undefined}>
         {content}
       </a>
     </li>
   );
-  const tile = (kind: Query["kind"], name: string, number: number) =>
+  const tile = (to: string, name: string, number: number, isCurrent?: boolean) =>
     link(
-      kind,
+      to,
       <>
         <span>{name}</span>{" "}
         {page ? <span class="kind-count">{count(number)}</span> : <Skeleton class="kind-skeleton" />}
       </>,
+      isCurrent,
     );
+  const tileOf = (kind: Query["kind"], name: string, number: number) =>
+    tile(href({ kind, app: query.app }), name, number, query.kind === kind);
   return (
     <nav aria-label={text.kinds}>
       <ul class="kinds">
-        {tile("", text.all, page ? openOf(page) : 0)}
-        {KINDS.filter((kind) => !quiet.includes(kind)).map((kind) => tile(kind, KIND_NAMES[kind], countOf(kind)))}
+        {tileOf("", text.all, page ? openOf(page) : 0)}
+        {KINDS.filter((kind) => !quiet.includes(kind)).map((kind) => tileOf(kind, KIND_NAMES[kind], countOf(kind)))}
+        {waiting.map(({ name, href }) => tile(href, text.waiting[name], page?.waiting?.[name] ?? 0))}
       </ul>
       {quiet.length > 0 && (
         <div class="quiet-kinds note">
           <span>{text.nothingOf}</span>
-          <ul>{quiet.map((kind) => link(kind, KIND_NAMES[kind]))}</ul>
+          <ul>{quiet.map((kind) => link(href({ kind, app: query.app }), KIND_NAMES[kind], query.kind === kind))}</ul>
         </div>
       )}
     </nav>
@@ -206,12 +211,20 @@ function List({ page, query, nameOf, reload }: ListProps) {
           frame={() => null}
         />
       )}
-      {isWell ? <Well kind={kind} app={app} behind={behind} /> : list}
+      {isWell ? <Well kind={kind} app={app} behind={behind} hasWaiting={waitingOf(page) > 0} /> : list}
     </>
   );
 }
 
-function Well({ kind, app, behind }: { kind: Query["kind"]; app: string; behind: number }) {
+interface WellProps {
+  kind: Query["kind"];
+  app: string;
+  behind: number;
+  hasWaiting: boolean;
+}
+
+function Well({ kind, app, behind, hasWaiting }: WellProps) {
   if (kind || app) return <Empty title={kind ? text.wellOfKind(KIND_NAMES[kind]) : text.wellTitle} />;
+  if (hasWaiting) return <Empty title={text.emptyTitle}>{text.seeAbove}</Empty>;
   return <Empty title={text.wellTitle}>{isBehind(behind) ? text.wellButBehind(behind) : text.well}</Empty>;
 }

@@ -2,6 +2,7 @@
 
 import { attention as api } from "../../api/attention";
 import { KIND_NAMES, attention as text } from "../../messages/attention";
+import { OFFERS_PATH, PUBLISHERS_PATH } from "../../router";
 import { usePolled } from "../../poll";
 import type { AttentionKind, AttentionPage } from "../../types/attention";
 import { count } from "../../../shared/format";
@@ -27,10 +28,20 @@ export const useList = (query: Query) =>
 
 export const openOf = (page: AttentionPage) => KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
 
+/** Kinds that have a page of their own. */
+export const WAITING = [
+  { name: "publishers", href: `${PUBLISHERS_PATH}?state=waiting` },
+  { name: "pub_key_requests", href: PUBLISHERS_PATH },
+  { name: "near_caps", href: OFFERS_PATH },
+] as const;
+
+export const waitingOf = ({ waiting }: AttentionPage) =>
+  WAITING.reduce((sum, { name }) => sum + (waiting?.[name] ?? 0), 0);
+
 /** Beside the name of the view in the navigation. */
 export function OpenCount() {
   const { data } = usePolled(COUNT_KEY, (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
-  const open = data ? openOf(data) : 0;
+  const open = data ? openOf(data) + waitingOf(data) : 0;
   if (open === 0) return null;
   return (
     <>

@@ -56,14 +56,11 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 
 export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
-/** A user id is one of an app, so without an app it is no condition. */
-const conditionsOf = (shown: LogFilter): Conditions => ({ ...shown, user: shown.app && shown.user });
-
 /** As the API takes it. */
 export const queryOf = (shown: LogFilter): RewardQuery & { filter: RewardFilter } => ({
   ...(shown.app && { app_id: shown.app }),
-  filter: filterOf(conditionsOf(shown)),
+  filter: filterOf(shown),
 });
 
 /** The filter of a replay of the log. */
-export const replayOf = (shown: LogFilter, now: number) => replayOfConditions(conditionsOf(shown), now);
+export const replayOf = (shown: LogFilter, now: number) => replayOfConditions(shown, now);

@@ -65,7 +65,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
           options={unique([...names.keys(), filter.app])}
           nameOf={(app) => names.get(app) ?? app}
           any={text.allApps}
-          onChange={(app) => choose({ app, user: "" })}
+          onChange={(app) => choose({ app })}
         />
         <StateAndDelivery filter={typed} states={STATES} choose={choose} />
         <Select
@@ -90,14 +90,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
             {...typedText("status")}
           />
           <Input label={filterText.transaction} spellcheck={false} {...typedText("transaction")} />
-          {!isAnalyst && (
-            <Input
-              label={filterText.user}
-              hint={typed.app === "" && typed.user ? text.userNeedsApp : undefined}
-              spellcheck={false}
-              {...typedText("user")}
-            />
-          )}
+          {!isAnalyst && <Input label={filterText.user} spellcheck={false} {...typedText("user")} />}
         </div>
         <SubmitButton class="button" isDisabled={isBadStatus || areBadDates}>
           {text.search}
