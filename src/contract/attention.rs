@@ -43,6 +43,8 @@ stored_names! {
         Unconfirmed = 11 "unconfirmed",
         /// An object that was put back to an earlier copy, with what is in doubt. A person ends it.
         Restored = 12 "restored",
+        /// A day whose facts were not loaded by noon of the day after.
+        FactsLate = 13 "facts_late",
     }
 }
 

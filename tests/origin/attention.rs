@@ -176,12 +176,12 @@ fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
     assert_eq!(
         page["counts"],
         json!({"held": 1, "capped": 0, "dead": 1, "disabled": 0, "failing": 0, "near_limit": 0, "batch_refused": 0,
-            "differs": 0, "batch_late": 0, "terms_lost": 0, "unconfirmed": 0, "restored": 0})
+            "differs": 0, "batch_late": 0, "terms_lost": 0, "unconfirmed": 0, "restored": 0, "facts_late": 0})
     );
     assert_eq!(
         page["not_listed"],
         json!({"held": 0, "capped": 0, "dead": 0, "batch_refused": 0, "differs": 0, "batch_late": 0,
-            "terms_lost": 0, "unconfirmed": 0})
+            "terms_lost": 0, "unconfirmed": 0, "facts_late": 0})
     );
     assert_eq!((&page["behind_ms"], &page["cursor"]), (&json!(0), &json!(null)));
 }

@@ -15,7 +15,7 @@ use contract::{
     attention::{self, AttentionBatch, AttentionItem, DayRewards, DeclinedItems, Kind},
     ledger::Vouched,
 };
-use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId};
+use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
 /// How long declined items wait until they are offered again.
@@ -112,14 +112,17 @@ pub fn end_restated(db: &impl Database, subject: &str) -> DbResult {
     end_item(db, Kind::Differs, subject)
 }
 
-/// Opens an item for a day that is final although a source has not vouched for it. `reason` says why.
-pub fn open_unconfirmed(db: &impl Database, now_ms: i64, day: &str, reason: &str) -> DbResult {
-    db.execute(sql::OPEN_UNCONFIRMED, params![day, now_ms, reason])
+/// Opens an item of a ledger for a day. `reason` says why.
+pub fn open_day(db: &impl Database, now_ms: i64, kind: Kind, day: UtcDay, reason: &str) -> DbResult {
+    db.execute(
+        sql::OPEN_DAY,
+        params![kind.number(), day.to_string(), now_ms, reason],
+    )
 }
 
-/// Ends the item of a day for which all sources have vouched.
-pub fn end_unconfirmed(db: &impl Database, day: &str) -> DbResult {
-    end_item(db, Kind::Unconfirmed, day)
+/// Ends the item of a day.
+pub fn end_day(db: &impl Database, kind: Kind, day: UtcDay) -> DbResult {
+    end_item(db, kind, &day.to_string())
 }
 
 /// Has the next batch sent soon, although no item has changed.

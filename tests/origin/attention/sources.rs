@@ -2,6 +2,7 @@
 
 use super::*;
 use contract::ledger::Vouched;
+use domain::model::time::UtcDay;
 
 /// An object with a feed, whose items tests open and end as triggers would.
 pub fn sender() -> Sqlite {
@@ -232,8 +233,8 @@ fn every_statement_is_listed_for_the_conformance_test() {
     attention_feed::open_late(&db, NOW, "ledger", 1).unwrap();
     end_batch(&db, 1);
     attention_feed::open_differing(&db, NOW, "2026-01-15", &missing(1)).unwrap();
-    attention_feed::open_unconfirmed(&db, NOW, "2026-01-15", "silent").unwrap();
-    attention_feed::end_unconfirmed(&db, "2026-01-15").unwrap();
+    attention_feed::open_day(&db, NOW, Kind::Unconfirmed, UtcDay::of_ms(NOW), "silent").unwrap();
+    attention_feed::end_day(&db, Kind::Unconfirmed, UtcDay::of_ms(NOW)).unwrap();
     attention_feed::end_restated(&db, "2026-01-15").unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);

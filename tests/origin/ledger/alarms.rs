@@ -15,6 +15,7 @@ use domain::model::{
     time::{DAY_MS, HOUR_MS, SECOND_MS},
 };
 use origin::objects::ledger::{alarms, final_days, offers};
+use platform::database::Database;
 
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 
@@ -155,4 +156,12 @@ fn facts_are_late_at_noon_of_the_day_after_for_thirty_days() {
     assert_eq!((late[1].0, &late[1].2), (36, &format!("acme {}", day(1))));
     assert_eq!((late[2].0, &late[2].2), (60, &day(2).to_string()));
     assert_eq!(alarms::due_ms(&db, day(70).start_ms()), Ok(None));
+    // Each is an item of attention until it is loaded.
+    let open = || {
+        let open = "SELECT COUNT(*) FROM attention WHERE kind = 13 AND is_open";
+        db.query_integer(open, &[]).unwrap()
+    };
+    assert_eq!(open(), Some(30));
+    load(&db, day(3), 5);
+    assert_eq!(open(), Some(29));
 }

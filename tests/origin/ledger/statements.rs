@@ -175,7 +175,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     );
     reported(&db);
     // The feed's other statements are tested in `attention`.
-    let feed = &[feed::GET_FEED, feed::OPEN_UNCONFIRMED, feed::END_ITEM];
+    let feed = &[feed::GET_FEED, feed::OPEN_DAY, feed::END_ITEM];
     // So are the register's in `register`.
     let register = &[
         register::APPEND,

@@ -70,7 +70,8 @@ platform::statements! {
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason, payout = excluded.payout
           WHERE NOT is_open OR reason <> excluded.reason OR payout <> excluded.payout";
-    pub const OPEN_UNCONFIRMED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (11, ?, ?, ?)
+    /// kind, day, time, reason
+    pub const OPEN_DAY = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason
           WHERE NOT is_open OR reason <> excluded.reason";
     pub const END_ITEM = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = ? AND subject = ? AND is_open";

@@ -1,13 +1,15 @@
 //! Causes of alarms that a ledger knows: final days that have changed, and facts that are late. The publisher's activity and the
-//! operator's attention are told, until both have answered; they know a repeat by its cause.
+//! operator's attention are told, until both have answered; they know a repeat by its cause. A late day is an item of attention
+//! until it is loaded.
 
 use std::time::Duration;
 
 use super::{day_changes::sql as changes, segments, sql};
+use crate::delivery::attention_feed;
 use contract::{
     activity,
     alarms::{Alarm, AlarmKind, RaiseAlarms},
-    attention,
+    attention::{self, Kind},
     ledger::ChangeCause,
 };
 use domain::model::{HOUR_MS, PublisherId, SECOND_MS, UtcDay};
@@ -141,9 +143,12 @@ pub async fn tell(
             return db.execute(sql::RAISE_STATE, params![AGAIN, now_ms.saturating_add(AGAIN_MS)]);
         }
     }
-    db.execute(sql::RAISE_STATE, params![TOLD, newest])?;
-    match late {
-        Some((day, _)) => db.execute(sql::RAISE_STATE, params![LATE, day.number()]),
-        None => Ok(()),
-    }
+    db.transaction(|| {
+        db.execute(sql::RAISE_STATE, params![TOLD, newest])?;
+        if let Some((day, at_ms)) = late {
+            attention_feed::open_day(db, at_ms, Kind::FactsLate, day, "late")?;
+            db.execute(sql::RAISE_STATE, params![LATE, day.number()])?;
+        }
+        Ok(())
+    })
 }

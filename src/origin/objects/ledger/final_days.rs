@@ -4,7 +4,7 @@
 
 use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
-use contract::ledger::DayState;
+use contract::{attention::Kind, ledger::DayState};
 use domain::model::{DAY_MS, HOUR_MS, PublisherId, SECOND_MS, UtcDay};
 use platform::{Database, DbResult, params};
 
@@ -88,7 +88,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
             let since = day.minus(IDLE_DAYS).number();
             let state = match db.query_first(sql::FIND_UNCONFIRMED, params![day.number(), since])? {
                 None => {
-                    attention_feed::end_unconfirmed(db, &day.to_string())?;
+                    attention_feed::end_day(db, Kind::Unconfirmed, day)?;
                     DayState::Final
                 }
                 Some(_) if now_ms < latest_ms => {
@@ -97,7 +97,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
                 }
                 Some(source) => {
                     let reason = if source.boolean(0)? { "differs" } else { "silent" };
-                    attention_feed::open_unconfirmed(db, now_ms, &day.to_string(), reason)?;
+                    attention_feed::open_day(db, now_ms, Kind::Unconfirmed, day, reason)?;
                     DayState::Unconfirmed
                 }
             };

@@ -14,8 +14,11 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use crate::delivery::register;
-use contract::ledger::{ChangeCause, Target};
+use crate::delivery::{attention_feed, register};
+use contract::{
+    attention::Kind,
+    ledger::{ChangeCause, Target},
+};
 use domain::{
     model::{ApiError, UtcDay},
     reporting::{
@@ -256,6 +259,7 @@ impl Upload {
         freshness::loaded(db, now_ms, days)?;
         for day in days {
             db.execute(sql::NOTE_LOAD, params![day.number(), now_ms, self.by.as_deref()])?;
+            attention_feed::end_day(db, Kind::FactsLate, *day)?;
         }
         for days in days.chunks(REGISTERED_DAYS) {
             register::add(db, now_ms, &Lasting::Loaded(days.to_vec()))?;

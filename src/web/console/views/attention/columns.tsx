@@ -17,6 +17,9 @@ const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
 /** Kinds that are repaired on the page of the app. */
 const OF_APP: AttentionKind[] = ["disabled", "failing", "near_limit"];
 
+/** Kinds whose subject is a day of a publisher. */
+const OF_FACTS: AttentionKind[] = ["unconfirmed", "facts_late"];
+
 const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
 
 /** The app that it is of. An outbox has the App-Id of its app in its name. */
@@ -25,7 +28,7 @@ export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
 
 /** The publisher whose day it is of. Counters are of all publishers, and write it before the day. */
 function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
-  if (kind === "unconfirmed" || kind === "restored") return publisher;
+  if (OF_FACTS.includes(kind) || kind === "restored") return publisher;
   return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;
 }
 
@@ -66,12 +69,13 @@ const BADGES: Record<AttentionKind, string> = {
   unconfirmed: "held",
   terms_lost: "dead",
   restored: "held",
+  facts_late: "held",
 };
 
 /** What names an item among others of its kind. */
 function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
   const { kind, app_id: app, publisher_id: publisher, subject } = item;
-  if (kind === "unconfirmed") return `${publisher}, ${dateText(subject)}`;
+  if (OF_FACTS.includes(kind)) return `${publisher}, ${dateText(subject)}`;
   return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
 }
 
