@@ -7,7 +7,7 @@ mod paths;
 
 pub use lookups::{
     CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes,
-    ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, ReadOfferFigures, Search,
+    ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
 };
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
@@ -86,6 +86,7 @@ operations! {
         OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;
         CountWaiting(CountWaiting) -> OperatorReply, Idempotent;
+        OfferNames(OfferNames) -> OperatorReply, Idempotent;
         CheckOffer(CheckOffer) -> OperatorReply, Idempotent;
     }
 }

@@ -27,6 +27,8 @@ pub mod limits;
 #[cfg(target_arch = "wasm32")]
 mod metrics;
 #[cfg(target_arch = "wasm32")]
+mod offer_names;
+#[cfg(target_arch = "wasm32")]
 mod operator;
 #[cfg(target_arch = "wasm32")]
 mod refusal;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, offer, refused, with};
 use contract::{
-    catalog::{CountWaiting, IssuePubKey, IssueToken, RevokeToken},
+    catalog::{CountWaiting, IssuePubKey, IssueToken, OfferNames, RevokeToken},
     counters::OfferStats,
 };
 use domain::model::{
@@ -98,7 +98,8 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
     catalog.send(revoke).unwrap();
     assert_eq!(search(&catalog, &whole), [token_match(true, false)]);
     assert_eq!(search(&catalog, beginning), [] as [Value; 0]);
-    for unknown in ["", "nobody", "o 1", "at_northwind_1_0011223344556677_00"] {
+    let long = "x".repeat(100);
+    for unknown in ["", "nobody", "o 1", "at_northwind_1_0011223344556677_00", &long] {
         assert_eq!(search(&catalog, unknown), [] as [Value; 0], "{unknown}");
     }
 }
@@ -124,11 +125,7 @@ fn a_search_finds_parts_of_names_and_ids() {
     // Those whose name begins so come first.
     assert_eq!(ids("GOLD"), ["o-2", "o-1", "o-3"]);
     assert_eq!(ids("1000000"), ["10000001"]);
-    assert_eq!(
-        ids("50%_"),
-        ["10000001"],
-        "a pattern's characters are nothing special"
-    );
+    assert_eq!(ids("50%_"), ["10000001"], "no character is special");
     for none in ["%", "g%d", "_old", "x", "gold gold"] {
         assert_eq!(ids(none), [] as [&str; 0], "{none}");
     }
@@ -142,10 +139,31 @@ fn a_search_finds_parts_of_names_and_ids() {
         sql::FIND_OFFERS,
     ] {
         let plan = format!("EXPLAIN QUERY PLAN {find}");
-        let rows = catalog.db.query(&plan, params!["%x%", "x%", 10_u32]).unwrap();
+        let rows = catalog.db.query(&plan, params!["x", 10_u32]).unwrap();
         let step = rows[0].text(3).unwrap().to_owned();
         assert!(step.contains("USING COVERING INDEX"), "{step}");
     }
+}
+
+#[test]
+fn offers_and_goals_are_named() {
+    let catalog = Catalog::small();
+    catalog.put(
+        O,
+        "o-1",
+        &with(offer(&["g-1", "g-2"]), &json!({ "name": "Bay of gold" })),
+    );
+    let names = |ids: &[&str]| {
+        let offer_ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let names = Command::OfferNames(OfferNames { offer_ids });
+        body(&catalog.send(names).unwrap(), 200)
+    };
+    let title = offer(&["g-1"])["goals"][0]["ttl"].clone();
+    assert_eq!(
+        names(&["o-1", "nobody"]),
+        json!({ "offers": { "o-1": "Bay of gold" }, "goals": { "g-1": title, "g-2": title } })
+    );
+    assert_eq!(names(&[]), json!({ "offers": {}, "goals": {} }));
 }
 
 #[test]

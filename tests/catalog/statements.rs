@@ -3,8 +3,8 @@
 use contract::catalog::{
     AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest,
     GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps,
-    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey,
-    RevokeToken, Search, SecretChange,
+    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, ReadOfferFigures,
+    RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -229,6 +229,9 @@ fn lookups(catalog: &Catalog) {
         Command::Search(Search { text }),
         Command::Search(Search { text: "lum".into() }),
         Command::CountWaiting(CountWaiting {}),
+        Command::OfferNames(OfferNames {
+            offer_ids: ["60240".to_owned()].into(),
+        }),
         Command::KnownPublishers(KnownPublishers {
             publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()],
         }),

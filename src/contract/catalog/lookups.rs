@@ -1,5 +1,7 @@
 //! What the operator's console asks the catalog beside the resources themselves.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::Resource;
@@ -63,6 +65,13 @@ pub struct EnterTerms {
     pub revision: String,
     /// The operator's JSON.
     pub body: String,
+}
+
+/// Reads the names of these offers and the titles of their goals: `{"offers": {…}, "goals": {…}}`, by id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferNames {
+    /// Unknown ones are left out of the answer.
+    pub offer_ids: BTreeSet<String>,
 }
 
 /// Reads the figures of the last 30 days and today's use of caps, of at most [`FIGURES_PAGE`] offers.

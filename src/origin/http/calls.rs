@@ -7,7 +7,7 @@ use url::form_urlencoded;
 use worker::Request;
 
 pub use crate::http::limits::TIMEOUT;
-use crate::http::{Refusal, RequestContext};
+use crate::http::{HandlerResult, Refusal, RequestContext};
 use contract::{
     catalog::{COMMAND_PATH, Get, Resource, address},
     operation::{ObjectAddress, Operation, OperatorReply},
@@ -19,7 +19,10 @@ use platform::{
     log,
     runtime::now_ms,
 };
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
 /// Resources on a page of a list unless `limit` says otherwise.
 pub const DEFAULT_PAGE: u32 = 100;
@@ -46,6 +49,12 @@ pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwn
 /// The JSON of an object's answer.
 pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refusal> {
     serde_json::from_str(&reply.body).map_err(|error| internal("objects", error).into())
+}
+
+/// An answer with a document.
+pub fn answer(body: &impl Serialize) -> HandlerResult {
+    let body = serde_json::to_string(body).map_err(|error| internal("calls", error))?;
+    Ok(OperatorReply::new(200, body).into())
 }
 
 /// The answer to an internal failure, which is logged.

@@ -26,9 +26,9 @@ use worker::Request;
 use crate::http::{
     HandlerResult, RequestContext, alarms,
     calls::{
-        TIMEOUT, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse, publisher_in,
-        read_document, read_json, read_page, read_place, read_reply, read_resource, require, segment,
-        unknown_publisher,
+        TIMEOUT, answer, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse,
+        publisher_in, read_document, read_json, read_page, read_place, read_reply, read_resource, require,
+        segment, unknown_publisher,
     },
     description::DESCRIPTION,
     health, metrics,

@@ -137,6 +137,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         // The service answers it in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
+        Command::OfferNames(command) => reads::offer_names(db, &command),
         Command::CountWaiting(CountWaiting {}) => offer_figures::count_waiting(db, context.now_ms),
         Command::CheckOffer(check) => resources::check_offer(db, context, &check),
     }

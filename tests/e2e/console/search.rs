@@ -72,7 +72,7 @@ fn what_somebody_pastes_opens_what_it_is() {
     assert_eq!(find("nobody-here", Some(&wall.app)), (Vec::new(), false));
     let unknown = format!("{}{}", &paid[..24], "000000000000");
     assert_eq!(find(&unknown, None).0, [] as [Value; 0]);
-    let named = find("UMEN ARC", None);
+    let named = find("UMEN-ARC", None);
     assert_eq!(
         (kinds(&named), &named.0[0]["publisher_id"]),
         (vec!["publisher"], &json!("lumen-arcade"))

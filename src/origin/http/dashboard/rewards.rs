@@ -4,13 +4,15 @@
 use std::time::Duration;
 
 use futures_util::future::join;
+use serde_json::Value;
 use worker::Request;
 
 use super::visitor::Visit;
 use crate::{
     http::{
         HandlerResult, Refusal,
-        calls::read_json,
+        calls::{answer, read_json},
+        offer_names,
         site::reward_query::{self, Firsts},
     },
     objects::outbox::story::unknown_reward,
@@ -63,7 +65,10 @@ pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
         .workers
         .call(&to, Box::new(list), READ_TIMEOUT)
         .await?;
-    let body = reward_query::page(&page, is_analyst(visit));
+    let mut body = reward_query::page(&page, is_analyst(visit));
+    if let Some(rows) = body.get_mut("rows").and_then(Value::as_array_mut) {
+        offer_names::add(visit.context, rows).await;
+    }
     Ok(Answer::json(200, body.to_string()))
 }
 
@@ -80,7 +85,7 @@ pub async fn story(visit: &Visit<'_>) -> HandlerResult {
         is_analyst: is_analyst(visit),
     };
     let reply = visit.context.call(&outbox.address(), read).await?;
-    Ok(reply.into())
+    answer(&offer_names::add_to_story(visit.context, &reply).await?)
 }
 
 /// `POST apps/{app_id}/rewards/{transaction_id}/replay`.

@@ -1,21 +1,15 @@
 //! The operator's calls to an app's outboxes: the log of conversions, and the app's callback.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use serde_json::{
-    json,
-    value::{RawValue, to_raw_value},
-};
+use serde::Deserialize;
+use serde_json::{Value, json, value::to_raw_value};
 use worker::Request;
 
 use super::{
-    MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, internal, read_document, read_json, read_reply,
-    segment,
+    MAX_DOCUMENT, TIMEOUT, answer, audit_words, conversion_query, internal, read_document, read_json, segment,
 };
 use crate::{
     http::{
-        HandlerResult, RequestContext,
+        HandlerResult, RequestContext, offer_names,
         routes::OutboxCall,
         site::outboxes::{Outboxes, SETTLE_TIMEOUT},
         users,
@@ -24,8 +18,7 @@ use crate::{
 };
 use contract::{
     catalog::AppSettings,
-    operation::OperatorReply,
-    outbox::{Get, Replay, Test},
+    outbox::{Get, List, Replay, Test},
 };
 use domain::model::{AppId, Document, FieldError, MicroUsd, SECOND_MS, common, trimmed};
 
@@ -57,10 +50,10 @@ pub async fn call(
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
     let outboxes = Outboxes::of(context, app).await?;
     match call {
-        OutboxCall::ListConversions => answer(&outboxes.list(&conversion_query::of_query(query)?).await?),
+        OutboxCall::ListConversions => list(context, &outboxes, &conversion_query::of_query(query)?).await,
         OutboxCall::FindConversions => {
-            let list = conversion_query::of_body(&read_json(&mut request, MAX_DOCUMENT).await?)?;
-            answer(&outboxes.list(&list).await?)
+            let body = read_json(&mut request, MAX_DOCUMENT).await?;
+            list(context, &outboxes, &conversion_query::of_body(&body)?).await
         }
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
@@ -71,8 +64,7 @@ pub async fn call(
         }
         OutboxCall::ReadStory => {
             let story = outboxes.read_story(&segment(1)).await?;
-            // The story's members are passed on as they are.
-            let mut story: BTreeMap<String, Box<RawValue>> = read_reply(&story)?;
+            let mut story = offer_names::add_to_story(context, &story).await?;
             let publisher = to_raw_value(&outboxes.settings.publisher_id);
             let publisher = publisher.map_err(|error| internal("operator", error))?;
             story.insert("publisher_id".into(), publisher);
@@ -132,7 +124,11 @@ pub async fn call(
     }
 }
 
-pub(super) fn answer(body: &impl Serialize) -> HandlerResult {
-    let body = serde_json::to_string(body).map_err(|error| internal("operator", error))?;
-    Ok(OperatorReply::new(200, body).into())
+async fn list(context: &RequestContext, outboxes: &Outboxes<'_>, list: &List) -> HandlerResult {
+    let page = outboxes.list(list).await?;
+    let mut page = serde_json::to_value(&page).map_err(|error| internal("operator", error))?;
+    if let Some(rows) = page.get_mut("conversions").and_then(Value::as_array_mut) {
+        offer_names::add(context, rows).await;
+    }
+    answer(&page)
 }

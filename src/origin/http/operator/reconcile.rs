@@ -1,6 +1,6 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
-use super::{TIMEOUT, outbox::answer, parameter};
+use super::{TIMEOUT, answer, parameter};
 use crate::http::{
     HandlerResult, RequestContext,
     comparison::{Comparison, MAX_TRANSACTIONS},

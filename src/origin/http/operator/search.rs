@@ -10,7 +10,7 @@ use worker::Request;
 
 use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
-    HandlerResult, Refusal, RequestContext,
+    HandlerResult, Refusal, RequestContext, offer_names,
     site::{merge, outboxes::Outboxes},
 };
 use contract::{
@@ -340,7 +340,10 @@ async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option
         before: None,
     };
     let page = outboxes.list(&list).await?;
-    let has_rewards = !page.conversions.is_empty();
-    Ok(has_rewards
-        .then(|| json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions })))
+    let mut found = json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions });
+    match found.get_mut("rewards").and_then(Value::as_array_mut) {
+        Some(rewards) if !rewards.is_empty() => offer_names::add(context, rewards).await,
+        _ => return Ok(None),
+    }
+    Ok(Some(found))
 }

@@ -9,11 +9,13 @@ use super::{
     sql,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, List, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE, Resource},
+    catalog::{
+        APP_NAMES_PAGE, AppNames, List, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE, OfferNames, Resource,
+    },
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
-use platform::{Database, Result, Row, params};
+use platform::{Database, DatabaseError, Result, Row, database::json as to_json_text, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
     find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())
@@ -33,6 +35,14 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
     let names = row.as_ref().map_or(Ok("{}"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, names))
+}
+
+/// The names of offers and the titles of their goals.
+pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
+    let ids = to_json_text(&command.offer_ids)?;
+    let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
+    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    Ok(OperatorReply::new(200, row.text(0)?))
 }
 
 /// The last app's id that there may be.

@@ -66,20 +66,11 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
 
 /// The resources with a part of a name or an id.
 fn named(db: &impl Database, part: &str) -> Result<Vec<Json>> {
-    let escaped: String = part
-        .chars()
-        .flat_map(|char| {
-            matches!(char, '%' | '_' | '\\')
-                .then_some('\\')
-                .into_iter()
-                .chain([char])
-        })
-        .collect();
+    let part = part.to_ascii_lowercase();
     let mut matches = Vec::new();
     for resource in Resource::ALL {
         let table = table_of(resource);
-        let (anywhere, begins) = (format!("%{escaped}%"), format!("{escaped}%"));
-        for row in db.query(table.find_named, params![anywhere, begins, MAX_NAMED])? {
+        for row in db.query(table.find_named, params![part.as_str(), MAX_NAMED])? {
             if let Some(row) = db.query_first(table.select_one, params![row.text(0)?])? {
                 matches.push(resource_match(resource, &row)?);
             }

@@ -20,14 +20,14 @@ macro_rules! queued_settings {
     };
 }
 
-/// The ids of those with a part of a name or an id, from the index by name.
+/// The ids of those with a part of a name or an id, from the index by name. A pattern of LIKE has 50 bytes at most.
 macro_rules! named {
     ($table:literal) => {
         concat!(
             "SELECT id FROM ",
             $table,
-            " WHERE document ->> '$.name' LIKE ?1 ESCAPE '\\' OR id LIKE ?1 ESCAPE '\\'
-          ORDER BY document ->> '$.name' LIKE ?2 ESCAPE '\\' DESC, document ->> '$.name', id LIMIT ?3"
+            " WHERE instr(lower(document ->> '$.name'), ?1) OR instr(lower(id), ?1)
+          ORDER BY instr(lower(document ->> '$.name'), ?1) = 1 DESC, document ->> '$.name', id LIMIT ?2"
         )
     };
 }
@@ -307,7 +307,7 @@ platform::statements! {
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
 
     // The console's questions.
-    /// A pattern of LIKE, the pattern of what begins alike, rows at most → ids, first those whose name begins so.
+    /// A part in lower case, rows at most → ids, first those whose name begins so.
     pub const FIND_PUBLISHERS = named!("publishers");
     pub const FIND_APPS = named!("apps");
     pub const FIND_ADVERTISERS = named!("advertisers");
@@ -337,6 +337,12 @@ platform::statements! {
         FROM (SELECT id, revision, click_cap, conversion_cap FROM offers
           WHERE revision > ?1 AND ever_capped ORDER BY revision LIMIT ?2) o
         LEFT JOIN offer_stats s ON s.offer_id = o.id GROUP BY o.id ORDER BY o.revision";
+    /// A JSON list of ids → the names of these offers and of their goals, as JSON.
+    pub const OFFER_NAMES = "SELECT json_object(
+        'offers', json(COALESCE((SELECT json_group_object(id, document ->> '$.name') FROM offer_documents
+          WHERE id IN (SELECT value FROM json_each(?1))), '{}')),
+        'goals', json(COALESCE((SELECT json_group_object(g.value ->> '$.id', g.value ->> '$.ttl')
+          FROM offer_documents, json_each(document, '$.goals') g WHERE offer_documents.id IN (SELECT value FROM json_each(?1))), '{}')))";
     pub const GET_OFFER_NAME = "SELECT document ->> '$.name' FROM offer_documents WHERE id = ?";
 
     // The listing.

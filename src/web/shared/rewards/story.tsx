@@ -2,6 +2,7 @@
 
 import { Facts, type Fact } from "../components/facts";
 import { Name } from "../components/name";
+import { NamedId } from "../components/named-id";
 import { amount, countryName, exactTimeText, smallMoney } from "../format";
 import { codeText, EVENT_NAMES, STATE_HINTS, story as text } from "../messages/rewards";
 import type { RewardStory } from "../types";
@@ -53,6 +54,7 @@ export function Story({ story, site, reload }: Props) {
 function Summary({ story, site }: { story: RewardStory; site: StorySite }) {
   const { state, code, user_id: user } = story;
   const offerHref = site.offerHref?.(story.offer_id);
+  const offer = <NamedId id={story.offer_id} name={story.offer_name} />;
   return (
     <Facts
       title={text.summary}
@@ -80,8 +82,8 @@ function Summary({ story, site }: { story: RewardStory; site: StorySite }) {
                 </>
               ),
         ],
-        [text.offer, offerHref ? <a href={offerHref}>{story.offer_id}</a> : story.offer_id],
-        [text.goal, story.goal_id],
+        [text.offer, offerHref ? <a href={offerHref}>{offer}</a> : offer],
+        [text.goal, <NamedId id={story.goal_id} name={story.goal_name} />],
         [text.goalValue, story.goal_value],
         [text.txn, story.txn],
       ]}

@@ -1,6 +1,7 @@
 // Columns of an app's rewards.
 
 import { Name } from "../../../shared/components/name";
+import { NamedId } from "../../../shared/components/named-id";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { exactTimeText, smallMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
@@ -25,10 +26,14 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     )),
     column("time", list.time, (row) => exactTimeText(row.conversion_ts)),
     column("offer", text.offer, (row) => (
-      <>
-        <a href={offerPath(row.offer_id)}>{row.offer_id}</a>
-        <Name class="cell-second">{row.goal_id}</Name>
-      </>
+      <span class="wrap">
+        <a href={offerPath(row.offer_id)}>
+          <NamedId id={row.offer_id} name={row.offer_name} />
+        </a>
+        <span class="cell-second">
+          <NamedId id={row.goal_id} name={row.goal_name} />
+        </span>
+      </span>
     )),
     column("user", filter.user, (row) =>
       row.user_id !== null ? (

@@ -1,6 +1,7 @@
 // Columns of the delivery log. Analysts see no users.
 
 import { Name } from "../../../shared/components/name";
+import { NamedId } from "../../../shared/components/named-id";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { amount, exactTimeText, smallMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
@@ -22,10 +23,12 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
     column("time", list.time, (row) => exactTimeText(row.conversion_ts)),
     column("app", text.app, (row) => <Name>{nameOf(row.app_id)}</Name>),
     column("offer", text.offer, (row) => (
-      <>
-        {row.offer_id}
-        <Name class="cell-second">{row.goal_id}</Name>
-      </>
+      <span class="wrap">
+        <NamedId id={row.offer_id} name={row.offer_name} />
+        <span class="cell-second">
+          <NamedId id={row.goal_id} name={row.goal_name} />
+        </span>
+      </span>
     )),
     // An app's own text, whose signs of direction must not turn what stands beside it.
     column("user", filter.user, (row) =>
