@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { BASE, get } from "../shared/client";
-import { generation, hasExpired, isSignedOut } from "../shared/session";
+import { admit, generation, isSignedOut } from "../shared/session";
 import { FIRST } from "./site";
 import type { ConsoleSession, Invite, Role } from "./types";
 
@@ -10,9 +10,9 @@ export const SESSION_KEY = "session";
 
 export const session = signal<ConsoleSession | undefined>(undefined);
 
-export const hasSession = () => session.peek() !== undefined;
+export const hasSession = () => session.peek() !== undefined && !isSignedOut.peek();
 
-export const accountName = () => (session.value ? "the console" : null);
+export const accountName = () => (session.value && !isSignedOut.value ? "the console" : null);
 
 /** There is one account, so every invite is to it. */
 export const holds = (_invite: Invite) => session.value !== undefined;
@@ -35,10 +35,10 @@ export async function loadSession(): Promise<ConsoleSession> {
   const asked = generation.peek();
   const loaded = await get<ConsoleSession>(BASE + FIRST);
   if (asked !== generation.peek()) return loaded;
+  const former = session.peek()?.member.member_id;
+  admit(former === undefined || former === loaded.member.member_id);
   behindMilliseconds = loaded.now * 1000 - Date.now();
   session.value = loaded;
-  isSignedOut.value = false;
-  hasExpired.value = false;
   return loaded;
 }
 

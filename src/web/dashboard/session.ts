@@ -5,7 +5,7 @@ import { ApiError, listeners, showPublisher } from "../shared/client";
 import { prefetch, refresh } from "../shared/cache";
 import { say } from "../shared/components/status";
 import { navigate } from "../shared/navigation";
-import { generation, hasExpired, isSignedOut, leaveAccount } from "../shared/session";
+import { admit, generation, isSignedOut, leaveAccount } from "../shared/session";
 import { api } from "./api";
 import { accounts } from "./messages";
 import { OVERVIEW_PATH } from "./router";
@@ -17,9 +17,9 @@ export { loadOverview as loadSession, OVERVIEW_KEY as SESSION_KEY };
 /** The newest overview; it names the member, the role and the publisher for every view. */
 export const session = signal<Overview | undefined>(undefined);
 
-export const hasSession = () => session.peek() !== undefined;
+export const hasSession = () => session.peek() !== undefined && !isSignedOut.peek();
 
-export const accountName = () => session.value?.publisher.name ?? null;
+export const accountName = () => (isSignedOut.value ? null : (session.value?.publisher.name ?? null));
 
 /** Whether the browser is signed in to the account of an invite. */
 export const holds = ({ publisher }: Invite) =>
@@ -35,13 +35,13 @@ export async function loadOverview(): Promise<Overview> {
   const overview = await api.overview();
   if (asked !== generation.peek()) return overview;
   const { publisher_id } = overview.publisher;
-  const former = session.peek()?.publisher.publisher_id;
+  const former = session.peek();
   // Another tab can have switched the account; what is kept here belongs to the former one.
-  if (former !== undefined && former !== publisher_id) leaveAccount();
+  const isSame =
+    former?.publisher.publisher_id === publisher_id && former.member.member_id === overview.member.member_id;
+  admit(!former || isSame);
   showPublisher(publisher_id);
   session.value = overview;
-  isSignedOut.value = false;
-  hasExpired.value = false;
   return overview;
 }
 

@@ -27,6 +27,9 @@ const FRESH_MILLISECONDS = 2000;
 
 const NOTHING: Cached<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
 
+/** Rises when a view that waited behind the sign-in view is given back: what it shows is loaded again. */
+export const returned = signal(0);
+
 const entries = new Map<string, Entry<unknown>>();
 
 function entryOf<Data>(key: string, load: () => Promise<Data>): Entry<Data> {
@@ -89,7 +92,7 @@ export function useCached<Data>(key: string | null, load: () => Promise<Data>): 
     if (!entry) return;
     const { at, error } = entry.state.peek();
     if (error || Date.now() - at > FRESH_MILLISECONDS) void run(entry);
-  }, [key]);
+  }, [key, returned.value]);
   const state = entry ? entry.state.value : NOTHING;
   return { ...state, reload: () => (entry ? run(entry) : Promise.resolve()) };
 }

@@ -13,7 +13,7 @@ import { Empty } from "./components/states";
 import { Status } from "./components/status";
 import { common } from "./messages";
 import { leaving, ROOT } from "./navigation";
-import { generation, invite, isAdding, isSignedOut } from "./session";
+import { generation, invite, isAdding, isSignedOut, kept } from "./session";
 
 // A page that was left open in the background is brought up to date when it is seen again.
 const REFRESH_AFTER_MILLISECONDS = 60_000;
@@ -53,10 +53,11 @@ interface Props {
 
 export function Site(props: Props) {
   useRefreshWhenSeen();
-  const needsSignIn = isSignedOut.value || isAdding.value || invite.value !== null;
+  const isCovered = isSignedOut.value || isAdding.value || invite.value !== null;
   return (
     <>
-      {needsSignIn ? <SignIn /> : <Frame {...props} />}
+      {(!isCovered || kept.value) && <Frame {...props} isCovered={isCovered} />}
+      {isCovered && <SignIn />}
       <Status />
     </>
   );
@@ -68,9 +69,20 @@ function skipToContent(event: Event) {
   document.getElementById("content")?.focus();
 }
 
-function Frame({ links, menu, onNear, children }: Props) {
+function Frame({ links, menu, onNear, children, isCovered }: Props & { isCovered: boolean }) {
+  useEffect(() => {
+    const place = kept.peek();
+    const account = generation.peek();
+    if (!isCovered || !place) return;
+    return () => {
+      if (account !== generation.peek()) return;
+      document.title = place.title;
+      scrollTo(0, place.scrolled);
+      (place.focused as HTMLElement | null)?.focus({ preventScroll: true });
+    };
+  }, [isCovered]);
   return (
-    <>
+    <div class="frame" hidden={isCovered}>
       <header class="top">
         <a class="skip" href="#content" onClick={skipToContent}>
           {common.skip}
@@ -98,7 +110,7 @@ function Frame({ links, menu, onNear, children }: Props) {
         <Fragment key={generation.value}>{children}</Fragment>
       </main>
       {leaving.value && <LeaveQuestion leave={leaving.value} />}
-    </>
+    </div>
   );
 }
 

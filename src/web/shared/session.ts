@@ -1,14 +1,22 @@
 // Who is signed in, as far as both sites know it, and the events that end a session.
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { clearSession, hasSession, SESSION_KEY, loadSession } from "#session";
 import { accountApi } from "./account-api";
-import { clearCache, prefetch } from "./cache";
+import { clearCache, prefetch, returned } from "./cache";
 import { listeners } from "./client";
+import { say } from "./components/status";
+import { signIn as text } from "./messages";
 import { focusNextHeading, giveUpUnsaved, navigate, ROOT, takeInvite } from "./navigation";
 
 /** No session: the sign-in view stands in place of the view, whose address stays for afterwards. */
 export const isSignedOut = signal(false);
+
+/**
+ * The view that somebody typed in when the session ended. It stays in the page, hidden, and is given back to the same member.
+ * Nothing is stored.
+ */
+export const kept = signal<{ title: string; scrolled: number; focused: Element | null } | null>(null);
 
 /** A session ended by itself while it was in use. */
 export const hasExpired = signal(false);
@@ -26,8 +34,15 @@ export const invite = signal<string | null>(null);
  */
 export const generation = signal(0);
 
+// The path at which something was typed, chosen or dropped last.
+let typedAt = "";
+
+/** A secret that is shown goes with the session. */
+const showsSecret = () => document.querySelector("[data-secret]") !== null;
+
 /** Ends when it is known who is signed in, or that nobody is. */
 export function startSession(): Promise<void> {
+  for (const event of ["input", "drop"]) addEventListener(event, () => (typedAt = location.pathname));
   invite.value = takeInvite();
   addEventListener("hashchange", () => {
     const followed = takeInvite();
@@ -36,7 +51,9 @@ export function startSession(): Promise<void> {
   listeners.signedOut = () => {
     if (isSignedOut.value) return;
     hasExpired.value = hasSession();
-    forget();
+    if (!hasSession() || typedAt !== location.pathname || showsSecret()) return forget();
+    kept.value = { title: document.title, scrolled: scrollY, focused: document.activeElement };
+    coverView();
   };
   listeners.suspended = (contact, isShown) => {
     // One that was to be added does not end the session of another.
@@ -50,6 +67,7 @@ export function startSession(): Promise<void> {
 /** Nothing of the account that was shown is kept. */
 export function leaveAccount() {
   giveUpUnsaved();
+  kept.value = null;
   generation.value += 1;
   clearCache();
   clearSession();
@@ -57,22 +75,46 @@ export function leaveAccount() {
 
 function forget() {
   leaveAccount();
+  coverView();
+}
+
+function coverView() {
   isAdding.value = false;
   isSignedOut.value = true;
   focusNextHeading();
 }
 
 /** After a sign-in: the view that was asked for is loaded, or the first one of an account that was added. */
-export function enter() {
+export async function enter() {
+  if (kept.value) return void (await loadSession());
   if (hasSession()) navigate(ROOT);
   leaveAccount();
+  open();
+  focusNextHeading();
+  void prefetch(SESSION_KEY, loadSession);
+}
+
+/** Takes a session that was loaded. Another member sees nothing of the one before. */
+export const admit = (isSame: boolean) =>
+  batch(() => {
+    const wasKept = kept.value !== null;
+    if (!isSame || (wasKept && showsSecret())) leaveAccount();
+    if (kept.value) {
+      returned.value += 1;
+      say(text.returned);
+    }
+    if (wasKept) open();
+    isSignedOut.value = false;
+    hasExpired.value = false;
+  });
+
+function open() {
+  kept.value = null;
   invite.value = null;
   isAdding.value = false;
   isSignedOut.value = false;
   hasExpired.value = false;
   suspension.value = null;
-  focusNextHeading();
-  void prefetch(SESSION_KEY, loadSession);
 }
 
 export async function leave() {

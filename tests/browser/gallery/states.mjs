@@ -221,6 +221,17 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     },
     shows: shows("Somebody else changed this"),
   },
+  "app-session-ended": {
+    path: APP,
+    cookie: owner,
+    refusals: [[401, "/v1/dashboard/apps/10000002"]],
+    prepare: (page) => answer(page, "PATCH", "apps/10000002", { status: 401, code: "not_signed_in" }),
+    act: async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill("Lumen Arcade 2");
+      await page.getByRole("button", { name: "Save" }).first().click();
+    },
+    shows: shows("what you typed is kept for you"),
+  },
   "view-failed": {
     path: OVERVIEW,
     cookie: owner,

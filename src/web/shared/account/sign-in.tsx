@@ -13,7 +13,7 @@ import { Failed, FormError, Skeleton } from "../components/states";
 import { timeText } from "../format";
 import { common, ROLE_HINTS, ROLE_NAMES, signIn as text } from "../messages";
 import { createPasskey, signInWithPasskey } from "../passkeys";
-import { enter, hasExpired, invite as heldInvite, isAdding, isSignedOut, leave, suspension } from "../session";
+import { enter, hasExpired, invite as heldInvite, isAdding, isSignedOut, kept, leave, suspension } from "../session";
 import type { Invite } from "../types";
 
 export function SignIn() {
@@ -85,12 +85,14 @@ function Suspended({ contact }: { contact: string | null }) {
 function WithPasskey() {
   const action = useAction(async () => {
     await signInWithPasskey();
-    enter();
+    await enter();
   });
   return (
     <>
       <Heading title={isAdding.value ? text.addTitle : text.title} />
-      <p>{isAdding.value ? text.addIntro : hasExpired.value ? text.expired : text.intro}</p>
+      <p>
+        {isAdding.value ? text.addIntro : kept.value ? text.expiredKept : hasExpired.value ? text.expired : text.intro}
+      </p>
       <FormError error={action.error} />
       <div class="stack">
         <WideRun of={action}>{action.isRunning ? text.waiting : text.withPasskey}</WideRun>
@@ -144,13 +146,13 @@ function WithInvite({ invite }: { invite: string }) {
       </>
     );
   }
-  return holds(found) ? <SessionOpen name={nameOf(found)} /> : <Accept invite={invite} found={found} />;
+  return hasSession() && holds(found) ? <SessionOpen name={nameOf(found)} /> : <Accept invite={invite} found={found} />;
 }
 
 function Accept({ invite, found }: { invite: string; found: Invite }) {
   const action = useAction(async () => {
     await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
-    enter();
+    await enter();
   });
   // Of an account that the page does not know of, since the current one's session has ended.
   if (action.error instanceof ApiError && action.error.code === "session_open") {

@@ -35,11 +35,17 @@ export function CopyButton({ text, label = common.copy, said = () => common.copi
   );
 }
 
+interface FieldProps {
+  label: string;
+  value: string;
+  isSecret?: boolean;
+}
+
 /** A value that is copied as a whole, such as a key or a link. All of it is seen, and one click selects it. */
-export function CopyField({ label, value }: { label: string; value: string }) {
+export function CopyField({ label, value, isSecret = true }: FieldProps) {
   const id = useId();
   return (
-    <div class="copy-field" role="group" aria-labelledby={id}>
+    <div class="copy-field" role="group" aria-labelledby={id} data-secret={isSecret || undefined}>
       <span id={id}>{label}</span>
       <code>{value}</code>
       <CopyButton text={() => value} />

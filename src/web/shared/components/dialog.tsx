@@ -5,6 +5,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { common } from "../messages";
 import { form as formText } from "../messages/form";
+import { isSignedOut } from "../session";
 import { Button, PrimaryButton } from "./button";
 import { SaveError } from "./save-error";
 import { FormError } from "./states";
@@ -22,17 +23,21 @@ interface Props {
 export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const opener = useRef<Element | null>(null);
+  const isCovered = isSignedOut.value;
   // A layout effect, so that a dialog has given the focus back before the one that takes its place opens.
   useLayoutEffect(() => {
     const element = dialog.current!;
-    const opener = document.activeElement as HTMLElement | null;
+    // One that waits behind the sign-in view is closed, since it would keep that from being used.
+    if (isCovered) return;
+    opener.current ??= document.activeElement;
     element.showModal();
     return () => {
       element.close();
       // The browser gives the focus back only to a dialog that is still in the page.
-      if (opener?.isConnected) opener.focus();
+      if (opener.current?.isConnected) (opener.current as HTMLElement).focus();
     };
-  }, []);
+  }, [isCovered]);
   return (
     <dialog
       ref={dialog}

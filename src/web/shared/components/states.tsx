@@ -99,7 +99,8 @@ export const Problem = ({ id, children }: ProblemProps) =>
 
 /** An error of a form, beside its button. */
 export function FormError({ error }: { error: unknown }) {
-  if (!error) return null;
+  // Of a session that has ended the sign-in view tells.
+  if (!error || (error as ApiError).code === "not_signed_in") return null;
   const requestId = requestIdOf(error);
   return (
     <Problem>

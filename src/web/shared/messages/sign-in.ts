@@ -35,4 +35,6 @@ export const signIn = {
     "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what has to be done.",
   otherAccount: "Sign in to another account",
   expired: "Your session has ended. Sign in to go on where you were.",
+  expiredKept: "Your session has ended. Sign in to go on where you were: what you typed is kept for you.",
+  returned: "You are signed in again. What you typed is still here.",
 };

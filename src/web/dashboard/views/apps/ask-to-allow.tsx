@@ -27,7 +27,7 @@ function Ask({ words }: { words: string }) {
   const contact = session.value?.support_contact;
   return (
     <div class="ask">
-      <CopyField label={text.label} value={words} />
+      <CopyField isSecret={false} label={text.label} value={words} />
       {contact && <LinkButton href={contact}>{common.contact}</LinkButton>}
     </div>
   );

@@ -95,7 +95,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
         </Form>
         {url && (
           <div class="test-result">
-            <CopyField label={text.url} value={url.url} />
+            <CopyField isSecret={false} label={text.url} value={url.url} />
             {url.expires_at !== null && <p class="note">{text.ends(url.expires_at)}</p>}
             <a class="button" href={url.url} target="_blank" rel="noreferrer noopener">
               {text.open}

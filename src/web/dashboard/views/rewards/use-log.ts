@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
+import { returned } from "../../../shared/cache";
 import { ApiError, isRefused } from "../../../shared/client";
 import { api } from "../../api";
 import type { RewardPage, RewardQuery, RewardRow } from "../../types";
@@ -123,7 +124,7 @@ export function useLog(query: RewardQuery | null): Log {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onSeen);
     };
-  }, [key, round]);
+  }, [key, round, returned.value]);
 
   const older = useAction(async () => {
     const cursor = page.current?.cursor;
