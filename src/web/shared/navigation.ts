@@ -28,7 +28,44 @@ export function focusNextHeading() {
   headingWantsFocus = "focus-and-scroll";
 }
 
+// Where an entry of the history was left, by its number, which the entry holds.
+const places = new Map<number, number>();
+const entryNumber = () => (history.state as { entry: number } | null)?.entry ?? 0;
+
+function write(url: string | URL, how: "push" | "replace") {
+  places.set(entryNumber(), scrollY);
+  if (how === "push") history.pushState({ entry: entryNumber() + 1 }, "", url);
+  else history.replaceState(history.state, "", url);
+}
+
+// A list is long enough for its place only when it is loaded.
+const MAX_SCROLLING_MILLISECONDS = 3000;
+const INPUTS = ["wheel", "touchstart", "pointerdown", "keydown"];
+let lastScroll = 0;
+
+/** Goes to where the entry was left, until the view is loaded, or somebody does something. */
+function scrollBack() {
+  const place = places.get(entryNumber());
+  const started = performance.now();
+  lastScroll = started;
+  const go = (now: number) => {
+    if (place === undefined || lastScroll !== started) return;
+    scrollTo(0, place);
+    const isThere = Math.abs(scrollY - place) < 2 && !document.querySelector(".skeleton");
+    if (!isThere && now - started < MAX_SCROLLING_MILLISECONDS) requestAnimationFrame(go);
+  };
+  requestAnimationFrame(go);
+}
+
+let openedFrom: "link" | "history" = "link";
+
+/** The view was opened by the way back or forth. */
+export const cameBack = () => openedFrom === "history";
+
 function show(path: string, query: string, from: "link" | "history") {
+  openedFrom = from;
+  lastScroll = 0;
+  if (from === "history") scrollBack();
   if (path !== address.peek().path) headingWantsFocus = from === "link" ? "focus-and-scroll" : "focus";
   address.value = { path, search: query, fragment: location.hash };
 }
@@ -60,8 +97,7 @@ export function navigate(href: string, how: "push" | "replace" = "push") {
     };
     return;
   }
-  if (how === "push") history.pushState(null, "", url);
-  else history.replaceState(null, "", url);
+  write(url, how);
   show(url.pathname, url.search, "link");
 }
 
@@ -69,7 +105,7 @@ function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
   // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
-  history.pushState(null, "", path + query + hash);
+  write(path + query + hash, "push");
   leaving.value = () => {
     giveUpUnsaved();
     history.back();
@@ -79,15 +115,14 @@ function onHistory() {
 /** Writes the view's state to the address. A replaced entry leaves no step for the back button. */
 export function setSearch(query: string, how: "push" | "replace", hash?: string) {
   if (query === location.search && (hash === undefined || hash === location.hash)) return;
-  const href = location.pathname + query + (hash ?? "");
-  if (how === "push") history.pushState(null, "", href);
-  else history.replaceState(null, "", href);
+  write(location.pathname + query + (hash ?? ""), how);
   show(location.pathname, query, "link");
 }
 
 /** Opens links of the site without loading a page; everything else is the browser's. */
 export function startRouter() {
   addEventListener("popstate", onHistory);
+  for (const input of INPUTS) addEventListener(input, () => (lastScroll = 0), { passive: true });
   // A browser asks in its own words before the page is closed.
   addEventListener("beforeunload", (event) => {
     if (unsaved.size > 0) event.preventDefault();

@@ -1,12 +1,13 @@
-// A list that comes in pages: the first is kept in the cache, the others are loaded when they are asked for.
+// A list that comes in pages: the first is loaded at once, the others when they are asked for.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "./action";
-import { type CachedView, useCached } from "./cache";
+import { type CachedView, put, useCached } from "./cache";
+import { cameBack } from "./navigation";
 import type { ListPage } from "./page-of";
 
 export interface Pages<Row, More = object> {
-  /** The first page with what else came with it. */
+  /** All that is loaded, with what else came with the first page. */
   first: CachedView<ListPage<Row> & More>;
   /** All that is loaded, or undefined before the first page is there. */
   rows: Row[] | undefined;
@@ -21,43 +22,48 @@ export interface Pages<Row, More = object> {
 
 type Load<Row, More> = (cursor: string | null) => Promise<ListPage<Row> & More>;
 
+// How many pages are loaded of each list. A refresh loads as many, and so does a view that is opened by the way back.
+const depths = new Map<string | null, number>();
+
+const joined = <Page extends ListPage<unknown>>(page: Page, next: Page): Page => ({
+  ...page,
+  rows: [...page.rows, ...next.rows],
+  cursor: next.cursor,
+});
+
 /**
  * The list by its key; with `null` nothing is asked yet. With `More` the pages have something beside their rows, which is
  * read of the first.
  */
 export function usePages<Row, More = object>(key: string | null, load: Load<Row, More>): Pages<Row, More> {
-  const first = useCached(key, () => load(null));
-  // Further pages hold on to the first page that they continue, so that a refresh leaves no gap between them.
-  const [kept, setKept] = useState<(ListPage<Row> & { key: string | null }) | null>(null);
-  const current = useRef(key);
-  current.current = key;
-  const longer = kept?.key === key ? kept : null;
-  const shown = longer ?? first.data;
-  const more = useAction(async () => {
-    if (!shown?.cursor) return;
-    try {
-      const next = await load(shown.cursor);
-      const rows = [...shown.rows, ...next.rows];
-      if (current.current === key) setKept({ key, rows, cursor: next.cursor });
-    } catch (error) {
-      // It is no error of the list that is shown by now.
-      if (current.current === key) throw error;
-    }
+  useState(() => cameBack() || depths.delete(key));
+  const depth = () => depths.get(key) ?? 1;
+  const first = useCached(key, async () => {
+    let page = await load(null);
+    for (let pages = 1; page.cursor && pages < depth(); pages += 1) page = joined(page, await load(page.cursor));
+    return page;
   });
-  useEffect(() => {
-    if (more.error) more.clear();
-  }, [key]);
+  const shown = first.data;
+  const asked = useRef(key);
+  const more = useAction(async () => {
+    asked.current = key;
+    if (key === null || !shown?.cursor) return;
+    const next = await load(shown.cursor);
+    depths.set(key, depth() + 1);
+    put(key, joined(shown, next));
+  });
   const reload = async () => {
+    depths.delete(key);
     await first.reload();
-    setKept(null);
   };
   return {
     first,
     rows: shown?.rows,
     list: { ...first, data: shown?.rows, reload },
     hasMore: shown !== undefined && shown.cursor !== null,
-    isOnlyFirst: longer === null,
-    more,
+    isOnlyFirst: depth() === 1,
+    // An error of another list is none of this.
+    more: asked.current === key ? more : { ...more, error: null },
     reload,
   };
 }

@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
 import { returned } from "../../../shared/cache";
+import { cameBack } from "../../../shared/navigation";
+import { generation } from "../../../shared/session";
 import { ApiError, isRefused } from "../../../shared/client";
 import { api } from "../../api";
 import type { RewardPage, RewardQuery, RewardRow } from "../../types";
@@ -30,6 +32,9 @@ export interface Log extends State {
   reload: () => void;
   older: Action<[]>;
 }
+
+/** The log that was left last, for the way back to it. */
+let left: { key: string; account: number; page: RewardPage; hasOlder: boolean } | null = null;
 
 const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
 
@@ -70,6 +75,9 @@ export function useLog(query: RewardQuery | null): Log {
     page.current = next;
     setState({ page: next, error: null });
   };
+  const leave = () => {
+    if (page.current) left = { key, account: generation.peek(), page: page.current, hasOlder: hasOlder.current };
+  };
   const forget = () => {
     page.current = null;
     hasOlder.current = false;
@@ -78,7 +86,11 @@ export function useLog(query: RewardQuery | null): Log {
 
   useEffect(() => {
     forget();
-    setState({ page: null, error: null });
+    const isKept = cameBack() && left?.key === key && left.account === generation.peek();
+    if (isKept) hasOlder.current = left!.hasOlder;
+    if (isKept) show(left!.page);
+    else setState({ page: null, error: null });
+    return leave;
   }, [key]);
 
   useEffect(() => {
