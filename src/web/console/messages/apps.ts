@@ -111,7 +111,7 @@ export const callback = {
   test: "Send a test",
   testTitle: "Send a test to the receiver?",
   testText: (host: string) =>
-    `One call with example values goes to ${host} now. Its transaction_id begins with “test-”, so the receiver pays nothing. It is in no log.`,
+    `One call with example values goes to ${host} now. Its transaction_id begins with “test-”, so the receiver pays nothing. It is in no log. The answer may take up to 20 seconds.`,
   sendIt: "Send the test",
   sent: "The test was sent.",
   result: "Result of the test",

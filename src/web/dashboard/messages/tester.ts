@@ -99,7 +99,7 @@ export const rotation = {
   taught: "My receiver knows it",
   test: "Send the test",
   again: "Send it again",
-  testing: "Sending…",
+  testing: "Waiting for the answer, 20 seconds at most…",
   next: "Next",
   later: "Finish later",
   passed: {

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pathParts } from "../navigation";
+import { Check, Info } from "./icons";
 
 interface Message {
   id: number;
@@ -15,6 +16,17 @@ interface Message {
 const SHOWN_MILLISECONDS = 6000;
 // A message from just before a view opens belongs to that view.
 const OF_LAST_VIEW_MILLISECONDS = 500;
+
+// Height of the strip at the foot in which messages stand.
+const STRIP_PIXELS = 120;
+
+/** Whether a message at the foot would cover what somebody works at. */
+function coversFocus() {
+  const focused = document.activeElement;
+  if (!focused || focused === document.body) return false;
+  const { top, bottom } = focused.getBoundingClientRect();
+  return top < innerHeight && bottom > innerHeight - STRIP_PIXELS;
+}
 
 const message = signal<Message | null>(null);
 let lastId = 0;
@@ -40,10 +52,10 @@ export function Status() {
   }, [path]);
   const shown = message.value;
   return (
-    <div class="status" role="status" aria-live="polite">
+    <div class={shown && coversFocus() ? "status above" : "status"} role="status" aria-live="polite">
       {shown && (
         <p key={shown.id} class={shown.isDone ? "done" : undefined}>
-          {shown.text}
+          {shown.isDone ? <Check /> : <Info />} {shown.text}
         </p>
       )}
     </div>

@@ -56,6 +56,8 @@ export function AppCallback({ app }: { app: App }) {
           text={text.testText(hostOf(app.callback!.url))}
           button={text.sendIt}
           onConfirm={async () => {
+            // Nobody may take the last verdict for the new one.
+            setResult(null);
             setResult(await withVerification(() => api.testCallback(app.app_id)));
             say(text.sent);
             close();

@@ -21,7 +21,7 @@ export function App({ appId }: { appId: string }) {
         <>
           <General app={app} reload={reload} />
           <Callback app={app} reload={reload} />
-          {app.callback && <Tester app={app} />}
+          {app.callback && <Tester key={app.callback.url} app={app} />}
           <Clicks app={app} reload={reload} />
           <Fallback app={app} reload={reload} />
           <Blocked app={app} reload={reload} />
