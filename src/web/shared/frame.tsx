@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
 import { SignIn } from "./account/sign-in";
 import { refresh } from "./cache";
 import { LinkButton } from "./components/button";
-import { Confirm } from "./components/dialog";
+import { Confirm } from "./components/form-dialog";
 import { Heading } from "./components/heading";
 import { Mark } from "./components/icons";
 import { Empty } from "./components/states";

@@ -1,9 +1,8 @@
 // Asks before a change that nobody can undo: it is made once an id was typed.
 
 import { useState } from "preact/hooks";
-import type { ConfirmProps } from "../../shared/components/dialog";
 import { Input } from "../../shared/components/field";
-import { FormDialog } from "../../shared/components/form-dialog";
+import { type ConfirmProps, FormDialog } from "../../shared/components/form-dialog";
 import { typed as words } from "../messages/typed";
 
 type Props = Pick<ConfirmProps, "title" | "text" | "button" | "onConfirm" | "onClose" | "reload"> & {

@@ -6,7 +6,7 @@ import { accountApi as api } from "../account-api";
 import { refresh, useCached } from "../cache";
 import { confirmed } from "../change";
 import { PrimaryRun } from "../components/button";
-import { Confirm } from "../components/dialog";
+import { Confirm } from "../components/form-dialog";
 import { Plus } from "../components/icons";
 import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";

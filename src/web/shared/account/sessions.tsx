@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { accountApi as api } from "../account-api";
 import { useCached } from "../cache";
 import { confirmed } from "../change";
-import { Confirm } from "../components/dialog";
+import { Confirm } from "../components/form-dialog";
 import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
 import { type Column, column } from "../components/table";

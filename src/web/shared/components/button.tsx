@@ -16,13 +16,7 @@ export const Button = ({ class: name = "button", onClick, children }: Props) => 
   </button>
 );
 
-const styled =
-  (name: string) =>
-  ({ onClick, children }: Omit<Props, "class">) => (
-    <Button class={name} onClick={onClick}>
-      {children}
-    </Button>
-  );
+const styled = (name: string) => (props: Omit<Props, "class">) => <Button class={name} {...props} />;
 
 export const PrimaryButton = styled("button primary");
 export const SmallButton = styled("button small");

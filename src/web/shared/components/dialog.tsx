@@ -2,13 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { useAction } from "../action";
 import { common } from "../messages";
-import { form as formText } from "../messages/form";
 import { isSignedOut } from "../session";
 import { Button, PrimaryButton } from "./button";
-import { SaveError } from "./save-error";
-import { FormError } from "./states";
 
 interface Props {
   title: string;
@@ -79,55 +75,3 @@ export const DialogButtons = ({ onClose, cancel = common.cancel, isOnly, retry, 
     {children}
   </div>
 );
-
-export interface ConfirmProps {
-  title: string;
-  /** Several are paragraphs. */
-  text: string | string[];
-  button: string;
-  cancel?: string;
-  dangerous?: boolean;
-  /** What it asks about is still being loaded. */
-  isLoading?: boolean;
-  /** Stands below the text. */
-  children?: ComponentChildren;
-  onConfirm: () => Promise<void>;
-  onClose: () => void;
-  /** Loads what is changed, which somebody else may have changed meanwhile. */
-  reload?: () => Promise<void>;
-}
-
-/** Asks before a change; stays open with the reason when the change fails. */
-export function Confirm(props: ConfirmProps) {
-  const { title, text, button, cancel, dangerous, isLoading = false, children, onConfirm, onClose, reload } = props;
-  const action = useAction(onConfirm);
-  return (
-    <Dialog title={title} onClose={onClose}>
-      {[text].flat().map((paragraph) => (
-        <p key={paragraph}>{paragraph}</p>
-      ))}
-      {children}
-      {reload ? (
-        <SaveError
-          error={action.error}
-          reload={reload}
-          explanation={formText.changedAsked}
-          loaded={formText.loadedAsked}
-        />
-      ) : (
-        <FormError error={action.error} />
-      )}
-      <DialogButtons onClose={onClose} cancel={cancel}>
-        <button
-          type="button"
-          class={dangerous ? "button danger" : "button primary"}
-          data-confirms
-          aria-disabled={action.isRunning || isLoading}
-          onClick={() => !isLoading && void action.run()}
-        >
-          {button}
-        </button>
-      </DialogButtons>
-    </Dialog>
-  );
-}

@@ -5,8 +5,10 @@ import { useAction } from "../action";
 import { inWords } from "../error-text";
 import type { FieldErrors } from "../field-errors";
 import { common } from "../messages";
+import { form as formText } from "../messages/form";
 import { CopyField } from "./copy-button";
 import { Dialog, DialogButtons } from "./dialog";
+import { Input, type InputProps } from "./field";
 import { Form, SubmitButton } from "./form";
 import { SaveError } from "./save-error";
 import { FormError } from "./states";
@@ -15,11 +17,14 @@ interface FormProps {
   title: string;
   /** The label of the submit button. */
   button: string;
+  cancel?: string;
   dangerous?: boolean;
   onSubmit: () => Promise<void>;
   onClose: () => void;
   /** Loads the document again after somebody else changed it. The typed text stays. */
   reload?: () => Promise<void>;
+  /** What that means, in words. */
+  reloading?: { explanation: string; loaded: string };
   /** The errors of the fields that the children show. */
   errorsOf?: (error: unknown) => FieldErrors;
   /** The errors that only this form has, by their codes, in words. */
@@ -33,8 +38,8 @@ const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: erro
 
 /** Asks for what a change needs; stays open with the reason when the change fails. */
 export function FormDialog(props: FormProps) {
-  const { title, button, dangerous, onSubmit, onClose, reload, errorsOf = NO_FIELDS, words, isWrong = false } = props;
-  const { children } = props;
+  const { title, button, cancel, dangerous, onSubmit, onClose, reload, isWrong = false } = props;
+  const { errorsOf = NO_FIELDS, words, reloading, children } = props;
   const action = useAction(onSubmit);
   const errors = errorsOf(action.error);
   return (
@@ -42,11 +47,11 @@ export function FormDialog(props: FormProps) {
       <Form onSubmit={() => !isWrong && void action.run()}>
         {typeof children === "function" ? children(errors) : children}
         {reload ? (
-          <SaveError error={errors.rest} reload={reload} />
+          <SaveError error={errors.rest} reload={reload} {...reloading} />
         ) : (
           <FormError error={inWords(errors.rest, words ?? {}, null)} />
         )}
-        <DialogButtons onClose={onClose}>
+        <DialogButtons onClose={onClose} cancel={cancel}>
           <SubmitButton class={dangerous ? "button danger" : undefined} isDisabled={action.isRunning || isWrong}>
             {button}
           </SubmitButton>
@@ -56,31 +61,30 @@ export function FormDialog(props: FormProps) {
   );
 }
 
-interface TextFieldProps {
-  label: string;
-  hint?: string;
-  longest: number;
-  value: string;
-  onChange: (value: string) => void;
+export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
+  /** Several are paragraphs. */
+  text: string | string[];
+  onConfirm: () => Promise<void>;
+  /** Stands below the text. */
+  children?: ComponentChildren;
 }
 
+const ASKED = { explanation: formText.changedAsked, loaded: formText.loadedAsked };
+
+/** Asks before a change. */
+export const Confirm = ({ text, onConfirm, children, ...own }: ConfirmProps) => (
+  <FormDialog {...own} reloading={ASKED} onSubmit={onConfirm}>
+    {[text].flat().map((paragraph) => (
+      <p key={paragraph}>{paragraph}</p>
+    ))}
+    {children}
+  </FormDialog>
+);
+
 /** A line of text that a form needs. */
-export function TextField({ label, hint, longest, value, onChange }: TextFieldProps) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="text"
-        required
-        maxLength={longest}
-        autocomplete="off"
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-      {hint && <small>{hint}</small>}
-    </label>
-  );
-}
+export const TextField = ({ longest, ...own }: InputProps & { longest: number }) => (
+  <Input {...own} required maxLength={longest} />
+);
 
 interface SecretProps {
   title: string;

@@ -27,7 +27,7 @@ export function SaveError({ error, reload, explanation = text.changed, loaded = 
         const within = event.currentTarget.closest("form, dialog");
         await reload();
         setAnswered(error);
-        within?.querySelector<HTMLElement>("[type=submit], [data-confirms]")?.focus();
+        within?.querySelector<HTMLElement>("[type=submit]")?.focus();
       }}
     >
       <b>{text.changedTitle}.</b> {explanation}

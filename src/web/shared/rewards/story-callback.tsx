@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { SmallButton } from "../components/button";
-import { Confirm } from "../components/dialog";
+import { Confirm } from "../components/form-dialog";
 import { Name } from "../components/name";
 import { Section } from "../components/section";
 import { Exact } from "../components/sent-request";

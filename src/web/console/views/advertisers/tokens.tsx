@@ -3,9 +3,8 @@
 import { useState } from "preact/hooks";
 import { confirmed } from "../../../shared/change";
 import { Button } from "../../../shared/components/button";
-import { SecretDialog } from "../../../shared/components/form-dialog";
+import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
-import { Confirm } from "../../../shared/components/dialog";
 import { Plus } from "../../../shared/components/icons";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { type Column, column, Table } from "../../../shared/components/table";

@@ -6,7 +6,7 @@ import { isBehind } from "../../../shared/behind";
 import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { LinkButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { CardSkeleton, CardTable } from "../../../shared/components/table";

@@ -6,7 +6,7 @@ import { refresh } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
 import { Button, LinkButton } from "../../../shared/components/button";
 import { Card } from "../../../shared/components/part";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { focusHeading, Heading } from "../../../shared/components/heading";
 import { Check, Warning } from "../../../shared/components/icons";
 import { FormError, Refused } from "../../../shared/components/states";

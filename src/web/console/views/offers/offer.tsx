@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
 import { LinkButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton, SmallButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { Button, PrimaryButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { Answer, SentRequest } from "../../../shared/components/sent-request";

@@ -5,7 +5,7 @@ import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
 import { appsApi as api } from "../../api/apps";
 import { document, terms as text } from "../../messages/apps";

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { confirmed } from "../../../shared/change";
 import { Button } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { RowButton } from "../../../shared/components/row-button";

@@ -2,8 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
-import { Confirm } from "../../../shared/components/dialog";
-import { SecretDialog } from "../../../shared/components/form-dialog";
+import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Name } from "../../../shared/components/name";
 import { buttonColumn } from "../../../shared/components/row-button";

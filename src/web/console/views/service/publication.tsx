@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { CachedView } from "../../../shared/cache";
 import { SmallButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
 import { withVerification } from "../../../shared/passkeys";

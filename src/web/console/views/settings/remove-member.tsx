@@ -5,7 +5,7 @@ import { Known } from "../../../shared/account/known";
 import type { RemovalProps } from "../../../shared/account/member-dialogs";
 import { settingsPath } from "../../../shared/account/settings";
 import { confirmed } from "../../../shared/change";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { SECTION_NAMES, settings } from "../../messages";
 import { frame } from "../../messages/frame";
 import { removal } from "../../messages/settings";

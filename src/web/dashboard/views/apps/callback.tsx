@@ -6,9 +6,9 @@ import { api } from "../../api";
 import { confirmed } from "../../../shared/change";
 import { Button, DangerButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
-import { Confirm, Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Field } from "../../../shared/components/field";
-import { SecretDialog } from "../../../shared/components/form-dialog";
+import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
 import { FormError, Problem, Skeleton } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
@@ -141,6 +141,7 @@ export function Callback({ app, reload }: PartProps) {
             reload,
           )}
           onClose={close}
+          reload={reload}
         />
       )}
       {open === "end" && (

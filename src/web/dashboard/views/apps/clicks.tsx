@@ -4,9 +4,8 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import { confirmed } from "../../../shared/change";
 import { Button, DangerButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/dialog";
 import { appForm } from "../../messages/apps";
-import { SecretDialog } from "../../../shared/components/form-dialog";
+import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
 import { withVerification } from "../../../shared/passkeys";
 import { Card, type PartProps } from "./part";
 

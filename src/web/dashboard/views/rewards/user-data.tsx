@@ -3,7 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { Button, DangerButton } from "../../../shared/components/button";
-import { Confirm, Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Input } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError, SaidNote } from "../../../shared/components/states";

@@ -8,7 +8,7 @@ import { useCached } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { ApiError } from "../../../shared/client";
 import { Choices } from "../../../shared/components/choices";
-import { Confirm } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/form-dialog";
 import { Loaded } from "../../../shared/components/loaded";
 import { Problem, Skeleton } from "../../../shared/components/states";
 import { api } from "../../api";
@@ -61,7 +61,7 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
       text={settings.members.removeText}
       button={revoked.length > 0 ? text.remove(revoked.length) : settings.members.remove}
       dangerous
-      isLoading={keys.isLoading || (!keys.data && !keys.error)}
+      isWrong={keys.isLoading || (!keys.data && !keys.error)}
       onConfirm={remove}
       onClose={onClose}
     >
