@@ -102,6 +102,60 @@ for (const Hand of HANDS) {
   });
 }
 
+for (const Hand of HANDS) {
+  test(`a page and an action open by their names by ${Hand.handName}`, async () => {
+    const page = await shared.open({ cookie: admin });
+    const hand = new Hand(page);
+    await page.goto("/console/service");
+    await page.getByRole("heading", { name: "Service" }).waitFor();
+    const asked = page.requests.length;
+    const open = async (text, name) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(text);
+      const link = page.getByRole("search").getByRole("link", { name, exact: true });
+      if (!(hand instanceof Keyboard)) return link.click();
+      await link.waitFor();
+      for (let moves = 0; !(await link.evaluate((one) => one === document.activeElement)); moves += 1) {
+        assert.ok(moves < 9, "arrows reach the link");
+        await page.keyboard.press("ArrowDown");
+      }
+      await page.keyboard.press("Enter");
+    };
+    await open("off", "Offers");
+    await page.getByRole("heading", { name: "Offers", exact: true }).waitFor();
+    assert.ok(!page.requests.slice(asked).some((request) => request.endsWith("/search")), "no server was asked");
+    assert.equal(await box(page).inputValue(), "");
+    // A dialog opens where one is already, too.
+    for (const [text, name, title] of [
+      ["new off", "New offer", "Create an offer"],
+      ["publ new", "New publisher", "Create a publisher"],
+    ]) {
+      await open(text, name);
+      await page.getByRole("dialog", { name: title }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      assert.equal(new URL(page.url()).hash, "");
+    }
+    await open("appr", "Approve held rewards");
+    await page.waitForURL(/\/console\?kind=held$/);
+    await closePage(page);
+  });
+}
+
+test("support is offered pages, and no changes", async () => {
+  const cookie = await signInToConsole(shared.signpost, "support", "Sam Idowu");
+  const page = await shared.open({ cookie });
+  await page.goto("/console/service#new");
+  await page.getByRole("heading", { name: "Service" }).waitFor();
+  await box(page).fill("offer");
+  await page.getByRole("search").getByRole("link", { name: "Offers", exact: true }).waitFor();
+  assert.equal(await page.getByRole("search").getByRole("link").count(), 1);
+  await page.goto("/console/offers#new");
+  await page.getByRole("heading", { name: "Offers", exact: true }).waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await closePage(page);
+});
+
 /** Nor does the history have what was pasted, in this browser or another that it is sent to. */
 async function isInMemoryAlone(page, text) {
   isUnseen(page, text);

@@ -3,10 +3,10 @@
 import { AccountMenu } from "../shared/account/menu";
 import { linksTo, Missing, Site } from "../shared/frame";
 import { lazy } from "../shared/lazy";
+import { PAGES } from "./commands";
 import { SearchBox } from "./components/search-box";
 import { common, frame as text, ROLE_NAMES } from "./messages";
 import { search as searchText } from "./messages/search";
-import * as router from "./router";
 import { type Route, route } from "./router";
 import { session } from "./session";
 import { Attention } from "./views/attention/attention";
@@ -17,16 +17,9 @@ const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 export function App() {
   const current = route.value;
   const member = session.value?.member;
-  const link = linksTo(current.view);
-  const links = [
-    { ...link(router.ATTENTION_PATH, text.attention, "attention"), beside: <OpenCount /> },
-    link(router.PUBLISHERS_PATH, text.publishers, "publishers", "publisher", "app"),
-    link(router.OFFERS_PATH, text.offers, "offers", "offer", "import"),
-    link(router.ADVERTISERS_PATH, text.advertisers, "advertisers", "advertiser"),
-    link(router.REWARDS_PATH, common.rewards, "rewards", "reward"),
-    link(router.SERVICE_PATH, text.service, "service"),
-    link(router.SETTINGS_PATH, common.settings, "settings"),
-  ];
+  const link = linksTo<string>(current.view);
+  const links = PAGES.map(({ name, path, views }) => link(path, name, ...views));
+  links[0]!.beside = <OpenCount />;
   return (
     <Site
       links={links}

@@ -17,7 +17,7 @@ export type Route =
   | { view: "reward"; appId: string; transactionId: string }
   | { view: "settings"; section: Section | null };
 
-const SECTIONS: Section[] = ["members", "alarms", "passkeys", "sessions", "audit"];
+export const SECTIONS: Section[] = ["members", "alarms", "passkeys", "sessions", "audit"];
 
 export const route = computed<Route>(() => {
   const [view, first, second, third, ...rest] = pathParts.value;

@@ -101,6 +101,15 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       shows: shows("This could not be loaded"),
     },
     "search-empty": { path: "/console/search", act: (page) => page.keyboard.press("Control+k"), isOverlay: true },
+    "search-commands": {
+      path: "/console/service",
+      act: async (page) => {
+        await page.getByRole("textbox", { name: "Search" }).fill("new");
+        await page.keyboard.press("ArrowDown");
+      },
+      shows: shows("New publisher"),
+      isOverlay: true,
+    },
     "search-none": {
       path: searched("x"),
       prepare: found({ matches: [], needs_app: false, is_incomplete: false }),

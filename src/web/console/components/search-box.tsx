@@ -1,7 +1,8 @@
-// The search in the header of every page.
+// The search in the header of every page. While somebody types, it offers pages and actions, too.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { refresh } from "../../shared/cache";
+import { commandsOf } from "../commands";
 import { search as text } from "../messages/search";
 import { openSearch, searchKey } from "../search-state";
 
@@ -32,10 +33,19 @@ export function SearchBox() {
     return () => document.removeEventListener("keydown", onKey);
   }, []);
   const asked = value.trim();
+  const commands = commandsOf(asked);
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || commands.length === 0) return;
+    event.preventDefault();
+    const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("input, a")];
+    stops.at((stops.indexOf(event.target as HTMLElement) + step) % stops.length)!.focus();
+  };
   return (
     <form
       class="search-box"
       role="search"
+      onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault();
         if (!asked) return;
@@ -62,9 +72,20 @@ export function SearchBox() {
         onFocus={(event) => event.currentTarget.select()}
       />
       <kbd aria-hidden="true">{SHORTCUT}</kbd>
-      <p class="search-hint" id={hint}>
-        {text.hint} <span class="shortcut-hint">{text.shortcut(SHORTCUT)}</span>
-      </p>
+      <div class="search-hint">
+        {commands.length > 0 && (
+          <ul class="options" onClick={() => setValue("")}>
+            {commands.map(({ name, path }) => (
+              <li key={name}>
+                <a href={path}>{name}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p id={hint}>
+          {text.hint} <span class="shortcut-hint">{text.shortcut(SHORTCUT)}</span>
+        </p>
+      </div>
     </form>
   );
 }

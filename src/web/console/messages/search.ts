@@ -2,12 +2,20 @@
 
 import { plural } from "../../shared/messages/plural";
 
+export const commands = {
+  publisher: "New publisher",
+  offer: "New offer",
+  advertiser: "New advertiser",
+  import: "Import offers",
+  held: "Approve held rewards",
+};
+
 export const search = {
   title: "Search",
   label: "Search",
   /** Where there is room for it. */
   placeholder: "Name or ID",
-  hint: "A name or a part of it, any ID, or a key.",
+  hint: "A name or a part of it, any ID, a key, a page or an action.",
   shortcut: (keys: string) => `Press ${keys} to come here.`,
   note: "Type a part of a name, or paste a transaction ID, click ID, user ID, App-Id, offer or goal ID, or a key.",
   nothingYet: "Search for a name, an ID or a key",

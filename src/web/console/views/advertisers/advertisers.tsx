@@ -20,6 +20,7 @@ import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import { advertisersApi } from "../../api/advertisers";
+import { isCreating, setCreating } from "../../commands";
 import { NamedLink } from "../../components/links";
 import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
 import { isId, MAX_ID } from "../../ids";
@@ -33,17 +34,16 @@ import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
 const PAGE_ADVERTISERS = 100;
 
 export function Advertisers() {
-  const [open, setOpen] = useState<"create" | "check" | null>(null);
-  const close = () => setOpen(null);
+  const [isChecking, setChecking] = useState(false);
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        <Button onClick={() => setOpen("check")}>{check.title}</Button>
-        {may("manage") && <AddButton onClick={() => setOpen("create")}>{text.create}</AddButton>}
+        <Button onClick={() => setChecking(true)}>{check.title}</Button>
+        {may("manage") && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>}
       </Heading>
       <List />
-      {open === "create" && <Create onClose={close} />}
-      {open === "check" && <CheckDialog onClose={close} />}
+      {isCreating() && <Create onClose={() => setCreating(false)} />}
+      {isChecking && <CheckDialog onClose={() => setChecking(false)} />}
     </>
   );
 }

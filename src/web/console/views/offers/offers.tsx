@@ -12,6 +12,7 @@ import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import { offersApi } from "../../api/offers";
+import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { type Ticks, tickable, useTicks } from "../../components/ticks";
 import { ListFoot, NoMatch } from "../../components/search-list";
@@ -33,7 +34,6 @@ import { NearCaps } from "./near-caps";
 const PAGE_OFFERS = 100;
 
 export function Offers() {
-  const [isCreating, setCreating] = useState(false);
   return (
     <>
       <Heading title={text.title} note={text.intro}>
@@ -46,7 +46,7 @@ export function Offers() {
       </Heading>
       <NearCaps />
       <List />
-      {isCreating && <Create onClose={() => setCreating(false)} />}
+      {isCreating() && <Create onClose={() => setCreating(false)} />}
     </>
   );
 }

@@ -1,7 +1,6 @@
 // All publishers. Requests for a new Pub-Key stand above them, because somebody waits.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { AddButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -15,6 +14,7 @@ import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
+import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { NamedLink } from "../../components/links";
 import { common } from "../../messages";
@@ -38,7 +38,6 @@ const PAGE_ROWS = 50;
 const shownIn = (query: string): Shown => (new URLSearchParams(query).get("state") === "waiting" ? "waiting" : "all");
 
 export function Publishers() {
-  const [isCreating, setCreating] = useState(false);
   const shown = shownIn(search.value);
   return (
     <>
@@ -55,7 +54,7 @@ export function Publishers() {
         />
       </div>
       <List key={shown} shown={shown} />
-      {isCreating && <CreatePublisher onClose={() => setCreating(false)} />}
+      {isCreating() && <CreatePublisher onClose={() => setCreating(false)} />}
     </>
   );
 }
