@@ -243,6 +243,18 @@ test("a period is compared with as many complete days on the same weekdays", () 
   assert.deepEqual(week("last_week"), { start_date: "2026-11-16", end_date: "2026-11-22" });
 });
 
+test("a date is read as the pages show it and in ISO's form, and nothing else is guessed", async () => {
+  const { dateText, dateWithWeekday, readDate } = await importSource("shared/format.ts");
+  for (let month = 1; month <= 12; month += 1) {
+    const date = `2024-${String(month).padStart(2, "0")}-09`;
+    for (const text of [date, dateText(date), dateWithWeekday(date)]) assert.equal(readDate(` ${text} `), date);
+  }
+  assert.equal(readDate("29 february 2024"), "2024-02-29");
+  for (const text of ["", "25.11.2026", "11/25/2026", "29 Feb 2026", "9 Foo 2026", "25 Nov"]) {
+    assert.equal(readDate(text), text);
+  }
+});
+
 test("rows are sorted by change over both periods, as a plain list of their sums is", () => {
   const random = generator(20_261_129);
   const pick = (most) => Math.floor(random() * most);

@@ -158,6 +158,17 @@ export function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(+utc(text)) && utc(text).toISOString().startsWith(text);
 }
 
+const MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec";
+
+/** The date of a text such as 2026-11-25, 25 Nov 2026 or Wed 25 Nov 2026. Other text stays as it is. */
+export function readDate(text: string): string {
+  const typed = text.trim();
+  const [, day = "", month = "", year] = /^(?:[a-z]+,? )?(\d{1,2}) ([a-z]{3})[a-z]* (\d{4})$/i.exec(typed) ?? [];
+  const number = String(MONTHS.indexOf(month.toLowerCase()) / 3 + 1).padStart(2, "0");
+  const date = `${year}-${number}-${day.padStart(2, "0")}`;
+  return isDate(date) ? date : typed;
+}
+
 const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "code" });
 
 /** Germany; the code itself where it names no country. */

@@ -239,7 +239,8 @@ export const views = ({ admin, support }) => ({
         .first()
         .click();
       const text = `${FACTS_HEADER}today,10000001,DE,home,rewarded,northlight,7.1,400,380,350,12,3.25\n`;
-      const date = await page.getByLabel("Day, in UTC").inputValue();
+      const day = await page.getByLabel("Day, in UTC").inputValue();
+      const date = new Date(`${day} UTC`).toISOString().slice(0, 10);
       const file = { name: "facts.csv", mimeType: "text/csv", buffer: Buffer.from(text.replace("today", date)) };
       await page.locator("input[type=file]").setInputFiles(file);
     },

@@ -216,6 +216,17 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     shows: shows("Open it: makes a click"),
   },
   rewards: { path: "/dashboard/rewards", cookie: owner, shows: shows("player-1") },
+  "rewards-dates": {
+    path: "/dashboard/rewards?from=2026-01-01",
+    cookie: owner,
+    act: async (page) => {
+      await open("Conversions (UTC): Since 1 Jan 2026")(page);
+      await page.getByLabel("To", { exact: true }).fill("25.11.2026");
+      await page.keyboard.press("Enter");
+    },
+    shows: shows("“25.11.2026” is not a date."),
+    isOverlay: true,
+  },
   "rewards-filters": {
     path: `/dashboard/rewards?app=${APP}&from=2026-01-01#user=player-1`,
     cookie: owner,
@@ -233,6 +244,16 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     cookie: owner,
     act: open("Send callbacks again"),
     shows: shows("Only those that the log shows: State Held for review."),
+    isOverlay: true,
+  },
+  "rewards-replay-dates": {
+    path: `/dashboard/rewards?app=${APP}&delivery=waiting`,
+    cookie: owner,
+    act: async (page) => {
+      await open("Send callbacks again")(page);
+      await page.getByRole("dialog").getByRole("button", { name: "Conversions (UTC): Any time" }).click();
+    },
+    shows: shows("Custom dates"),
     isOverlay: true,
   },
   "rewards-user": {

@@ -75,15 +75,10 @@ export class Keyboard {
     await this.page.keyboard.press(label[0].toLowerCase());
   }
 
-  /** Month, day and year are stops of their own, in the order of the context's locale; the first is wanted. */
   async writeDate(target, date) {
     await this.reach(target);
-    while (await target.evaluate((element) => element === document.activeElement)) {
-      await this.page.keyboard.press("Shift+Tab");
-    }
-    await this.page.keyboard.press("Tab");
-    const [year, month, day] = date.split("-");
-    await this.page.keyboard.type(month + day + year);
+    await this.page.keyboard.press("Control+a");
+    await this.page.keyboard.type(date);
   }
 
   async pickOption(box, option) {

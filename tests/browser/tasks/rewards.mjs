@@ -35,7 +35,8 @@ export async function filterByUser(page, hand, appName, user) {
   const { search } = new URL(page.url());
   assert.ok(search.includes("app=") && !search.includes(user), search);
   await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
-  await hand.choose(page.getByLabel("Period (UTC)"), "Today");
+  await hand.press(page.getByRole("button", { name: "Conversions (UTC): Any time" }));
+  await hand.press(page.getByRole("button", { name: "Today", exact: true }));
   const today = new Date().toISOString().slice(0, 10);
   await page.waitForURL(new RegExp(`[?&]from=${today}&to=${today}`));
   await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);

@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../shared/cache";
-import { Field } from "../../shared/components/field";
+import { DateInput } from "../../shared/components/field";
 import { Form, SubmitButton } from "../../shared/components/form";
 import { Card } from "../../shared/components/part";
 import { Failed, Skeleton } from "../../shared/components/states";
@@ -45,17 +45,12 @@ export function Reconcile({ appId }: { appId?: string }) {
     <Card title={text.title} intro={text.intro}>
       <Form class={appId ? "row" : "day-form"} onSubmit={compare}>
         {!appId && <AppField value={app} onChange={setApp} error={isTried && !isAppId(app) ? rewards.badApp : null} />}
-        <Field label={text.day} class="short" error={isTried && !isDate(date) ? text.badDay : null}>
-          {(props) => (
-            <input
-              {...props}
-              type="date"
-              max={today()}
-              value={date}
-              onInput={(event) => setDate(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <DateInput
+          label={text.day}
+          error={isTried && !isDate(date) ? text.badDay : null}
+          value={date}
+          onChange={setDate}
+        />
         <SubmitButton class="button" isDisabled={isLoading}>
           {isLoading ? text.comparing : text.compare}
         </SubmitButton>

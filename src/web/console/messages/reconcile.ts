@@ -13,7 +13,7 @@ export const reconcile = {
     "Compares an app's UTC day in two places: its outboxes, which keep its rewards and send its callbacks, and the " +
     "publisher's ledger, from which reports are made. Nothing is changed. Days stay comparable for 400 days.",
   day: "Day, in UTC",
-  badDay: "Choose a day.",
+  badDay: "Enter a day.",
   notFound: "There is no such app.",
   compare: "Compare",
   comparing: "Comparing…",

@@ -1,7 +1,9 @@
 // One field of a form: its name, a hint, and its error where it stands.
 
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
+import { dateText, isDate, readDate } from "../format";
+import { periods } from "../messages/periods";
 import { Problem } from "./states";
 
 interface ControlProps {
@@ -45,7 +47,7 @@ interface Typed extends Named {
 }
 
 export interface InputProps extends Typed {
-  type?: "text" | "date" | "datetime-local" | "number";
+  type?: "text" | "datetime-local" | "number";
   inputMode?: "numeric" | "decimal" | "url";
   required?: boolean;
   maxLength?: number;
@@ -54,9 +56,11 @@ export interface InputProps extends Typed {
   step?: number;
   list?: string;
   "data-first"?: boolean;
+  onBlur?: () => void;
+  onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-/** A line of text, a date or a number. */
+/** A line of text, a time or a number. */
 export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => (
@@ -70,6 +74,27 @@ export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
     )}
   </Field>
 );
+
+/** A date as the pages show it. `value` is one in ISO's form, or what was typed and is none. */
+export function DateInput({ value, error, onChange, ...own }: InputProps) {
+  // Until the field is left, it keeps what is typed.
+  const [typed, setTyped] = useState<string | null>(null);
+  const end = () => setTyped(null);
+  const isUnread = typed === null && value !== "" && !isDate(value);
+  return (
+    <Input
+      {...own}
+      error={isUnread ? periods.unreadable(value) : error}
+      value={typed ?? (isDate(value) ? dateText(value) : value)}
+      onChange={(text) => {
+        setTyped(text);
+        onChange(readDate(text));
+      }}
+      onBlur={end}
+      onKeyDown={(event) => event.key === "Enter" && end()}
+    />
+  );
+}
 
 /** Several lines of text. */
 export const Area = ({ label, hint, error, onChange, ...own }: Typed & { rows: number }) => (

@@ -162,11 +162,7 @@ export const replay = {
   mayPayTwice: sentence(
     `Send delivered callbacks, too. If ${RECEIVER} does not recognise a transaction ID that it has had, users are paid twice`,
   ),
-  since: "Conversions since (UTC)",
-  sinceHint: "Leave it empty for all.",
-  upTo: "Conversions up to (UTC)",
-  upToHint: "Leave it empty for all until now.",
-  badDates: "The last date is before the first.",
+  period: "Conversions (UTC)",
   only: (conditions: string) => `Only those that the log shows: ${conditions}.`,
   progress: "Callbacks that were queued",
   counting: "Counting…",

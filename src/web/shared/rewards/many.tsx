@@ -1,9 +1,8 @@
-// The parts of the questions about many rewards: the button that opens one, the days, and the count.
+// The parts of the questions about many rewards: the button that opens one, and the count.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { Input } from "../components/field";
-import { replay as text } from "../messages/rewards";
+import type { DateRange } from "../periods";
 
 interface OpenerProps {
   name: string;
@@ -39,47 +38,17 @@ export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, c
   );
 }
 
-export interface Days {
-  since: string;
-  upTo: string;
-}
-
-const areBad = ({ since, upTo }: Days) => since !== "" && upTo !== "" && upTo < since;
-
-interface DaysProps {
-  days: Days;
-  upToHint?: string;
-  onChange: (days: Days) => void;
-}
-
-export const DayFields = ({ days, upToHint = text.sinceHint, onChange }: DaysProps) => (
-  <div class="field-row replay-dates">
-    <Input
-      label={text.since}
-      hint={text.sinceHint}
-      type="date"
-      value={days.since}
-      onChange={(since) => onChange({ ...days, since })}
-    />
-    <Input
-      label={text.upTo}
-      hint={upToHint}
-      error={areBad(days) ? text.badDates : null}
-      type="date"
-      value={days.upTo}
-      onChange={(upTo) => onChange({ ...days, upTo })}
-    />
-  </div>
-);
-
 /** Counts the subjects of a question, and counts again when `choice` or the days change. */
-export function useCount<Counted>(choice: string, days: Days, count: (isOver: () => boolean) => Promise<Counted>) {
+export function useCount<Counted>(
+  choice: string,
+  range: DateRange,
+  count: (isOver: () => boolean) => Promise<Counted>,
+) {
   const [{ counted, error }, setState] = useState<{ counted?: Counted; error?: unknown }>({});
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isOver = false;
     setState({});
-    if (areBad(days)) return;
     count(() => isOver).then(
       (answer) => !isOver && setState({ counted: answer }),
       (problem) => !isOver && setState({ error: problem }),
@@ -87,11 +56,11 @@ export function useCount<Counted>(choice: string, days: Days, count: (isOver: ()
     return () => {
       isOver = true;
     };
-  }, [choice, days.since, days.upTo, round]);
+  }, [choice, range.start_date, range.end_date, round]);
   return {
     counted,
     error,
     retry: error !== undefined && (() => setRound(round + 1)),
-    isCounting: !counted && !error && !areBad(days),
+    isCounting: !counted && !error,
   };
 }

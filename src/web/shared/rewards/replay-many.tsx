@@ -7,6 +7,7 @@ import { useCached } from "../cache";
 import { isRefused } from "../client";
 import { PrimaryRun, SmallButton, SmallRun } from "../components/button";
 import { Choices } from "../components/choices";
+import { DateRangePicker } from "../components/date-range";
 import { Checkbox } from "../components/field";
 import { Dialog, DialogButtons } from "../components/dialog";
 import { focusHeading } from "../components/heading";
@@ -19,7 +20,7 @@ import { withVerification } from "../passkeys";
 import { usePolling } from "../poll";
 import { generation } from "../session";
 import type { ReplayCount, ReplayProgress, RewardDelivery, RewardFilter } from "../types";
-import { DayFields, Opener, useCount } from "./many";
+import { Opener, useCount } from "./many";
 
 interface Running {
   account: number;
@@ -87,14 +88,14 @@ const CHOICES: Props["delivery"][] = ["dead", "waiting", "delivered", ""];
 function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
   const [delivery, setDelivery] = useState<Props["delivery"]>(initial.delivery || "dead");
   const [isSure, setSure] = useState(false);
-  const [days, setDays] = useState({ since: initial.from, upTo: initial.to });
+  const [range, setRange] = useState({ start_date: initial.from, end_date: initial.to });
   // A state of callbacks that is rarely sent again is a choice only where the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
   // Users of a receiver that does not know repeats may be paid twice.
   const hasDelivered = delivery === "" || delivery === "delivered";
   const key = useIdempotencyKey();
-  const { counted, error, retry, isCounting } = useCount(delivery, days, async () => {
-    const filter = filterOf(delivery, days.since, days.upTo);
+  const { counted, error, retry, isCounting } = useCount(delivery, range, async () => {
+    const filter = filterOf(delivery, range.start_date, range.end_date);
     // A count needs the same right as what it counts: a fresh passkey.
     const answer = await withVerification(() => calls.countReplay(appId, filter));
     return { ...answer, filter: { ...filter, until: answer.until } };
@@ -124,7 +125,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
           setSure(false);
         }}
       />
-      <DayFields days={days} upToHint={text.upToHint} onChange={setDays} />
+      <DateRangePicker label={text.period} range={range} onChange={setRange} />
       {fixed && (
         <p class="note">
           <Name>{text.only(fixed)}</Name>

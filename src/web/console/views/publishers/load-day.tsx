@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { ApiError } from "../../../shared/client";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
-import { Input } from "../../../shared/components/field";
+import { DateInput } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { focusHeading } from "../../../shared/components/heading";
 import { FormError } from "../../../shared/components/states";
@@ -59,8 +59,8 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const lines = error instanceof ApiError ? error.lines : [];
   return (
     <Dialog title={text.dialogTitle} onClose={onClose} isWide keepOpen={load.isRunning}>
-      <Form onSubmit={() => void load.run()}>
-        <Input label={text.day} type="date" required value={date} onChange={setDate} />
+      <Form onSubmit={() => isDate(date) && void load.run()}>
+        <DateInput label={text.day} required value={date} onChange={setDate} />
         <DropFile
           accept={ACCEPTED}
           text={text.drop}

@@ -4,13 +4,15 @@ import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { PrimaryButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
+import { DateRangePicker } from "../../../shared/components/date-range";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError } from "../../../shared/components/states";
 import { endOf, startOf } from "../../../shared/format";
 import { common } from "../../../shared/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../shared/messages/rewards";
-import { DayFields, type Days, Opener, useCount } from "../../../shared/rewards/many";
+import type { DateRange } from "../../../shared/periods";
+import { Opener, useCount } from "../../../shared/rewards/many";
 import { settle as text } from "../../messages/rewards";
 import type { ManyFilter, ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
@@ -40,12 +42,12 @@ export function SettleMany(props: Props) {
   );
 }
 
-const filterOf = ({ state, reason, user }: RewardsFilter, { since, upTo }: Days): ManyFilter => ({
+const filterOf = ({ state, reason, user }: RewardsFilter, { start_date, end_date }: DateRange): ManyFilter => ({
   status: state as ManyFilter["status"],
   ...(reason && { reason }),
   ...(user && { user_id: user }),
-  ...(since && { since: startOf(since) }),
-  ...(upTo && { until: endOf(upTo) }),
+  ...(start_date && { since: startOf(start_date) }),
+  ...(end_date && { until: endOf(end_date) }),
 });
 
 interface QuestionProps extends Props {
@@ -56,17 +58,17 @@ interface QuestionProps extends Props {
 function Question({ filter, actions, appName, onSettled, onClose }: QuestionProps) {
   const { app } = filter;
   const [action, setAction] = useState(actions[0]!);
-  const [days, setDays] = useState({ since: "", upTo: "" });
+  const [range, setRange] = useState({ start_date: "", end_date: "" });
   const [reason, setReason] = useState("");
   const [result, setResult] = useState<SettledMany | null>(null);
   const [done, setDone] = useState(0);
-  const { counted, error, retry, isCounting } = useCount(action, days, (isOver) => {
-    const question = { filter: filterOf(filter, days), reason: REASON_OF_COUNT, dry_run: true };
+  const { counted, error, retry, isCounting } = useCount(action, range, (isOver) => {
+    const question = { filter: filterOf(filter, range), reason: REASON_OF_COUNT, dry_run: true };
     return settleAll(app, action, question, { onPart: () => {}, isOver });
   });
   const run = useAction(async (despite: string[]) => {
     // Those that were counted are settled, and none that came later.
-    const many = { ...filterOf(filter, days), until: counted!.until };
+    const many = { ...filterOf(filter, range), until: counted!.until };
     const settlement = {
       filter: many,
       reason: reason.trim(),
@@ -106,7 +108,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
             onChange={([value]) => setAction(value!)}
           />
         )}
-        <DayFields days={days} onChange={setDays} />
+        <DateRangePicker label={replay.period} range={range} onChange={setRange} />
         <ReasonField value={reason} onChange={setReason} />
         <p role="status">
           {run.isRunning

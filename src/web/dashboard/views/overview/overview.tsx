@@ -2,16 +2,16 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
+import { DateRangePicker } from "../../../shared/components/date-range";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Stale } from "../../../shared/components/states";
 import { dateRangeText } from "../../../shared/format";
 import { search, setSearch } from "../../../shared/navigation";
-import { DateRangePicker } from "../../components/date-range";
-import { common, dataThrough, overview as text, reports as reportsText } from "../../messages";
+import { common, dataThrough, overview as text } from "../../messages";
 import { MAX_DAYS } from "../../report-facts";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { type DateRange, isRefusal, type Overview as Data } from "../../types";
-import { daysOf, type Preset } from "../reports/periods";
+import { daysOf, PRESETS } from "../reports/periods";
 import { parseRange, rangeQuery, resolveRange } from "../reports/state";
 import { ACTIVITY_KEY, useActivity } from "../use-activity";
 import { Checklist, Health, RewardTiles } from "./activity";
@@ -24,7 +24,7 @@ import { Trouble } from "./trouble";
 
 const ACTIVITY_MILLISECONDS = 10_000;
 /** Of today alone there is no complete day, and it has a line of its own. */
-const PRESETS = ["last_7", "last_30", "last_90", "this_week", "last_week", "this_month", "last_month"] as const;
+const OWN_PRESETS = PRESETS.filter((preset) => preset !== "today");
 
 export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
@@ -37,7 +37,6 @@ export function Overview() {
   if (figures) last.current = figures;
   const hasFailed = asked.error !== undefined && !figures;
   const shown = figures ?? (hasFailed ? null : last.current);
-  const choose = (range: Preset | DateRange) => setSearch(rangeQuery(range), "push");
   // After the key numbers, which it must not hold up.
   const activity = useActivity(data !== undefined);
   // A publisher that goes live waits for the next tick.
@@ -66,13 +65,11 @@ export function Overview() {
       <Heading title={text.title} within={data ? [data.publisher.name] : []} note={note}>
         <DateRangePicker
           range={resolveRange(period, days)}
-          preset={PRESETS.find((preset) => preset === period) ?? null}
-          presets={PRESETS}
-          presetName={(preset) => reportsText.presets[preset]}
-          today={days.today}
+          preset={typeof period === "string" ? period : null}
+          presets={OWN_PRESETS}
+          days={days}
           mostDays={MAX_DAYS}
-          onPreset={choose}
-          onRange={choose}
+          onChange={(range, preset) => setSearch(rangeQuery(preset ?? range), "push")}
         />
       </Heading>
       {error && !data ? (

@@ -1,13 +1,13 @@
 // The question: dates, what to break down by, metrics, filters, comparison.
 
+import { DateRangePicker } from "../../../shared/components/date-range";
 import { Checkbox } from "../../../shared/components/field";
 import { CheckboxMenu } from "../../components/checkbox-menu";
-import { DateRangePicker } from "../../components/date-range";
 import { DIMENSION_NAMES, METRIC_HINTS, METRIC_NAMES, reports as text } from "../../messages";
 import { DIMENSIONS, MAX_DAYS } from "../../report-facts";
 import { adTagBlocked, metricBlocked, METRICS } from "./columns";
 import { Filters } from "./filters";
-import { type Days, PRESETS } from "./periods";
+import type { Days } from "./periods";
 import { defaultOrder, type ReportState, resolveRange, usesAdTag } from "./state";
 
 interface Props {
@@ -24,12 +24,9 @@ export function Toolbar({ state, days, onChange }: Props) {
       <DateRangePicker
         range={range}
         preset={typeof state.range === "string" ? state.range : null}
-        presets={PRESETS}
-        presetName={(preset) => text.presets[preset]}
-        today={days.today}
+        days={days}
         mostDays={MAX_DAYS}
-        onPreset={(preset) => onChange({ range: preset })}
-        onRange={(dates) => onChange({ range: dates })}
+        onChange={(range, preset) => onChange({ range: preset ?? range })}
       />
       <Compare state={state} onChange={onChange} />
       <CheckboxMenu

@@ -1,0 +1,45 @@
+// Periods: the presets of every page with dates.
+
+import type { Schemas } from "./api-types";
+import { addDays } from "./format";
+import { periods as text } from "./messages/periods";
+
+export type Preset = keyof typeof text.presets;
+export const PRESETS = Object.keys(text.presets) as Preset[];
+
+export type DateRange = Schemas["BatchQuery"]["date_range"];
+
+/** The days that presets and comparisons go by. */
+export interface Days {
+  today: string;
+  /** The last day of which there is all data; those after it would be compared as if nothing had been earned. */
+  last: string;
+  /** Days after it can still change, where one is final. */
+  finalThrough?: string | null;
+}
+
+/** The days of a list, where the newest matters and nothing leaves today out. */
+export function daysOfList(): Days {
+  const today = new Date().toISOString().slice(0, 10);
+  return { today, last: today };
+}
+
+/** Dates of a preset. Weeks begin on Monday. The last days are those of which there is all data. */
+export function presetRange(preset: Preset, { today, last }: Days): DateRange {
+  const yesterday = addDays(today, -1);
+  const monday = addDays(today, -((new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7));
+  const firstOf = (date: string) => `${date.slice(0, 7)}-01`;
+  const lastMonth = addDays(firstOf(today), -1);
+  const days = (start_date: string, end_date: string): DateRange => ({ start_date, end_date });
+  return {
+    today: days(today, today),
+    yesterday: days(yesterday, yesterday),
+    last_7: days(addDays(last, -6), last),
+    last_30: days(addDays(last, -29), last),
+    last_90: days(addDays(last, -89), last),
+    this_week: days(monday, today),
+    last_week: days(addDays(monday, -7), addDays(monday, -1)),
+    this_month: days(firstOf(today), today),
+    last_month: days(firstOf(lastMonth), lastMonth),
+  }[preset];
+}
