@@ -28,7 +28,6 @@ const NO_DATES: DateRange = { start_date: "", end_date: "" };
 // People who dictate, or whose screen reader has letters for commands, can turn the letters off.
 const areLettersOn = signal(localStorage.letters !== "off");
 effect(() => localStorage.setItem("letters", areLettersOn.value ? "on" : "off"));
-
 const FIELDS = "input:not([type=checkbox], [type=radio]), select, textarea";
 
 function rangeText({ start_date: start, end_date: end }: DateRange) {
