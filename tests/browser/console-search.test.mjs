@@ -82,7 +82,9 @@ for (const Hand of HANDS) {
     await page.goto("/console/service");
     await page.getByRole("heading", { name: "Service" }).waitFor();
     await paste(page, hand, "arcade");
-    await hand.press(page.getByRole("table", { name: /^\d+ matches$|^1 match$/ }).getByRole("link", { name: "Lumen Arcade" }));
+    await hand.press(
+      page.getByRole("table", { name: /^\d+ matches$|^1 match$/ }).getByRole("link", { name: "Lumen Arcade" }),
+    );
     await page.waitForURL((url) => url.pathname === `/console/publishers/${DEMO}`);
     await closePage(page);
   });
