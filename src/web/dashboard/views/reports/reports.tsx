@@ -1,6 +1,6 @@
 // Reports: a question, its chart and its table. Every choice is in the address.
 
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
 import { Button, LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
@@ -17,11 +17,15 @@ import { ChartCard } from "./chart-card";
 import { type Days, daysOf } from "./periods";
 import { ReportActions } from "./actions";
 import { ResultTable } from "./result-table";
-import { formatState, parseState, repair, type ReportState, resolveRange } from "./state";
+import { formatState, parseState, rememberColumns, repair, type ReportState, resolveRange, usualQuery } from "./state";
 import { Toolbar } from "./toolbar";
 import { type Report, useReport } from "./use-report";
 
 export function Reports() {
+  // An address of its own, so that a link to the page shows others the same columns.
+  useLayoutEffect(() => {
+    if (!search.peek()) setSearch(usualQuery(), "replace");
+  }, []);
   const overview = useCached(OVERVIEW_KEY, loadOverview);
   const days = daysOf(overview.data);
   const state = parseState(search.value);
@@ -35,7 +39,10 @@ export function Reports() {
   const shown = report.cached.data ? { state, report } : error ? null : last.current;
 
   // A change of anything but the page starts at the first page.
-  const change = (part: Partial<ReportState>) => setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
+  const change = (part: Partial<ReportState>) => {
+    if (part.metrics) rememberColumns(part.metrics);
+    setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
+  };
 
   const table = report.table && !isRefusal(report.table) ? report.table : null;
   const through = report.cached.data?.data_through ?? overview.data?.data_through;

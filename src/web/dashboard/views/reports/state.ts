@@ -134,3 +134,11 @@ export function formatState(state: ReportState): string {
   const text = params.toString().replaceAll("%2C", ",");
   return text ? `?${text}` : "";
 }
+
+const COLUMNS_KEY = "report-columns";
+
+/** The browser keeps the metrics that were chosen last. */
+export const rememberColumns = (metrics: Metric[]) => localStorage.setItem(COLUMNS_KEY, metrics.join());
+
+/** The query of the page without a choice. */
+export const usualQuery = () => formatState(parseState(`?metrics=${localStorage.getItem(COLUMNS_KEY) ?? ""}`));
