@@ -17,13 +17,11 @@ const TARGET = ["chrome129", "firefox128", "safari18.4"];
 // What a page shows before its script runs.
 const SITES = {
   dashboard: {
-    title: "Dashboard",
     first: "/v1/dashboard/overview",
     views: { "": "Overview", "/reports": "Reports", "/apps": "Apps", "/rewards": "Rewards", "/settings": "Settings" },
     without: "The dashboard needs JavaScript. The reporting API gives the same numbers without it.",
   },
   console: {
-    title: "Console",
     first: "/v1/console/session",
     views: {
       "": "Attention",
@@ -57,7 +55,7 @@ function pack(contents) {
   return [end - bytes.length, end];
 }
 
-async function buildSite(name, { title, first, views, without, extra = "" }) {
+async function buildSite(name, { first, views, without, extra = "" }) {
   const source = join(WEB, name);
   const assets = `/${name}/assets/`;
   // The entry, what it shares with views that are loaded when they are opened, and these views.
@@ -92,7 +90,6 @@ async function buildSite(name, { title, first, views, without, extra = "" }) {
   const html = shell
     .replace(/<!--(?!\[).*?-->\s*/gs, "")
     .replaceAll("{{root}}", () => `/${name}`)
-    .replace("{{title}}", () => title)
     .replace("{{first}}", () => first)
     .replace("{{without}}", () => without)
     .replace("{{extra}}", () => extra)
