@@ -30,9 +30,15 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
   // A panel that would leave the screen on the right hangs from the button's right edge.
   useLayoutEffect(() => {
     if (!isOpen || align === "right") return;
-    const element = panel.current!;
-    const { right } = element.getBoundingClientRect();
-    element.classList.toggle("right", right > document.documentElement.clientWidth - 8);
+    const place = () => {
+      const { classList } = panel.current!;
+      classList.remove("right");
+      const { right } = panel.current!.getBoundingClientRect();
+      classList.toggle("right", right > document.documentElement.clientWidth - 8);
+    };
+    place();
+    addEventListener("resize", place);
+    return () => removeEventListener("resize", place);
   }, [isOpen]);
 
   // A layout effect, too: one that waits for the next frame could take the focus from the field that someone quick has reached.
