@@ -94,11 +94,11 @@ function Result({ comparison }: { comparison: Comparison }) {
         </p>
       )}
       <p>{text.rewards(comparison)}</p>
-      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey="what" />
+      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey="what" stacks={false} />
       {busy.length > 0 && (
         <>
           <h3>{text.outboxes}</h3>
-          <Table stacks name={text.outboxes} columns={OUTBOX_COLUMNS} rows={busy} rowKey="outbox" />
+          <Table name={text.outboxes} columns={OUTBOX_COLUMNS} rows={busy} rowKey="outbox" />
         </>
       )}
       {busy.length > 0 && quiet > 0 && <p class="note">{text.leftOut(quiet)}</p>}
@@ -107,7 +107,6 @@ function Result({ comparison }: { comparison: Comparison }) {
           <h3>{text.transactions}</h3>
           <p class="note">{text.transactionsNote}</p>
           <Table
-            stacks
             name={text.transactions}
             columns={transactionColumns(comparison.app_id)}
             rows={transactions}

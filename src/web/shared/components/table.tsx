@@ -41,88 +41,63 @@ export interface TableProps<Row> {
   sorting?: Sorting;
   hasTotals?: boolean;
   isBusy?: boolean;
-  /** On a narrow screen each row becomes a list of names and values instead of scrolling sideways. */
+  /** Unless false, the values of each row stand below its name on a narrow screen, and nothing scrolls sideways. */
   stacks?: boolean;
   class?: string;
 }
 
-/** Whether an element's content is larger than the element. Only then does it need a place in the tab order. */
+/** How a table is larger than its region. Only a region that scrolls needs a place in the tab order. */
 function useOverflow() {
   const element = useRef<HTMLDivElement>(null);
-  const [overflows, setOverflows] = useState(false);
+  const [state, setState] = useState("");
+  const measure = () => {
+    // The observer may report once more after the table is gone.
+    if (!element.current) return;
+    const { clientWidth, clientHeight, scrollLeft, firstElementChild } = element.current;
+    const { offsetWidth, offsetHeight } = firstElementChild as HTMLElement;
+    const isCut = offsetWidth - scrollLeft > clientWidth + 1;
+    if (offsetWidth > clientWidth) setState(isCut ? "overflows wide cut" : "overflows wide");
+    else setState(offsetHeight > clientHeight ? "overflows" : "");
+  };
   useEffect(() => {
-    const region = element.current!;
-    const measure = () =>
-      setOverflows(region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight);
     const observer = new ResizeObserver(measure);
-    observer.observe(region);
-    if (region.firstElementChild) observer.observe(region.firstElementChild);
+    observer.observe(element.current!);
+    observer.observe(element.current!.firstElementChild!);
     return () => observer.disconnect();
   }, []);
-  return { element, overflows };
+  return { element, state, measure };
 }
 
+// A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
 export function Table<Row>(props: TableProps<Row>) {
-  const { name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks, class: extra = "" } = props;
-  const { element, overflows } = useOverflow();
+  const { name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks = true, class: extra = "" } = props;
+  const { element, state, measure } = useOverflow();
   const keyOf = typeof rowKey === "function" ? rowKey : (row: Row) => String(row[rowKey]);
-  // A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
-  const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? name : undefined);
   return (
     <div
-      class={`table-region ${stacks ? "stacks" : ""} ${overflows ? "overflows" : ""} ${extra}`}
+      class={`table-region ${stacks ? "stacks" : ""} ${state} ${extra}`}
       ref={element}
-      role={overflows ? "region" : undefined}
-      aria-label={overflows ? text.scroll(name) : undefined}
-      tabIndex={overflows ? 0 : undefined}
+      onScroll={measure}
+      role={state ? "region" : undefined}
+      aria-label={state ? text.scroll(name) : undefined}
+      tabIndex={state ? 0 : undefined}
     >
-      <table role={role("table")} aria-label={name} aria-busy={isBusy || undefined}>
-        <thead role={role("rowgroup")}>
-          <tr role={role("row")}>
+      <table role="table" aria-label={name} aria-busy={isBusy || undefined}>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map((column) => (
               <Header key={column.key} column={column} sorting={sorting} />
             ))}
           </tr>
         </thead>
         {hasTotals && (
-          <tbody class="totals">
-            <tr>
-              {columns.map((column, index) =>
-                index === 0 ? (
-                  <th scope="row" key={column.key}>
-                    {column.total}
-                  </th>
-                ) : (
-                  <td key={column.key} class={column.isNumber ? "number" : undefined}>
-                    {column.total}
-                  </td>
-                ),
-              )}
-            </tr>
+          <tbody class="totals" role="rowgroup">
+            <Cells columns={columns} of={({ total }) => total} />
           </tbody>
         )}
-        <tbody role={role("rowgroup")}>
+        <tbody role="rowgroup">
           {rows.map((row, index) => (
-            <tr key={keyOf(row, index)} role={role("row")}>
-              {columns.map((column, index) =>
-                index === 0 ? (
-                  <th scope="row" key={column.key} role={role("rowheader")}>
-                    {column.cell(row)}
-                  </th>
-                ) : (
-                  <td
-                    key={column.key}
-                    role={role("cell")}
-                    class={column.isNumber ? "number" : undefined}
-                    data-label={
-                      stacks && !column.isHeaderHidden && typeof column.header === "string" ? column.header : undefined
-                    }
-                  >
-                    {column.cell(row)}
-                  </td>
-                ),
-              )}
-            </tr>
+            <Cells key={keyOf(row, index)} columns={columns} of={({ cell }) => cell(row)} />
           ))}
         </tbody>
       </table>
@@ -130,13 +105,37 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+interface CellsProps<Row> {
+  columns: Column<Row>[];
+  of: (column: Column<Row>) => ComponentChildren;
+}
+
+/** A row of values or of totals. */
+const Cells = <Row,>({ columns: [first, ...others], of }: CellsProps<Row>) => (
+  <tr role="row">
+    <th scope="row" role="rowheader">
+      {first && of(first)}
+    </th>
+    {others.map((column) => (
+      <td
+        key={column.key}
+        role="cell"
+        class={column.isNumber ? "number" : undefined}
+        data-label={!column.isHeaderHidden && typeof column.header === "string" ? column.header : undefined}
+      >
+        {of(column)}
+      </td>
+    ))}
+  </tr>
+);
+
 /** A table, or a line in its place where it has no rows. */
 export const TableOr = <Row,>({ none, ...table }: TableProps<Row> & { none: ComponentChildren }) =>
-  table.rows.length > 0 ? <Table stacks {...table} /> : <p class="card-foot">{none}</p>;
+  table.rows.length > 0 ? <Table {...table} /> : <p class="card-foot">{none}</p>;
 
 export const CardTable = <Row,>(table: TableProps<Row>) => (
   <div class="card table-card">
-    <Table stacks {...table} />
+    <Table {...table} />
   </div>
 );
 

@@ -52,7 +52,6 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
       </div>
       {attempts.length > 0 && (
         <Table
-          stacks
           name={`${text.callback(EVENT_NAMES[event])}, ${text.tries.toLowerCase()}`}
           columns={columns}
           rows={attempts}

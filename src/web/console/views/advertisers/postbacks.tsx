@@ -46,7 +46,7 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
               {code && <Button onClick={() => show("")}>{text.clear}</Button>}
             </div>
           ) : (
-            <Table stacks name={text.title} columns={COLUMNS} rows={keyed(shown)} rowKey="key" />
+            <Table name={text.title} columns={COLUMNS} rows={keyed(shown)} rowKey="key" />
           )
         }
       </Loaded>

@@ -47,13 +47,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
     <Card title={text.title} intro={text.intro}>
       {rows.length > 0 ? (
         <div class="part-table">
-          <Table
-            stacks
-            name={text.title}
-            columns={columns(uses !== undefined, setRevoked)}
-            rows={rows}
-            rowKey="token_id"
-          />
+          <Table name={text.title} columns={columns(uses !== undefined, setRevoked)} rows={rows} rowKey="token_id" />
         </div>
       ) : (
         <p class="no-tokens">

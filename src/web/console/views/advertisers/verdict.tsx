@@ -38,5 +38,5 @@ const COLUMNS: Column<Parameter>[] = [
 export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {
   if (parameters.length === 0) return <p class="note">{text.noParameters}</p>;
   // A postback may have two parameters of one name.
-  return <Table stacks name={name} columns={COLUMNS} rows={parameters} rowKey={(_, index) => index} />;
+  return <Table name={name} columns={COLUMNS} rows={parameters} rowKey={(_, index) => index} />;
 }

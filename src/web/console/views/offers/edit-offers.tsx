@@ -197,13 +197,7 @@ function Preview({ planned, run, done, back, onClose }: PreviewProps) {
       {newTerms > 0 && <p class="note">{text.newTerms(newTerms)}</p>}
       {rows.length > 0 && (
         <div class="dialog-table">
-          <Table
-            stacks
-            name={review.changes}
-            columns={COLUMNS}
-            rows={rows}
-            rowKey={({ id, field }) => `${id} ${field}`}
-          />
+          <Table name={review.changes} columns={COLUMNS} rows={rows} rowKey={({ id, field }) => `${id} ${field}`} />
         </div>
       )}
       <Problem>{wrong.length > 0 && wrong.join(" ")}</Problem>

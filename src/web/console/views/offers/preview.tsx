@@ -66,7 +66,7 @@ function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown
       </p>
       <p class="steps-text">{offer.desc.raw || text.noText}</p>
       <div class="dialog-table">
-        <Table stacks name={text.goals} columns={columns} rows={offer.gls} rowKey="id" />
+        <Table name={text.goals} columns={columns} rows={offer.gls} rowKey="id" />
       </div>
       <Exact label={text.json} value={JSON.stringify(offer, null, 2)} isOpen={false} />
     </div>

@@ -61,6 +61,6 @@ const COLUMNS: Column<Change>[] = [
 
 const Changes = ({ changes }: { changes: Change[] }) => (
   <div class="dialog-table">
-    <Table stacks name={text.changes} columns={COLUMNS} rows={changes} rowKey="field" />
+    <Table name={text.changes} columns={COLUMNS} rows={changes} rowKey="field" />
   </div>
 );

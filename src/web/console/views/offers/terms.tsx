@@ -41,7 +41,6 @@ export function TermsOf({ offer, reload }: Props) {
         <Loaded of={terms} loading={<TableSkeleton rows={2} />} isCompact>
           {({ current, revisions }) => (
             <Table
-              stacks
               name={text.title}
               columns={columns(current, nameOf)}
               rows={isWhole ? revisions : revisions.slice(0, SHOWN)}

@@ -21,7 +21,7 @@ export function ChangedSums({ rows }: { rows: ChangedSum[] }) {
   const { nameOf } = useAppNames(rows.flatMap(({ app_id: id }) => id ?? []));
   return (
     <div class="dialog-table">
-      <Table stacks name={text.table} columns={columns(nameOf)} rows={rows} rowKey={({ app_id: id }) => id ?? ""} />
+      <Table name={text.table} columns={columns(nameOf)} rows={rows} rowKey={({ app_id: id }) => id ?? ""} />
     </div>
   );
 }

@@ -82,7 +82,6 @@ function Endpoints({ data, nameOf }: { data: Activity; nameOf: NameOf }) {
   return (
     <Section title={endpoints.title}>
       <Table
-        stacks
         name={endpoints.title}
         columns={callbackColumns({ app, hints: endpoints.hints })}
         rows={rows}

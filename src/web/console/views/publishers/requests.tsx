@@ -34,7 +34,7 @@ export function Requests() {
       <Stale of={requests} retry={requests.reload} />
       {rows.length > 0 && (
         <Section title={text.title}>
-          <Table stacks name={text.title} columns={columns(setAsked)} rows={rows} rowKey="publisher_id" />
+          <Table name={text.title} columns={columns(setAsked)} rows={rows} rowKey="publisher_id" />
           {rows.length >= MAX_REQUESTS && <p class="note card-foot">{text.more}</p>}
         </Section>
       )}

@@ -131,13 +131,7 @@ const columns: Column<PageMatch>[] = [
 export function PageMatches({ matches, total }: { matches: PageMatch[]; total: number }) {
   return (
     <Section title={text.several(total)} class="card table-card">
-      <Table
-        stacks
-        name={text.several(total)}
-        columns={columns}
-        rows={matches}
-        rowKey={(match) => JSON.stringify(match)}
-      />
+      <Table name={text.several(total)} columns={columns} rows={matches} rowKey={(match) => JSON.stringify(match)} />
     </Section>
   );
 }

@@ -24,7 +24,7 @@ export function UserFound({ match: { app_id: app, user_id: user, rewards } }: { 
       tools={<a href={rewardsHref({ app, user })}>{text.all}</a>}
     >
       {rewards.length > 0 ? (
-        <Table stacks name={text.table} columns={columns(app, false)} rows={rewards} rowKey="transaction_id" />
+        <Table name={text.table} columns={columns(app, false)} rows={rewards} rowKey="transaction_id" />
       ) : (
         <p class="card-foot">{text.none}</p>
       )}

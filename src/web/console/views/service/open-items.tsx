@@ -40,7 +40,6 @@ export function OpenItems({ title, kinds, none, columns, children }: Props) {
         <>
           {items.length > 0 ? (
             <Table
-              stacks
               name={title}
               columns={columns(nameOf)}
               rows={items}

@@ -41,7 +41,7 @@ export function Pools({ service: cached }: { service: CachedView<Service> }) {
             <p class={refused > 0 ? "card-foot failed-text" : "card-foot"}>
               {refused > 0 ? text.some(refused) : text.none}
             </p>
-            {work.length > 0 && <Table name={text.title} columns={columns} rows={work} rowKey="name" />}
+            {work.length > 0 && <Table name={text.title} columns={columns} rows={work} rowKey="name" stacks={false} />}
           </>
         );
       }}

@@ -78,13 +78,7 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
         <>
           <p class="card-foot">{reconcile.rewards(rewards)}</p>
           {rewards.apps.length > 0 && (
-            <Table
-              stacks
-              name={title}
-              columns={rewardColumns(nameOf, rewards.date)}
-              rows={rewards.apps}
-              rowKey="app_id"
-            />
+            <Table name={title} columns={rewardColumns(nameOf, rewards.date)} rows={rewards.apps} rowKey="app_id" />
           )}
         </>
       )}

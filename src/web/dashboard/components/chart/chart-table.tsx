@@ -20,5 +20,5 @@ export function ChartTable({ data }: { data: ChartData }) {
   ];
   // The newest day first, as in the reports.
   const rows = data.dates.map((_, index) => index).reverse();
-  return <Table name={data.title} columns={columns} rows={rows} rowKey={String} class="chart-table" />;
+  return <Table name={data.title} columns={columns} rows={rows} rowKey={String} stacks={false} class="chart-table" />;
 }

@@ -56,7 +56,7 @@ export function MacroList({ used, insert }: ListProps) {
   return (
     <details class="macros">
       <summary>{text.usedMacros(used.length, MACRO_NAMES.length)}</summary>
-      <Table stacks name={text.macro} columns={columns} rows={MACRO_NAMES} rowKey={(name) => name} />
+      <Table name={text.macro} columns={columns} rows={MACRO_NAMES} rowKey={(name) => name} />
     </details>
   );
 }

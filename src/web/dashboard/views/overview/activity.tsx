@@ -135,5 +135,5 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
       </>
     ),
   });
-  return <Table stacks name={text.health.title} columns={columns} rows={callbacksOf(data)} rowKey="app_id" />;
+  return <Table name={text.health.title} columns={columns} rows={callbacksOf(data)} rowKey="app_id" />;
 }
