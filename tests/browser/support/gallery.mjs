@@ -12,6 +12,9 @@ export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
 const PICTURES = join(ROOT, ".github/pictures");
 const PICTURE_WIDTH = 1440;
 
+/** Widths in between; the last ones are also those of a wide screen at 200 and 400 %. Only tables may scroll sideways there. */
+const WIDTHS_BETWEEN = [900, 800, 768, 720, 640, 360, 320];
+
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 // Another scheme has other colours and nothing else.
 const COLOURS = ["color-contrast", "link-in-text-block"];
@@ -44,14 +47,43 @@ export async function look(shared, name, view, width, schemes = ["light", "dark"
       await page.screenshot({ path: join(PICTURES, `${view.picture}-${scheme}.png`), animations: "disabled" });
     }
   }
+  await checkWidthsBetween(page);
   await view.leave?.(page);
   await closePage(page);
 }
 
+async function checkWidthsBetween(page) {
+  for (const width of WIDTHS_BETWEEN) {
+    await page.setViewportSize({ width, height: 740 });
+    assert.deepEqual(await page.evaluate(beside), [], `beside the screen at ${width} px`);
+  }
+}
+
+/** Runs in the page: the elements that make it scroll sideways. What follows a new width does so within some frames. */
+async function beside() {
+  const { scrollingElement: root } = document;
+  for (let frame = 0; frame < 10; frame += 1) {
+    await new Promise(requestAnimationFrame);
+    if (frame > 1 && root.scrollWidth <= root.clientWidth) return [];
+  }
+  const { scrollWidth, clientWidth } = root;
+  const isOut = (element) => element.getBoundingClientRect().right > clientWidth;
+  const isCut = (element) =>
+    element &&
+    element !== document.body &&
+    (getComputedStyle(element).overflowX !== "visible" || isCut(element.parentElement));
+  const out = [...document.body.querySelectorAll("*")].filter(
+    (element) => isOut(element) && !isCut(element.parentElement),
+  );
+  return [
+    `${scrollWidth - clientWidth} px`,
+    ...out.filter((element) => ![...element.children].some(isOut)).map((element) => element.outerHTML.slice(0, 120)),
+  ];
+}
+
 /** Fails for a finding of axe, for what is wider than the screen, and for a busy button that cannot be read. */
 export async function checkView(page, tags = TAGS) {
-  const excess = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert.ok(excess <= 0, `${excess} px are beside the screen`);
+  assert.deepEqual(await page.evaluate(beside), [], "beside the screen");
   const faint = await page.evaluate(faintButtons, LEAST_CONTRAST);
   assert.deepEqual(faint, [], "text of buttons that are off");
   source ??= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
