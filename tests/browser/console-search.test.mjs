@@ -83,7 +83,9 @@ for (const Hand of HANDS) {
     await page.getByRole("heading", { name: "Service" }).waitFor();
     await paste(page, hand, "arcade");
     await hand.press(
-      page.getByRole("table", { name: /^\d+ matches$|^1 match$/ }).getByRole("link", { name: "Lumen Arcade" }),
+      page
+        .getByRole("table", { name: /^\d+ matches$|^1 match$/ })
+        .getByRole("link", { name: "Lumen Arcade", exact: true }),
     );
     await page.waitForURL((url) => url.pathname === `/console/publishers/${DEMO}`);
     await closePage(page);
@@ -258,7 +260,7 @@ test("a part that does not answer is said, and nothing opens by itself", async (
   });
   await page.goto(`/console/search#${new URLSearchParams({ text: DEMO })}`);
   await page.getByText("A part of the store did not answer").waitFor();
-  await page.getByRole("link", { name: "Lumen Arcade" }).waitFor();
+  await page.getByRole("link", { name: "Lumen Arcade", exact: true }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/console/search");
   await closePage(page);
 });
