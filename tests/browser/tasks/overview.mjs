@@ -36,7 +36,7 @@ export async function readOverview(page, hand) {
 
   await hand.press(page.getByRole("link", { name: "Open as a report: Top countries" }));
   await page.getByRole("table", { name: "Report", exact: true }).waitFor();
-  assert.equal(new URL(page.url()).search, "?by=country&sort=-revenue&range=last_7");
+  assert.equal(new URL(page.url()).search, "?by=country&sort=-revenue&compare=1&range=last_7");
   await page.waitForFunction(() => document.activeElement?.tagName === "H1");
   await page.goBack();
   await page.locator(".tile-value").first().waitFor();

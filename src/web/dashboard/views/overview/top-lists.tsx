@@ -42,7 +42,7 @@ export function TopLists({ period, range }: Props) {
           title={title}
           tools={
             <a
-              href={reportPath(period, { by: dimension, sort: "-revenue" })}
+              href={reportPath(period, { by: dimension, sort: "-revenue", compare: "1" })}
               aria-label={`${text.openReport}: ${title}`}
             >
               {text.openReport}
