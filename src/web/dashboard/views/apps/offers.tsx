@@ -104,7 +104,7 @@ function Pages({ cacheKey, app, query }: PagesProps) {
           {rows && data && <p class="note">{text.shown(rows.length, data.total, data.built_at)}</p>}
         </div>
       </LoadedTable>
-      {rows && <TrackingUrlBuilder app={app} offerId={chosen} />}
+      {rows && <TrackingUrlBuilder app={app} offerId={chosen || (rows[0]?.id ?? "")} />}
     </>
   );
 }
