@@ -48,6 +48,8 @@ export const ADVERTISERS_PATH = `${ROOT}/advertisers`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
 export const SERVICE_PATH = `${ROOT}/service`;
 export const SETTINGS_PATH = `${ROOT}/settings`;
+/** Of a publisher's address: opens the question whether it is approved. */
+export const APPROVE_HASH = "#approve";
 export const publisherPath = (publisherId: string) => `${PUBLISHERS_PATH}/${publisherId}`;
 export const appPath = (appId: string) => `${ROOT}/apps/${appId}`;
 export const offerPath = (offerId: string) => `${OFFERS_PATH}/${offerId}`;

@@ -8,10 +8,10 @@ import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { NotFound } from "../../../shared/components/not-found";
 import { Beside } from "../../../shared/components/side";
-import { search } from "../../../shared/navigation";
+import { fragment, search, setSearch } from "../../../shared/navigation";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
-import { publisherPath, PUBLISHERS_PATH } from "../../router";
+import { APPROVE_HASH, publisherPath, PUBLISHERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Publisher as Data } from "../../types/publishers";
 import { Audit } from "./audit";
@@ -20,7 +20,7 @@ import { Facts } from "./facts";
 import { Keys } from "./keys";
 import { Overview } from "./overview";
 import { People } from "./people";
-import { StateBadge } from "./state";
+import { mayBeApproved, StateBadge } from "./state";
 import { type StateDialog, StateDialogs } from "./state-dialogs";
 
 type Section = keyof typeof text.sections;
@@ -73,7 +73,14 @@ interface HeadProps {
 }
 
 function Head({ publisher, section, reload }: HeadProps) {
-  const [open, setOpen] = useState<StateDialog | null>(null);
+  const [open, setOpen] = useState<StateDialog | null>(
+    fragment.peek() === APPROVE_HASH && mayBeApproved(publisher) ? "approve" : null,
+  );
+  const close = () => {
+    setOpen(null);
+    // Only the link that led here opens it.
+    setSearch(search.peek(), "replace", "");
+  };
   const { publisher_id: id, name, approved, closed, max_apps: maxApps } = publisher;
   const within = section === "overview" ? [publishers.title] : [text.sections[section], publishers.title];
   return (
@@ -110,7 +117,7 @@ function Head({ publisher, section, reload }: HeadProps) {
           {!closed && typeof maxApps === "number" && text.maxApps(maxApps)}
         </p>
       )}
-      {open && <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={() => setOpen(null)} />}
+      {open && <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={close} />}
     </>
   );
 }

@@ -18,8 +18,8 @@ import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { NamedLink } from "../../components/links";
 import { common } from "../../messages";
-import { publishers as text } from "../../messages/publishers";
-import { ATTENTION_PATH, publisherPath } from "../../router";
+import { publisher as publisherText, publishers as text } from "../../messages/publishers";
+import { APPROVE_HASH, ATTENTION_PATH, publisherPath } from "../../router";
 import { may } from "../../session";
 import type { AttentionKind } from "../../types/attention";
 import type { Publisher, PublisherFigures } from "../../types/publishers";
@@ -27,7 +27,7 @@ import { type Answers, useAnswers } from "../../use-answers";
 import { PUBLISHERS_KEY } from "../cache-keys";
 import { CreatePublisher } from "./create";
 import { Requests } from "./requests";
-import { StateBadge } from "./state";
+import { mayBeApproved, StateBadge } from "./state";
 
 type Shown = "all" | "waiting";
 
@@ -109,7 +109,21 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
     column("name", text.name, ({ publisher_id: id, name }) => (
       <NamedLink path={publisherPath(id)} id={id} name={name} />
     )),
-    column("state", text.state, (publisher) => <StateBadge publisher={publisher} />),
+    column("state", text.state, (publisher) => (
+      <>
+        <StateBadge publisher={publisher} />
+        {mayBeApproved(publisher) && (
+          <span class="cell-second">
+            <a
+              href={publisherPath(publisher.publisher_id) + APPROVE_HASH}
+              aria-label={`${publisherText.approve}: ${publisher.name}`}
+            >
+              {publisherText.approve}
+            </a>
+          </span>
+        )}
+      </>
+    )),
     figure("apps", text.apps, ({ apps }) => count(apps)),
     figure("rewards", text.rewards, ({ approved, pending }) => (
       <span class="lines">
