@@ -18,7 +18,7 @@ export const SIGNED_OUT = [401, "/v1/dashboard/overview"];
 /** The two widths that each view is looked at in. */
 export const WIDTHS = [1440, 360];
 
-const HEIGHTS = { 1440: 900, 360: 740 };
+const HEIGHTS = { 1440: 900, 390: 844, 360: 740 };
 
 function program() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {

@@ -21,6 +21,9 @@ export class Mouse {
     await this.page.keyboard.type(text);
   }
 
+  /** Sends the form that was written in. */
+  send = () => this.page.keyboard.press("Enter");
+
   // The list of a <select> is drawn by the system, where no test can point at it.
   choose = (target, label) => target.selectOption({ label });
 
@@ -68,6 +71,9 @@ export class Keyboard {
     await this.reach(target);
     await this.page.keyboard.type(text);
   }
+
+  /** Sends the form that was written in. */
+  send = () => this.page.keyboard.press("Enter");
 
   /** The first letter of an option selects it. */
   async choose(target, label) {
@@ -133,3 +139,19 @@ export class Keyboard {
 }
 
 export const HANDS = [Mouse, Keyboard];
+
+// Typing does not count, nor does a move to the next field.
+const CLICKS = ["press", "tick", "choose", "pickOption", "send"];
+
+/** Makes a hand count its clicks, or the keys in their place. */
+export function counting(hand) {
+  hand.clicks = 0;
+  for (const name of CLICKS) {
+    const act = hand[name].bind(hand);
+    hand[name] = (...given) => {
+      hand.clicks += 1;
+      return act(...given);
+    };
+  }
+  return hand;
+}

@@ -114,7 +114,7 @@ export async function switchOff(page, hand, name) {
   await heading(page, name).waitFor();
 }
 
-async function chooseFile(page, hand, button, name, text) {
+export async function chooseFile(page, hand, button, name, text) {
   const chooser = page.waitForEvent("filechooser");
   // The button is the label of a field that a mouse does not see.
   const label = page.locator("label", { hasText: button });

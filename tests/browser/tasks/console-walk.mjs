@@ -40,7 +40,7 @@ export async function find(page, hand, text) {
   } else {
     await page.getByRole("search").getByRole("textbox", { name: "Search" }).fill(text);
   }
-  await page.keyboard.press("Enter");
+  await hand.send();
 }
 
 /** The story of a callback that was given up: what the receiver said each time, and sent again it arrives. */

@@ -1,0 +1,157 @@
+// The publisher's tasks of clicks.test.mjs. Each begins on the overview, and ends with what the person wanted to see.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { startReceiver } from "../support/receiver.mjs";
+import * as apps from "./apps.mjs";
+
+const follow = (page, hand, name) =>
+  hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }));
+const log = (page) => page.getByRole("table", { name: "Delivery log" });
+const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+/** The earnings of last week, and the apps that changed them. */
+export async function readLastWeek({ begin, owner }) {
+  const { page, hand } = await begin(owner);
+  await hand.press(page.getByRole("button", { name: /^Last 30 days/ }));
+  await hand.press(page.getByRole("button", { name: "Last week", exact: true }));
+  await page.getByText("vs 1 week before").first().waitFor();
+  const revenue = await page.locator(".tile", { hasText: "Revenue" }).first().innerText();
+  const [total] = /\$[\d,]+\.\d\d/.exec(revenue);
+  await hand.press(page.getByRole("link", { name: "Open as a report: Top apps" }));
+  const report = page.getByRole("table", { name: "Report", exact: true });
+  await page.getByText(/^Compared with /).waitFor();
+  await report.locator("tbody .cell-change", { hasText: "%" }).first().waitFor();
+  assert.ok((await report.innerText()).includes(total), `the report has ${total}`);
+}
+
+export async function exportDays({ begin, owner }) {
+  const { page, hand } = await begin(owner);
+  await follow(page, hand, "Reports");
+  await hand.press(page.getByRole("button", { name: "Export", exact: true }));
+  const begun = page.waitForEvent("download");
+  await hand.press(inDialog(page, "Export"));
+  const file = await begun;
+  const rows = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
+  assert.equal(rows.length, 1 + 30, "a head, and a row for each day");
+}
+
+export async function createKey({ begin, signpost }) {
+  const { page, hand } = await begin(await signpost.signIn(await signpost.addPublisher("Kite Games")));
+  await follow(page, hand, "Settings");
+  await hand.press(page.getByRole("button", { name: "Create a key" }));
+  await hand.write(page.getByLabel("Label"), "Looker");
+  await hand.send();
+  await page.getByRole("dialog").getByText(/^sk_/).waitFor();
+  await hand.press(inDialog(page, "Done"));
+  await page.getByRole("table", { name: "Report keys" }).getByText("Looker").waitFor();
+}
+
+export async function revokeKey({ begin, signpost }) {
+  const owner = await signpost.signIn(await signpost.addPublisher("Kite Games"));
+  await signpost.dashboard(owner, "POST", "/report_keys", { label: "Looker" });
+  const { page, hand } = await begin(owner);
+  await follow(page, hand, "Settings");
+  await hand.press(page.getByRole("button", { name: "Revoke Looker" }));
+  await hand.press(inDialog(page, "Revoke"));
+  await page.getByRole("heading", { name: "No report keys" }).waitFor();
+}
+
+/** A receiver with nothing at the address, then with the wrong secret, then with no check of signatures. */
+export async function setUpApp({ begin, signpost, t }) {
+  const receiver = await startReceiver();
+  t.after(receiver.stop);
+  const tooSoon = [429, /\/callback\/test$/];
+  const { page, hand } = await begin(await signpost.signIn(await signpost.addPublisher("Kite Games")), [tooSoon]);
+  const appId = await apps.setUpApp(page, hand, "Kite Racer");
+  // The receiver of this test listens on a port that the operator has to allow.
+  const { app_id, terms_revision, ...document } = await signpost.operator("GET", `/apps/${appId}`);
+  const callback_ports = [Number(new URL(receiver.url).port)];
+  await signpost.operator("PUT", `/apps/${appId}`, { ...document, callback_ports });
+  await page.reload();
+
+  receiver.failsWith = 404;
+  const url = `${receiver.url}?uid={user_id}&coins={value}&id={transaction_id}`;
+  const secret = await apps.setFirstCallback(page, hand, url);
+  await apps.testReceiver(page, hand, "Your server has nothing at this address (404).");
+  receiver.failsWith = null;
+  await apps.testReceiver(page, hand, "Your receiver refuses a good signature (401).");
+  receiver.checksSignatures = false;
+  await apps.forge(page, hand, "Your receiver accepts unsigned callbacks");
+  Object.assign(receiver, { checksSignatures: true, secrets: [secret] });
+  await apps.testReceiver(page, hand, "Your receiver refuses a wrong signature (401).");
+  await hand.tick(page.getByRole("radio", { name: /^The secret, as usual/ }));
+  await apps.testReceiver(page, hand, "Your receiver accepted the call (200).");
+}
+
+/** The advertiser reports the test click by itself. */
+export async function followTestClick({ begin, owner, tester, user }) {
+  const { page, hand } = await begin(owner);
+  // Cloudflare adds the country to a click. The page that the offer leads to is not there.
+  let location;
+  await page.context().route(/\/tracking\/click/, async (route) => {
+    const headers = { ...(await route.request().allHeaders()), "CF-IPCountry": "DE" };
+    location = (await route.fetch({ headers, maxRedirects: 0 })).headers().location;
+    await route.fulfill({ body: "the offer" });
+  });
+  const health = page.getByRole("table", { name: "Callback health" });
+  await hand.press(health.getByRole("link", { name: `App of ${tester.id}`, exact: true }));
+  await hand.press(page.getByRole("link", { name: "Offers", exact: true }));
+  await hand.write(page.getByLabel("User ID"), user);
+  await hand.send();
+  const opened = page.waitForEvent("popup");
+  await hand.press(page.getByRole("link", { name: "Open it: makes a click" }));
+  const popup = await opened;
+  await popup.getByText("the offer").waitFor();
+  await tester.convert(/[?&]clickid=([^&]+)/.exec(location)[1]);
+  await popup.close();
+  await hand.press(page.getByRole("link", { name: "Delivery log" }));
+  await hand.press(log(page).getByRole("row").filter({ hasText: user }).getByRole("link"));
+  await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
+  await page.getByText("The user clicked the offer.").waitFor();
+}
+
+/** Another callback of the same app was given up today, and is not sent again. */
+export async function replayYesterday({ begin, owner, late }) {
+  const { page, hand } = await begin(owner);
+  const trouble = page.getByRole("region", { name: "Needs attention" });
+  await hand.press(
+    trouble
+      .getByRole("listitem")
+      .filter({ hasText: `App of ${late.id}` })
+      .getByRole("link", { name: "See them" }),
+  );
+  await log(page).getByText("today", { exact: true }).waitFor();
+  await hand.choose(page.getByLabel("Period (UTC)"), "Yesterday");
+  await log(page).getByText("today", { exact: true }).waitFor({ state: "detached" });
+  await log(page).getByText("yesterday", { exact: true }).waitFor();
+  late.receiver.failsWith = null;
+  await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+  await hand.press(inDialog(page, "Send 1 callback again"));
+  await page.getByText("1 callback was queued to be sent again.").waitFor();
+  // It is not given up any more, so it leaves the list.
+  await log(page).waitFor({ state: "detached" });
+  let delivered = [];
+  while (delivered.length === 0) {
+    await page.waitForTimeout(200);
+    delivered = late.receiver.calls.filter(({ status }) => status === 200);
+  }
+  assert.deepEqual(
+    delivered.map(({ query }) => query.user_id),
+    ["yesterday"],
+  );
+}
+
+/** The role stays as the dialog suggests it. The link is there to be sent. */
+export async function inviteColleague({ begin, owner, user }) {
+  const { page, hand } = await begin(owner);
+  await follow(page, hand, "Settings");
+  await hand.press(page.getByRole("link", { name: "Members", exact: true }));
+  await hand.press(page.getByRole("button", { name: "Invite a member" }));
+  await hand.write(page.getByLabel("Name"), user);
+  await hand.send();
+  await page
+    .getByRole("dialog")
+    .getByText(/#invite=inv_/)
+    .waitFor();
+}
