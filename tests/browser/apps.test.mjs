@@ -62,8 +62,16 @@ for (const Hand of HANDS) {
       await apps.changeAfterAnother(page, hand, async () => {
         const { revision } = await signpost.dashboard(other, "GET", `/apps/${appId}`);
         const headers = { "If-Match": `"${revision}"` };
-        await signpost.dashboard(other, "PATCH", `/apps/${appId}`, { blocked_offers: ["31906"] }, headers);
+        await signpost.dashboard(
+          other,
+          "PATCH",
+          `/apps/${appId}`,
+          { name: "Kite Flyer", blocked_offers: ["31906"] },
+          headers,
+        );
       });
+      const { name, blocked_offers: left } = await signpost.operator("GET", `/apps/${appId}`);
+      assert.deepEqual([name, left], ["Kite Racer 2", ["31906"]]);
       await apps.keepUnsaved(page, hand);
       await closePage(page);
     });

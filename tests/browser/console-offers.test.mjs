@@ -47,7 +47,11 @@ for (const [number, Hand] of HANDS.entries()) {
 
       await tasks.meetAnother(page, hand, async () => {
         const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", `/offers/${id}`);
-        await signpost.operator("PUT", `/offers/${id}`, { ...document, click_cap: { dur: "DAILY", lim: 70 } });
+        await signpost.operator("PUT", `/offers/${id}`, {
+          ...document,
+          click_cap: { dur: "DAILY", lim: 70 },
+          goals: document.goals.map((goal) => ({ ...goal, ttl: "Reach level 12" })),
+        });
       });
       await tasks.switchOff(page, hand, "Kite Racer");
       const off = await signpost.operator("GET", `/offers/${id}`);

@@ -11,6 +11,7 @@ import { importSource } from "./support/sources.mjs";
 const { isCredential } = await importSource("console/ids.ts");
 const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
+const { merge } = await importSource("shared/use-merged.ts");
 const { sizeText } = await importSource("shared/format.ts");
 const { readTextFile } = await importSource("console/text-file.ts");
 const { isComplete, NO_EDIT, percentOf, plan } = await importSource("console/views/offers/edit-many.ts");
@@ -229,4 +230,38 @@ test("a change of many sets and empties what it names, and leaves the rest", () 
     [isComplete(NO_EDIT), isComplete(edit), isComplete({ ...edit, typed: { ...edit.typed, conversion_cap: "" } })],
     [false, true, false],
   );
+});
+
+test("what one of two has changed is taken, and what both have changed is a clash", () => {
+  const base = {
+    name: "A",
+    cap: "5",
+    goals: { "goal a": { ttl: "One", usd: "1" }, "goal b": { ttl: "Two", usd: "2" } },
+  };
+  const { "goal a": a, "goal b": b } = base.goals;
+  const met = (theirs, mine) => {
+    const clashes = [];
+    const merged = merge(base, { ...base, ...theirs }, { ...base, ...mine }, clashes);
+    return { merged, clashes: clashes.map(({ path }) => path.join(".")) };
+  };
+  assert.deepEqual(met({ cap: "9" }, { name: "B" }), { merged: { ...base, cap: "9", name: "B" }, clashes: [] });
+  assert.deepEqual(met({ name: "B" }, { name: "B" }), { merged: { ...base, name: "B" }, clashes: [] }, "the same");
+  assert.deepEqual(met({ name: "C" }, { name: "B" }), { merged: { ...base, name: "B" }, clashes: ["name"] });
+  const mine = { goals: { "goal a": { ...a, ttl: "Mine" }, "goal b": b } };
+  const paid = met({ goals: { "goal b": b, "goal a": { ...a, usd: "3" } } }, mine);
+  assert.deepEqual(paid.clashes, []);
+  assert.deepEqual(
+    Object.entries(paid.merged.goals),
+    [
+      ["goal b", b],
+      ["goal a", { ttl: "Mine", usd: "3" }],
+    ],
+    "their order",
+  );
+  assert.deepEqual(
+    met({ goals: { "goal a": a } }, mine).merged.goals,
+    { "goal a": { ...a, ttl: "Mine" } },
+    "one retired",
+  );
+  assert.deepEqual(met({ goals: { "goal b": b } }, mine).clashes, ["goals.goal a"], "retired and changed");
 });

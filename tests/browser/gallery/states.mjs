@@ -214,9 +214,14 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     path: APP,
     cookie: owner,
     refusals: [[412, "/v1/dashboard/apps/10000002"]],
-    prepare: (page) => answer(page, "PATCH", "apps/10000002", { status: 412, code: "precondition_failed" }),
     act: async (page) => {
       await page.getByLabel("Name", { exact: true }).fill("Lumen Arcade 2");
+      await page.getByLabel("Units for 1 USD").fill("50");
+      await change(page, "apps/10000002", (app) => {
+        app.name = "Lumen Arcade for iPhone and iPad";
+        app.currency.per_usd = 45;
+      });
+      await answer(page, "PATCH", "apps/10000002", { status: 412, code: "precondition_failed" });
       await page.getByRole("button", { name: "Save" }).first().click();
     },
     shows: shows("Somebody else changed this"),

@@ -153,17 +153,21 @@ export async function signClicks(page, hand) {
   await clicks.getByText("Clicks of this app need a signature by your backend.").waitFor();
 }
 
-/** `meanwhile` is somebody else's change, after which this page's is refused, and saved after the app was loaded again. */
+/** `meanwhile` is somebody else's change of the name and of the offers, after which this page's is refused. Mine stays. */
 export async function changeAfterAnother(page, hand, meanwhile) {
   const general = part(page, "General");
-  const name = general.getByLabel("Name");
+  const name = general.getByRole("textbox", { name: "Name" });
   await overwrite(page, hand, name, "Kite Racer 2");
   await meanwhile();
   await hand.press(save(general));
-  await general.getByText("Somebody else changed this").waitFor();
-  await hand.press(general.getByRole("button", { name: "Load it again" }));
-  await general.getByText("What you typed is still here").waitFor();
+  const clashes = general.getByRole("table", { name: "Somebody else changed this" });
+  const row = clashes.getByRole("row", { name: "Name", exact: false }).last();
+  assert.match(await row.innerText(), /Kite Flyer[\s\S]*Kite Racer 2/);
   assert.equal(await name.inputValue(), "Kite Racer 2");
+  assert.equal(await save(general).getAttribute("aria-disabled"), "true", "first it is decided");
+  await hand.press(row.getByRole("button", { name: "Name: Keep mine" }));
+  await clashes.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.type === "submit");
   await hand.press(save(general));
   await saved(page);
 }

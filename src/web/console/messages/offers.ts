@@ -212,8 +212,7 @@ export const review = {
   raise: "Pay clicks made before by the new terms, too",
   raiseHint:
     "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; then pay those, too, by the button under “Terms”.",
-  changed: "Nothing was saved. Load it again: what you typed is given up.",
-  taken: "There is an offer with this ID by now. Load it: what you typed is given up.",
+  taken: "Somebody else has created an offer with this ID. Nothing was saved. Choose another ID.",
   goalRetired: (id: string) => `Goal ${id}`,
   retired: "retired: no longer clickable, still paid",
   fresh: "new",

@@ -6,6 +6,7 @@ import { inWords } from "../error-text";
 import type { FieldErrors } from "../field-errors";
 import { common } from "../messages";
 import { form as formText } from "../messages/form";
+import type { Decision } from "../use-merged";
 import { CopyField } from "./copy-button";
 import { Dialog, DialogButtons } from "./dialog";
 import { Input, type InputProps } from "./field";
@@ -23,8 +24,9 @@ interface FormProps {
   onClose: () => void;
   /** Loads the document again after somebody else changed it. The typed text stays. */
   reload?: () => Promise<void>;
-  /** What that means, in words. */
-  reloading?: { explanation: string; loaded: string };
+  loaded?: string;
+  /** Fields that somebody else has changed, too. */
+  clashes?: Decision[];
   /** The errors of the fields that the children show. */
   errorsOf?: (error: unknown) => FieldErrors;
   /** The errors that only this form has, by their codes, in words. */
@@ -38,8 +40,9 @@ const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: erro
 
 /** Asks for what a change needs; stays open with the reason when the change fails. */
 export function FormDialog(props: FormProps) {
-  const { title, button, cancel, dangerous, onSubmit, onClose, reload, isWrong = false } = props;
-  const { errorsOf = NO_FIELDS, words, reloading, children } = props;
+  const { title, button, cancel, dangerous, onSubmit, onClose, reload, loaded, clashes = [] } = props;
+  const { errorsOf = NO_FIELDS, words, children } = props;
+  const isWrong = props.isWrong || clashes.length > 0;
   const action = useAction(onSubmit);
   const errors = errorsOf(action.error);
   return (
@@ -47,7 +50,7 @@ export function FormDialog(props: FormProps) {
       <Form onSubmit={() => !isWrong && void action.run()}>
         {typeof children === "function" ? children(errors) : children}
         {reload ? (
-          <SaveError error={errors.rest} reload={reload} {...reloading} />
+          <SaveError error={errors.rest} reload={reload} loaded={loaded} clashes={clashes} />
         ) : (
           <FormError error={inWords(errors.rest, words ?? {}, null)} />
         )}
@@ -69,11 +72,9 @@ export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
   children?: ComponentChildren;
 }
 
-const ASKED = { explanation: formText.changedAsked, loaded: formText.loadedAsked };
-
 /** Asks before a change. */
 export const Confirm = ({ text, onConfirm, children, ...own }: ConfirmProps) => (
-  <FormDialog {...own} reloading={ASKED} onSubmit={onConfirm}>
+  <FormDialog {...own} loaded={formText.loadedAsked} onSubmit={onConfirm}>
     {[text].flat().map((paragraph) => (
       <p key={paragraph}>{paragraph}</p>
     ))}

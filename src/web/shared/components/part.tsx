@@ -1,24 +1,21 @@
 // One part of a document that is edited: what is typed until it is saved, the save, and what may go wrong with it.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { isChangedMeanwhile } from "../client";
 import { type FieldErrors, fieldErrors } from "../field-errors";
 import { form as text } from "../messages/form";
 import { noteUnsaved } from "../navigation";
 import { Form, SubmitButton } from "./form";
+import { type Merged, named, useMerged } from "../use-merged";
 import { SaveError } from "./save-error";
 import { say } from "./status";
 
-export interface Draft<Values> {
-  values: Values;
-  isChanged: boolean;
+export interface Draft<Values> extends Merged<Values> {
   isSaving: boolean;
   error: unknown;
   errors: FieldErrors;
-  set: (values: Values) => void;
-  discard: () => void;
   save: () => Promise<void>;
 }
 
@@ -27,6 +24,8 @@ interface DraftOptions<Values> {
   saved: Values;
   /** The fields of the API that this part shows. */
   fields: string[];
+  /** The names of the fields, by their paths in the values. */
+  names: Record<string, string>;
   /** 412 where somebody else has changed the document meanwhile. */
   save: (values: Values) => Promise<void>;
 }
@@ -39,25 +38,21 @@ export function useUnsaved(isChanged: boolean) {
 }
 
 /** Until it is saved, what was typed stays, whatever is loaded meanwhile. */
-export function useDraft<Values>({ saved, fields, save }: DraftOptions<Values>): Draft<Values> {
-  const [typed, setTyped] = useState<Values | null>(null);
-  const values = typed ?? saved;
-  const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
-  useUnsaved(isChanged);
+export function useDraft<Values>({ saved, fields, names, save }: DraftOptions<Values>): Draft<Values> {
+  const merged = useMerged(saved, named(names));
+  useUnsaved(merged.isChanged);
   const action = useAction(async () => {
-    await save(values);
-    setTyped(null);
+    await save(merged.values);
+    merged.discard();
     say(text.saved);
   });
   return {
-    values,
-    isChanged,
+    ...merged,
     isSaving: action.isRunning,
     error: action.error,
     errors: fieldErrors(action.error, fields),
-    set: setTyped,
     discard: () => {
-      setTyped(null);
+      merged.discard();
       action.clear();
     },
     save: action.run,
@@ -94,16 +89,18 @@ interface PartFormProps<Values> {
 }
 
 export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: PartFormProps<Values>) {
+  const maySave = draft.isChanged && !isWrong && draft.clashes.length === 0;
   return (
-    <Form onSubmit={() => draft.isChanged && !isWrong && void draft.save()}>
+    <Form onSubmit={() => maySave && void draft.save()}>
       {children}
       <SaveError
         error={isChangedMeanwhile(draft.error) ? draft.error : draft.errors.rest}
         reload={reload}
         loaded={draft.isChanged ? text.loaded : text.loadedAgain}
+        clashes={draft.clashes}
       />
       <div class="row part-buttons">
-        <SubmitButton isDisabled={!draft.isChanged || isWrong || draft.isSaving}>{text.save}</SubmitButton>
+        <SubmitButton isDisabled={!maySave || draft.isSaving}>{text.save}</SubmitButton>
         {draft.isChanged && (
           <>
             <button

@@ -118,16 +118,15 @@ export const SaidNote = ({ children }: { children: ComponentChildren }) => (
 
 interface BannerProps {
   role?: "status" | "alert";
-  button?: string;
-  onClick: (event: { currentTarget: HTMLButtonElement }) => void;
+  /** Tries again. */
+  onClick?: () => void;
   children: ComponentChildren;
 }
 
-/** A warning, with the button for what can be done about it. */
-export const Banner = ({ role = "status", button = common.retry, onClick, children }: BannerProps) => (
+export const Banner = ({ role = "status", onClick, children }: BannerProps) => (
   <div class="banner warning" role={role}>
     <Warning />
     <p>{children}</p>
-    <SmallButton onClick={onClick}>{button}</SmallButton>
+    {onClick && <SmallButton onClick={onClick}>{common.retry}</SmallButton>}
   </div>
 );

@@ -9,6 +9,7 @@ import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Empty } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
+import { named, useMerged } from "../../../shared/use-merged";
 import { MAX_NAME } from "../../../shared/limits";
 import { withVerification } from "../../../shared/passkeys";
 import { advertisersApi } from "../../api/advertisers";
@@ -62,7 +63,8 @@ interface RenameProps {
 
 function Rename({ advertiser, reload, onClose }: RenameProps) {
   const { advertiser_id: id } = advertiser;
-  const [name, setName] = useState(advertiser.name);
+  const typed = useMerged(advertiser.name, named({ "": text.name }));
+  const name = typed.values;
   return (
     <FormDialog
       title={text.rename}
@@ -75,8 +77,9 @@ function Rename({ advertiser, reload, onClose }: RenameProps) {
       }}
       onClose={onClose}
       reload={reload}
+      clashes={typed.clashes}
     >
-      <TextField label={text.name} hint={text.nameHint} longest={MAX_NAME} value={name} onChange={setName} />
+      <TextField label={text.name} hint={text.nameHint} longest={MAX_NAME} value={name} onChange={typed.set} />
     </FormDialog>
   );
 }

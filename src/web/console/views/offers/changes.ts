@@ -5,7 +5,8 @@ import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as names } from "../../messages/offer-editor";
 import { CATEGORY_NAMES, ONCE_PER_NAMES, review as text, TYPE_NAMES } from "../../messages/offers";
 import type { Goal, Offer, Terms } from "../../types/offers";
-import { payoutText } from "./draft";
+import { type Clash, setAt } from "../../../shared/use-merged";
+import { documentOf, ofTree, payoutText, type treeOf } from "./draft";
 
 export interface Change {
   field: string;
@@ -73,6 +74,13 @@ export function changesOf(before: Offer, after: Offer): Change[] {
       .filter(({ id }) => !kept.has(id))
       .map(({ id, ttl }) => ({ field: text.goalRetired(id), before: ttl, after: text.retired })),
   ];
+}
+
+/** A field that two have changed, as a change from theirs to mine. */
+export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeof treeOf>) {
+  const offerWith = (value: unknown) => documentOf(ofTree(setAt(tree, path, value)));
+  const [change] = changesOf(offerWith(theirs), offerWith(mine));
+  return { field: change?.field ?? path.join(" "), theirs: change?.before ?? "", mine: change?.after ?? "" };
 }
 
 /** What a click is promised. A goal that no postback names is the first, so their order counts. */

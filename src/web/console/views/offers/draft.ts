@@ -14,8 +14,6 @@ const MAX_CAP = 1_000_000_000;
 const MAX_ORDER = 4_294_967_295;
 
 export interface GoalDraft {
-  /** Tells the groups of fields apart while their IDs are typed. */
-  key: number;
   id: string;
   ttl: string;
   instr: string;
@@ -70,8 +68,7 @@ function fieldTime(field: string): number | undefined {
 /** Without the exponent that small numbers have. */
 export const payoutText = (usd: number) => usd.toFixed(6).replace(/\.?0+$/, "");
 
-const goalDraft = (goal: Goal, key: number): GoalDraft => ({
-  key,
+const goalDraft = (goal: Goal): GoalDraft => ({
   id: goal.id,
   ttl: goal.ttl,
   instr: goal.instr,
@@ -107,9 +104,8 @@ export const draftOf = (offer: Offer): OfferDraft => ({
 });
 
 export function emptyGoal(goals: GoalDraft[]): GoalDraft {
-  const key = Math.max(-1, ...goals.map((goal) => goal.key)) + 1;
   const last = Math.max(0, ...goals.map(({ ord }) => Number(ord) || 0));
-  return { key, id: "", ttl: "", instr: "", payout_usd: "", ord: String(last + 1), gl_val: "" };
+  return { id: "", ttl: "", instr: "", payout_usd: "", ord: String(last + 1), gl_val: "" };
 }
 
 export const NEW_OFFER: OfferDraft = {
@@ -121,6 +117,22 @@ export const NEW_OFFER: OfferDraft = {
   once_per: "",
   active: true,
 };
+
+/** A draft with its goals by their IDs. An ID that is missing or stands twice names no goal. */
+export const treeOf = ({ goals, ...draft }: OfferDraft) => ({
+  ...draft,
+  goals: Object.fromEntries(
+    goals.map((goal, at) => {
+      const isNamed = goal.id && goals.findIndex(({ id }) => id === goal.id) === at;
+      return [isNamed ? `goal ${goal.id}` : `new ${at}`, goal];
+    }),
+  ),
+});
+
+export const ofTree = ({ goals, ...draft }: ReturnType<typeof treeOf>): OfferDraft => ({
+  ...draft,
+  goals: Object.values(goals).filter(Boolean),
+});
 
 /** Codes that were typed or pasted, between commas, spaces or lines. */
 export const codesOf = (typed: string) => unique(typed.toUpperCase().split(/[\s,;]+/));
@@ -196,7 +208,7 @@ export const documentOf = (draft: OfferDraft): Offer => ({
   os: draft.os,
   // Checked before.
   geo_tgt: { include: codesOf(draft.include) as Country[], exclude: codesOf(draft.exclude) as Country[] },
-  goals: draft.goals.map(({ key: _, ...goal }) => ({
+  goals: draft.goals.map((goal) => ({
     ...goal,
     payout_usd: Number(goal.payout_usd),
     ord: Number(goal.ord),

@@ -28,22 +28,22 @@ export function Goals({ state, retired }: Props) {
     part.current?.querySelector<HTMLElement>(`[data-goal="${added.current}"] input`)?.focus();
     added.current = null;
   }, [goals.length]);
-  const change = (key: number, fields: Partial<GoalDraft>) =>
-    state.set({ goals: goals.map((goal) => (goal.key === key ? { ...goal, ...fields } : goal)) });
+  const change = (at: number, fields: Partial<GoalDraft>) =>
+    state.set({ goals: goals.with(at, { ...goals[at]!, ...fields }) });
   return (
     <Card title={text.goals} intro={text.goalsHint}>
       <div ref={part}>
         {goals.map((goal, index) => (
           <GoalFields
-            key={goal.key}
+            key={index}
             goal={goal}
             index={index}
             problem={(field) => state.problem(`goals[${index}].${field}`)}
-            onChange={(fields) => change(goal.key, fields)}
+            onChange={(fields) => change(index, fields)}
             onRemove={
               goals.length > 1 && !state.isReadOnly
                 ? () => {
-                    state.set({ goals: goals.filter(({ key }) => key !== goal.key) });
+                    state.set({ goals: goals.toSpliced(index, 1) });
                     part.current?.parentElement?.querySelector<HTMLElement>("[data-add]")?.focus();
                   }
                 : null
@@ -58,9 +58,8 @@ export function Goals({ state, retired }: Props) {
           class="button"
           data-add
           onClick={() => {
-            const goal = emptyGoal(goals);
-            added.current = goal.key;
-            state.set({ goals: [...goals, goal] });
+            added.current = goals.length;
+            state.set({ goals: [...goals, emptyGoal(goals)] });
           }}
         >
           <Plus /> {text.addGoal}
@@ -81,13 +80,13 @@ interface GoalProps {
 function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
   // Said once, not fifty times.
   const hint = (words: string) => (index === 0 ? words : undefined);
-  const field = (name: Exclude<keyof GoalDraft, "key">) => ({
+  const field = (name: keyof GoalDraft) => ({
     error: problem(name),
     value: goal[name],
     onChange: (typed: string) => onChange({ [name]: TRIMMED.has(name) ? typed.trim() : typed }),
   });
   return (
-    <fieldset class="goal-fields" data-goal={goal.key}>
+    <fieldset class="goal-fields" data-goal={index}>
       <legend>{text.goal(index + 1)}</legend>
       <div class="field-row">
         <Input label={text.goalId} hint={hint(text.goalIdHint)} class="mono" spellcheck={false} {...field("id")} />

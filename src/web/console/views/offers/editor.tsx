@@ -2,21 +2,24 @@
 
 import { useRef, useState } from "preact/hooks";
 import { put, refresh } from "../../../shared/cache";
-import { ApiError, type Tagged } from "../../../shared/client";
+import { ApiError, isChangedMeanwhile, type Tagged } from "../../../shared/client";
 import { Button } from "../../../shared/components/button";
 import { SubmitButton } from "../../../shared/components/form";
 import { focusHeading } from "../../../shared/components/heading";
 import { useUnsaved } from "../../../shared/components/part";
-import { FormError, Problem } from "../../../shared/components/states";
+import { SaveError } from "../../../shared/components/save-error";
+import { Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { withVerification } from "../../../shared/passkeys";
+import { useMerged } from "../../../shared/use-merged";
 import { offersApi } from "../../api/offers";
 import { editor as text } from "../../messages/offer-editor";
 import { review } from "../../messages/offers";
 import { may, nowSeconds } from "../../session";
 import type { KeptOffer, Offer } from "../../types/offers";
-import { documentOf, draftOf, NEW_OFFER, type OfferDraft, problemsOf, SHOWN_FIELDS, writable } from "./draft";
+import { clashWords } from "./changes";
+import { documentOf, draftOf, NEW_OFFER, ofTree, problemsOf, SHOWN_FIELDS, treeOf, writable } from "./draft";
 import { Goals } from "./editor-goals";
 import { General, Limits, Links, Rules, Targeting } from "./editor-parts";
 import type { EditorState } from "./fields";
@@ -33,16 +36,14 @@ interface Props {
 
 export function Editor({ offerId, kept, reload }: Props) {
   const saved = kept ? draftOf(kept) : NEW_OFFER;
-  const [typed, setTyped] = useState<OfferDraft | null>(null);
   const [wasAsked, setAsked] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
-  const [open, setOpen] = useState<{ dialog: "review" | "preview"; document: Offer } | null>(null);
-  const draft = typed ?? saved;
-  const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
+  const [open, setOpen] = useState<"review" | "preview" | null>(null);
+  const typed = useMerged(treeOf(saved), clashWords);
+  const { isChanged, clashes } = typed;
+  const draft = ofTree(typed.values);
   const mayChange = may("manage");
-  // What was read when the first change was typed: somebody else may change the offer meanwhile.
-  const base = useRef(kept);
-  if (!isChanged) base.current = kept;
+  const maySave = (isChanged || !kept) && clashes.length === 0;
 
   const form = useRef<HTMLFormElement>(null);
   useUnsaved(isChanged);
@@ -55,7 +56,7 @@ export function Editor({ offerId, kept, reload }: Props) {
     problem: (path) => refused.of(path) ?? (wasAsked ? (problems.get(path) ?? null) : null),
     set: (change) => {
       setRefusal(null);
-      setTyped({ ...draft, ...change });
+      typed.set(treeOf({ ...draft, ...change }));
     },
   };
 
@@ -64,21 +65,22 @@ export function Editor({ offerId, kept, reload }: Props) {
   const openDialog = (dialog: "review" | "preview") => {
     setAsked(true);
     if (problems.size > 0) focusProblem();
-    else setOpen({ dialog, document: documentOf(draft) });
+    else setOpen(dialog);
   };
   const discard = () => {
-    setTyped(null);
+    typed.discard();
     setAsked(false);
     setRefusal(null);
     setOpen(null);
   };
   const save = async (document: Offer) => {
     try {
-      const written = await withVerification(() => offersApi.write(offerId, base.current, document));
+      const written = await withVerification(() => offersApi.write(offerId, kept, document));
       put(offerKey(offerId), written);
     } catch (error) {
-      // What is wrong with a field is said at the field.
-      if (!(error instanceof ApiError) || fieldErrors(error, SHOWN_FIELDS).rest) throw error;
+      // What is wrong with a field is said at the field, and what somebody else has changed is decided beside the form.
+      const isOfForm = kept !== null && isChangedMeanwhile(error);
+      if (!isOfForm && (!(error instanceof ApiError) || fieldErrors(error, SHOWN_FIELDS).rest)) throw error;
       setOpen(null);
       setRefusal(error);
       focusProblem();
@@ -97,7 +99,7 @@ export function Editor({ offerId, kept, reload }: Props) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayChange && (isChanged || !kept)) openDialog("review");
+        if (mayChange && maySave) openDialog("review");
       }}
     >
       <fieldset disabled={!mayChange}>
@@ -109,10 +111,10 @@ export function Editor({ offerId, kept, reload }: Props) {
         <Rules state={state} />
       </fieldset>
       <div class="save-bar">
-        <FormError error={refused.rest} />
+        <SaveError error={refused.rest} reload={reload} clashes={clashes} />
         <Problem>{wasAsked && problems.size > 0 && text.wrong}</Problem>
         <div class="row">
-          {mayChange && <SubmitButton isDisabled={!isChanged && kept !== null}>{review.button}</SubmitButton>}
+          {mayChange && <SubmitButton isDisabled={!maySave}>{review.button}</SubmitButton>}
           <Button onClick={() => openDialog("preview")}>{text.preview}</Button>
           {isChanged && (
             <>
@@ -129,20 +131,9 @@ export function Editor({ offerId, kept, reload }: Props) {
           )}
         </div>
       </div>
-      {open?.dialog === "preview" && (
-        <Preview offerId={offerId} document={open.document} onClose={() => setOpen(null)} />
-      )}
-      {open?.dialog === "review" && (
-        <Review
-          before={base.current && writable(base.current)}
-          after={open.document}
-          onSave={save}
-          onReload={async () => {
-            await reload();
-            discard();
-          }}
-          onClose={() => setOpen(null)}
-        />
+      {open === "preview" && <Preview offerId={offerId} document={documentOf(draft)} onClose={() => setOpen(null)} />}
+      {open === "review" && maySave && (
+        <Review before={kept && writable(kept)} after={documentOf(draft)} onSave={save} onClose={() => setOpen(null)} />
       )}
     </form>
   );

@@ -2,11 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { isChangedMeanwhile } from "../../../shared/client";
+import { inWords } from "../../../shared/error-text";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
-import { SaveError } from "../../../shared/components/save-error";
+import { FormError } from "../../../shared/components/states";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { review as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
@@ -15,20 +15,19 @@ import { payoutOf } from "./columns";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 
 interface Props {
-  /** The offer as it was when the change began; none where it is new. */
+  /** The offer as it is stored; none where it is new. */
   before: Offer | null;
   after: Offer;
   onSave: (document: Offer) => Promise<void>;
-  onReload: () => Promise<void>;
   onClose: () => void;
 }
 
-export function Review({ before, after, onSave, onReload, onClose }: Props) {
+export function Review({ before, after, onSave, onClose }: Props) {
   const [isRaised, setRaised] = useState(false);
   const save = useAction(() => onSave(isRaised ? { ...after, terms_since: nowSeconds() } : after));
   const changes = before ? changesOf(before, after) : [];
   const hasNewTerms = before !== null && makesNewTerms(before, after);
-  const maySave = !isChangedMeanwhile(save.error) && (before === null || changes.length > 0);
+  const maySave = before === null || changes.length > 0;
   return (
     <Dialog title={before ? text.title : text.createTitle} isWide onClose={onClose}>
       {before && (changes.length > 0 ? <Changes changes={changes} /> : <p>{text.nothing}</p>)}
@@ -43,7 +42,7 @@ export function Review({ before, after, onSave, onReload, onClose }: Props) {
           </Checkbox>
         </div>
       )}
-      <SaveError error={save.error} reload={onReload} explanation={before ? text.changed : text.taken} />
+      <FormError error={inWords(save.error, { precondition_failed: text.taken })} />
       <DialogButtons onClose={onClose}>
         {maySave && <PrimaryRun of={save}>{before ? text.save : text.create}</PrimaryRun>}
       </DialogButtons>

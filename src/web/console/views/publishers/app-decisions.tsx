@@ -23,6 +23,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
   const draft = useDraft<Typed>({
     saved: typedOf(app),
     fields: DECISIONS,
+    names: { hosts: text.hosts, ports: text.ports, rewards: text.rewards, blocked: text.blocked },
     save: async (typed) => {
       const changed = await withVerification(() => api.change(app, changeOf(app, typed)));
       put(appKey(app.app_id), changed);

@@ -1,11 +1,11 @@
 // Approves, suspends, closes and edits a publisher.
 
-import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { Input } from "../../../shared/components/field";
 import { Confirm, FormDialog, TextField } from "../../../shared/components/form-dialog";
+import { named, useMerged } from "../../../shared/use-merged";
 import { MAX_NAME } from "../../../shared/limits";
 import { publishersApi as api } from "../../api/publishers";
 import { TypedConfirm } from "../../components/typed-confirm";
@@ -79,11 +79,9 @@ interface EditProps {
 }
 
 function Edit({ publisher, onSave, onClose, reload }: EditProps) {
-  // Only what is typed stays when somebody else has changed the publisher meanwhile.
-  const [typedName, setName] = useState<string | null>(null);
-  const [typedMost, setMost] = useState<string | null>(null);
-  const name = typedName ?? publisher.name;
-  const most = typedMost ?? (publisher.max_apps == null ? "" : String(publisher.max_apps));
+  const saved = { name: publisher.name, most: publisher.max_apps == null ? "" : String(publisher.max_apps) };
+  const typed = useMerged(saved, named({ name: publishers.nameOf, most: text.mostApps }));
+  const { name, most } = typed.values;
   return (
     <FormDialog
       title={text.editTitle(publisher.name)}
@@ -91,13 +89,14 @@ function Edit({ publisher, onSave, onClose, reload }: EditProps) {
       onSubmit={() => onSave({ name: name.trim(), max_apps: most === "" ? null : Number(most) })}
       onClose={onClose}
       reload={reload}
+      clashes={typed.clashes}
     >
       <TextField
         label={publishers.nameOf}
         hint={publishers.nameHint}
         longest={MAX_NAME}
         value={name}
-        onChange={setName}
+        onChange={(name) => typed.set({ name, most })}
       />
       <Input
         label={text.mostApps}
@@ -107,7 +106,7 @@ function Edit({ publisher, onSave, onClose, reload }: EditProps) {
         max={1000}
         step={1}
         value={most}
-        onChange={setMost}
+        onChange={(most) => typed.set({ name, most })}
       />
     </FormDialog>
   );

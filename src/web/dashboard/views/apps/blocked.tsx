@@ -19,6 +19,7 @@ export function Blocked({ app, reload }: PartProps) {
     app,
     saved: app.blocked_offers.join("\n"),
     fields: ["blocked_offers"],
+    names: { "": text.list },
     change: (lines) => ({ blocked_offers: idsOf(lines) }),
   });
   const ids = idsOf(draft.values);

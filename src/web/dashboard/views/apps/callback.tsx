@@ -42,6 +42,7 @@ export function Callback({ app, reload }: PartProps) {
     app,
     saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
     fields: FIELDS,
+    names: { url: text.url, method: text.method, events: text.events },
     change: ({ url, method, events }) => ({ callback: { url: url.trim(), method, events } }),
     onSaved: ({ callback_secret: secret }) => secret && setOpen({ secret }),
   });

@@ -12,6 +12,7 @@ export function Fallback({ app, reload }: PartProps) {
     app,
     saved: app.fallback_url ?? "",
     fields: ["fallback_url"],
+    names: { "": text.url },
     change: (url) => ({ fallback_url: url.trim() || null }),
   });
   return (

@@ -16,6 +16,13 @@ export function General({ app, reload }: PartProps) {
     app,
     saved,
     fields: ["name", "currency"],
+    names: {
+      name: apps.name,
+      "currency.name": text.currencyName,
+      "currency.per_usd": text.perUsd,
+      "currency.decimals": text.decimals,
+      "currency.rounding": text.rounding,
+    },
     // A currency may be changed less often than a name.
     change: ({ name, currency }) => ({
       ...(name !== saved.name && { name: name.trim() }),

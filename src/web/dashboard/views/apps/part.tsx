@@ -26,14 +26,14 @@ interface DraftOptions<Values> {
   saved: Values;
   /** The fields of the API that this part shows. */
   fields: string[];
+  names: Record<string, string>;
   change: (values: Values) => AppChange;
   onSaved?: (app: App) => void;
 }
 
-export function useDraft<Values>({ app, saved, fields, change, onSaved }: DraftOptions<Values>): Draft<Values> {
+export function useDraft<Values>({ app, change, onSaved, ...own }: DraftOptions<Values>): Draft<Values> {
   return usePart({
-    saved,
-    fields,
+    ...own,
     save: async (values) => {
       const changed = await withVerification(() => api.changeApp(app.app_id, app.revision, change(values)));
       show(changed);

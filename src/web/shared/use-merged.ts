@@ -1,0 +1,78 @@
+// Values that are typed while somebody else may change them. A field that only one of the two has changed is taken as it is.
+
+import { useState } from "preact/hooks";
+import { form as text } from "./messages/form";
+import { unique } from "./unique";
+
+/** A field that both have changed. */
+export interface Clash {
+  path: string[];
+  base: unknown;
+  theirs: unknown;
+  mine: unknown;
+}
+
+/** A clash in words, and how it is decided. */
+export interface Decision {
+  field: string;
+  theirs: string;
+  mine: string;
+  decide: (takes: "theirs" | "mine") => void;
+}
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+type Tree = Record<string, unknown>;
+const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Where both have changed a field, mine stays, and the field is one of `clashes`. */
+export function merge(base: unknown, theirs: unknown, mine: unknown, clashes: Clash[], path: string[] = []): unknown {
+  if (same(theirs, base) || same(theirs, mine)) return mine;
+  if (same(mine, base)) return theirs;
+  if (isTree(theirs) && isTree(mine)) {
+    const old = isTree(base) ? base : {};
+    const order = same(Object.keys(mine), Object.keys(old)) ? [theirs, mine] : [mine, theirs];
+    const fields = unique(order.flatMap(Object.keys)).map((name) => [
+      name,
+      merge(old[name], theirs[name], mine[name], clashes, [...path, name]),
+    ]);
+    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  }
+  clashes.push({ path, base, theirs, mine });
+  return mine;
+}
+
+export const setAt = <T>(tree: T, [name, ...rest]: string[], value: unknown): T =>
+  name === undefined ? (value as T) : { ...tree, [name]: setAt((tree as Tree)[name], rest, value) };
+
+const textOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value ?? "")) || text.empty;
+
+/** Words for the clashes of a form, by the paths of its fields. */
+export const named =
+  (names: Record<string, string>) =>
+  ({ path, theirs, mine }: Clash) => ({ field: names[path.join(".")]!, theirs: textOf(theirs), mine: textOf(mine) });
+
+export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values: Values) => Omit<Decision, "decide">) {
+  const [typed, setTyped] = useState({ base: saved, mine: saved });
+  const clashes: Clash[] = [];
+  const values = merge(typed.base, saved, typed.mine, clashes) as Values;
+  // Only what is still to be decided keeps the value that both started from.
+  const take = (mine: Values, open: Clash[]) =>
+    setTyped({ base: open.reduce((tree, { path, base }) => setAt(tree, path, base), saved), mine });
+  return {
+    values,
+    isChanged: !same(values, saved),
+    clashes: clashes.map((clash) => ({
+      ...wordsOf(clash, values),
+      decide: (takes: "theirs" | "mine") =>
+        take(
+          setAt(values, clash.path, clash[takes]),
+          clashes.filter((other) => other !== clash),
+        ),
+    })),
+    set: (mine: Values) => take(mine, clashes),
+    discard: () => setTyped({ base: saved, mine: saved }),
+  };
+}
+
+export type Merged<Values> = ReturnType<typeof useMerged<Values>>;
