@@ -1,7 +1,7 @@
 // The console's pages about offers and the import, and their dialogs and states.
 
 import { readFileSync } from "node:fs";
-import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
+import { answerFor, changeMeanwhile, holdCall, signInToConsole } from "../support/console.mjs";
 import { REQUEST_ID } from "../support/faults.mjs";
 
 const LIST = "/console/offers";
@@ -124,6 +124,23 @@ export const views = ({ admin, support }) => ({
       await press(page, "Cancel");
       await press(page, "Discard changes");
     },
+  },
+  "console-offer-changed-meanwhile": {
+    path: OFFER,
+    cookie: admin,
+    refusals: [[412, "/v1/operator/offers/23990"]],
+    act: async (page) => {
+      await page.getByLabel("Payout in USD").fill("0.2");
+      await page.getByLabel("Description").fill("Reach level 12, then collect the bonus.");
+      await changeMeanwhile(page, "offers/23990", (offer) => {
+        offer.goals[0].payout_usd = 0.35;
+        offer.desc = "Reach level 12.";
+      });
+      await press(page, "Review and save");
+      await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    },
+    shows: shows("Somebody else changed this"),
+    leave: (page) => press(page, "Discard changes"),
   },
   "console-offer-preview": {
     path: OFFER,

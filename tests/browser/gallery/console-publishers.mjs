@@ -1,6 +1,6 @@
 // The console's pages about publishers and apps, and their dialogs and states.
 
-import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
+import { answerFor, changeMeanwhile, holdCall, signInToConsole } from "../support/console.mjs";
 import { ago, CHANGED, daysInEachState, factsOf, restated } from "../support/days.mjs";
 import { addDays, today } from "../support/facts.mjs";
 import { FACTS_HEADER } from "../support/final-days.mjs";
@@ -168,6 +168,23 @@ export const views = ({ admin, support }) => ({
     shows: shows("Closed"),
   },
   "console-publisher-edit": { path: PUBLISHER, cookie: admin, act: press("Edit"), shows: dialog, isOverlay: true },
+  "console-publisher-changed-meanwhile": {
+    path: PUBLISHER,
+    cookie: admin,
+    refusals: [[412, `/v1/operator/publishers/${DEMO}`]],
+    act: async (page) => {
+      await press("Edit")(page);
+      await page.getByRole("dialog").getByLabel("Name").fill("Brightwater Interactive");
+      await page.getByRole("dialog").getByLabel("Apps it may set up by itself").fill("12");
+      await changeMeanwhile(page, `publishers/${DEMO}`, (publisher) => {
+        publisher.name = LONG_NAME;
+        publisher.max_apps = null;
+      });
+      await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    },
+    shows: shows("Somebody else changed this"),
+    isOverlay: true,
+  },
   "console-publisher-missing": {
     path: `${LIST}/nobody`,
     cookie: admin,

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { USER_AGENT } from "./signpost.mjs";
+import { changed } from "./faults.mjs";
 
 /** The address of a fresh invite to the console. */
 export const inviteToConsole = async (signpost, role = "admin", name = "Nora Lind") =>
@@ -32,6 +33,12 @@ const call = (path) => (url) => url.pathname === `/v1/operator/${path}`;
 /** Answers a call of the operator by `answer`: `{status, json}`. */
 export const answerFor = (page, method, path, answer) =>
   page.route(call(path), (route) => (route.request().method() === method ? route.fulfill(answer) : route.fallback()));
+
+/** Somebody else's change of a document, after which the next change is refused. */
+export async function changeMeanwhile(page, path, edit) {
+  await page.route(call(path), changed(edit));
+  await answerFor(page, "PUT", path, { status: 412, json: { error: "changed", code: "precondition_failed" } });
+}
 
 /** Holds a call of the operator back until the page is closed. */
 export const holdCall = (page, path) => page.route(call(path), () => {});
