@@ -21,7 +21,7 @@ for (const Hand of HANDS) {
     const page = await shared.open({ cookie: admin });
     const hand = new Hand(page);
     await page.goto("/console");
-    await page.getByText("All is well").waitFor();
+    await page.getByText("Nothing in this list").waitFor();
     const { transactionId } = await report(shared.signpost, token, VISIT, `open-${Hand.handName}`);
     const kinds = page.getByRole("navigation", { name: "Kinds" });
     await kinds.getByRole("link", { name: /^Held for review 1$/ }).waitFor();
@@ -34,7 +34,7 @@ for (const Hand of HANDS) {
     await hand.press(page.getByRole("dialog").getByRole("button", { name: "Reject" }));
     await page.getByRole("heading", { name: "Reward, rejected" }).waitFor();
     await hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Attention" }));
-    await page.getByText("All is well").waitFor();
+    await page.getByText("Nothing in this list").waitFor();
     await closePage(page);
   });
 }

@@ -50,7 +50,7 @@ test("a page that is only looked at shows the end of its session by itself", asy
   const cookie = await signInToConsole(shared.signpost);
   const page = await shared.open({ cookie, refusals: [ENDED] });
   await page.goto("/console");
-  await page.getByText("All is well").waitFor();
+  await page.getByText("Nothing in this list").waitFor();
   await signOutOfConsole(shared.signpost, cookie);
   await page.getByText("Your session has ended.").waitFor();
   await closePage(page);
@@ -60,11 +60,11 @@ test("a list that cannot be updated says so, and goes on by itself", async () =>
   const path = "/v1/operator/attention";
   const page = await shared.open({ cookie: await signInToConsole(shared.signpost), refusals: [[0, path]] });
   await page.goto("/console");
-  await page.getByText("All is well").waitFor();
+  await page.getByText("Nothing in this list").waitFor();
   const isOfAttention = (url) => url.pathname === path;
   await page.route(isOfAttention, (route) => route.abort("internetdisconnected"));
   await page.getByText("Not updated at present").waitFor();
-  await page.getByText("All is well").waitFor();
+  await page.getByText("Nothing in this list").waitFor();
   await page.unroute(isOfAttention);
   await page.getByText("Not updated at present").waitFor({ state: "detached" });
   await closePage(page);

@@ -31,7 +31,7 @@ const PAGES = [
 ];
 
 const CONSOLE_PAGES = [
-  ["attention", "", "All is well"],
+  ["attention", "", "Publishers to approve"],
   ["search", "/search#text=70155", "Paper Lantern Panels"],
   ["publishers", "/publishers", "Lumen Arcade"],
   ["publisher", `/publishers/${DEMO}`, "Its apps get offers"],

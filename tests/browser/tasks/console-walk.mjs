@@ -27,7 +27,7 @@ export async function followAttention(page, hand, kind, hint, repair) {
 /** Back on the first page there is nothing left to do. */
 export async function isWell(page, hand) {
   await hand.press(nav(page, "Attention"));
-  await page.getByText("All is well").waitFor({ timeout: 30_000 });
+  await page.getByText("Nothing in this list").waitFor({ timeout: 30_000 });
 }
 
 export const follow = (page, hand, name) => hand.press(nav(page, name));
