@@ -159,6 +159,6 @@ export async function loadDay(page, hand, date, { wrong, right, rows }) {
   await lines.waitFor({ state: "detached" });
   await dialog(page).getByText("Figures of 1 app would change.").waitFor();
   await hand.press(inDialog(page, "Replace the day"));
-  await said(page, new RegExp(`^${rows} rows? kept for `));
+  await said(page, new RegExp(`${rows} rows? kept for `));
   await page.getByRole("table", { name: "Facts" }).waitFor();
 }
