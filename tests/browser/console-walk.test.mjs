@@ -160,7 +160,7 @@ test("clicks that were saved up before a payout fell are seen, and paid by the t
   await walk.find(page, hand, clicks[0]);
   await hand.press(page.getByRole("table", { name: "What became of it" }).getByRole("link", { name: early }));
   await page.getByText("$1.25").first().waitFor();
-  await hand.press(page.getByRole("link", { name: "stockpile", exact: true }));
+  await hand.press(page.getByRole("link", { name: "Offer of stockpile stockpile", exact: true }));
   await page.getByRole("heading", { name: "Offer of stockpile" }).waitFor();
   await walk.payOlderClicks(page, hand);
   await signpost.operator("POST", "/refresh");

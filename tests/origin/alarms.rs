@@ -364,6 +364,7 @@ proptest! {
                 *told.entry((text("type"), text("subject"))).or_default() += entry["count"].as_i64().unwrap();
             }
         }
+        prop_assert!(is_put_back || told.keys().eq(raised.keys()));
         for (key, count) in raised {
             let told = told[&key];
             prop_assert!(told == count || (is_put_back && told > count), "{key:?}: {told} told of {count}");

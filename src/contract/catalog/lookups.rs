@@ -10,7 +10,7 @@ use domain::model::{AppId, OfferId, PublisherId};
 /// Offers in one question for figures.
 pub const FIGURES_PAGE: usize = 100;
 
-/// Finds what an id, a credential or a part of a name is of.
+/// Finds resources by id, credential, or a part of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
     /// An id of any kind, a Pub-Key, a token, or a part of a name or an id.

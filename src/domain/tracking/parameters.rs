@@ -75,6 +75,11 @@ pub struct ClickParameters<'a> {
     pub placement: Option<Cow<'a, str>>,
 }
 
+/// Whether a click may name a user so.
+pub fn is_user_id(text: &str) -> bool {
+    is_allowed(text, MAX_USER_ID) && !is_macro(text) && !is_nobody(text)
+}
+
 impl<'a> ClickParameters<'a> {
     /// Parses a raw query string without the `?`.
     ///
@@ -85,7 +90,7 @@ impl<'a> ClickParameters<'a> {
         let rid = required("rid", rid)?;
         let app = required("app", app)?;
         let user_id = required("user_id", user_id)?;
-        if !is_allowed(&user_id, MAX_USER_ID) || is_macro(&user_id) || is_nobody(&user_id) {
+        if !is_user_id(&user_id) {
             return Err(refuse_user_id(&user_id));
         }
         // A word for "none" that no value can be is one that an app has filled in.

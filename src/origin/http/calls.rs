@@ -6,7 +6,7 @@ use std::fmt::Display;
 use url::form_urlencoded;
 use worker::Request;
 
-pub use crate::http::limits::TIMEOUT;
+pub use crate::http::limits::{SPARE_TIMEOUT, TIMEOUT};
 use crate::http::{HandlerResult, Refusal, RequestContext};
 use contract::{
     catalog::{COMMAND_PATH, Get, Resource, address},

@@ -11,6 +11,8 @@ use platform::{
 
 /// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
+/// How long an answer waits for a part that it can do without.
+pub const SPARE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The permits of one member or key among the 16 of its publisher, and of those for bodies. Browsers open 6 connections to a host.
 pub const PER_MEMBER: usize = 6;

@@ -10,11 +10,15 @@ use serde_json::{
 
 use super::{
     Refusal, RequestContext,
-    calls::{ask_catalog, read_reply},
+    calls::{SPARE_TIMEOUT, read_reply},
 };
-use contract::{catalog::OfferNames, operation::OperatorReply};
+use contract::{
+    catalog::{COMMAND_PATH, OfferNames, address},
+    operation::OperatorReply,
+};
+use platform::ObjectCall;
 
-/// A member with an id, the member for its name, and the names by the ids.
+/// The id's member, the name's member, and the names by id.
 type Named<'n> = (&'static str, &'static str, &'n BTreeMap<String, String>);
 
 #[derive(Default, Deserialize)]
@@ -29,8 +33,11 @@ impl Names {
         if offer_ids.is_empty() {
             return Self::default();
         }
-        ask_catalog(context, OfferNames { offer_ids })
-            .await
+        let (catalog, names) = (address(COMMAND_PATH), OfferNames { offer_ids });
+        let reply = context.workers.call(&catalog, names, SPARE_TIMEOUT).await;
+        reply
+            .ok()
+            .and_then(|reply| read_reply(&reply).ok())
             .unwrap_or_default()
     }
 

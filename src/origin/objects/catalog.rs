@@ -135,10 +135,10 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)
         }
-        // The service answers it in steps.
+        // The service looks for caps in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
+        Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),
         Command::OfferNames(command) => reads::offer_names(db, &command),
-        Command::CountWaiting(CountWaiting {}) => offer_figures::count_waiting(db, context.now_ms),
         Command::CheckOffer(check) => resources::check_offer(db, context, &check),
     }
 }

@@ -1,17 +1,19 @@
 //! The operator's list of what wants attention.
 
+use futures_util::future::join;
 use serde_json::Value;
 
 use crate::http::{
     HandlerResult, RequestContext,
-    calls::{ask, ask_catalog, parameter, parse, read_page, read_reply, segment},
+    calls::{SPARE_TIMEOUT, ask, parameter, parse, read_page, read_reply, segment},
 };
 use contract::{
     attention::{self, EndItem, ItemPlace, Kind, ListAttention},
-    catalog::{CountWaiting, MAX_PAGE},
+    catalog::{self, COMMAND_PATH, CountWaiting, MAX_PAGE},
     operation::OperatorReply,
 };
 use domain::model::{AppId, common};
+use platform::ObjectCall;
 
 /// `GET …/attention`.
 pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
@@ -30,9 +32,15 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
         limit,
         after: parse(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
     };
-    let mut page: Value = read_reply(&context.call(&attention::address(), list).await?)?;
+    let catalog = catalog::address(COMMAND_PATH);
+    let (page, waiting) = join(
+        context.call(&attention::address(), list),
+        context.workers.call(&catalog, CountWaiting {}, SPARE_TIMEOUT),
+    )
+    .await;
+    let mut page: Value = read_reply(&page?)?;
     // Without the catalog, the list is there all the same.
-    let waiting: Option<Value> = ask_catalog(context, CountWaiting {}).await.ok();
+    let waiting: Option<Value> = waiting.ok().and_then(|reply| read_reply(&reply).ok());
     if let Some(members) = page.as_object_mut() {
         members.insert("waiting".into(), waiting.unwrap_or_default());
     }

@@ -1,7 +1,7 @@
 //! The console's search: what a text that somebody pastes is. It may name a user, so it comes in a body, and nothing of it is
 //! stored.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, pin::pin};
 
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
@@ -10,15 +10,17 @@ use worker::Request;
 
 use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
-    HandlerResult, Refusal, RequestContext, offer_names,
+    HandlerResult, Refusal, RequestContext,
+    calls::SPARE_TIMEOUT,
+    offer_names,
     site::{merge, outboxes::Outboxes},
 };
 use contract::{
-    activity::{self, ListRewards, RewardPage},
+    activity::{self, ListRewards, ListedReward},
     catalog::{List as ListResources, ListFilter, MAX_PAGE, Resource, Search},
     clicks,
     ledger::{self, FindKey, OPERATOR},
-    operation::{Bytes, CallError, OperatorReply},
+    operation::{Bytes, OperatorReply},
     outbox::{List, OutboxShard},
     rewards::RewardFilter,
 };
@@ -26,7 +28,7 @@ use domain::{
     conversions::{ids, reward::check_life},
     model::{AppId, Document, FieldError, PublisherId, SECOND_MS, credentials},
     reporting::keys,
-    tracking::{Click, Nonce, Opened, click_id, keys::KeyRing},
+    tracking::{Click, Nonce, Opened, click_id, keys::KeyRing, parameters::is_user_id},
 };
 use platform::{CONNECTIONS, ObjectCall};
 
@@ -39,7 +41,8 @@ const REWARDS: u32 = 100;
 const MAX_PUBLISHERS: usize = 500;
 /// Apps whose rewards of one user are shown.
 const MAX_APPS: usize = 20;
-const ACTIVITY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Publishers that do not answer, after which no further one is asked.
+const MAX_FAILURES: u32 = 3;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,7 +128,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     // A user's id may equal any other id, and may look like a transaction id.
     if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
-    } else if found.matches.is_empty() {
+    } else if found.matches.is_empty() && is_user_id(text) {
         add_user(context, text, &mut found).await;
     }
     let SearchResult { matches, missing } = found;
@@ -285,14 +288,20 @@ async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult
     let pages = stream::iter(publishers).map(async |publisher| {
         let to = activity::address(&publisher);
         let list = Box::new(list.clone());
-        context.workers.call(&to, list, ACTIVITY_TIMEOUT).await
+        context.workers.call(&to, list, SPARE_TIMEOUT).await
     });
-    let pages: Vec<Result<RewardPage, CallError>> = pages.buffered(CONNECTIONS).collect().await;
-    let mut apps = BTreeSet::new();
-    for page in pages {
+    let mut pages = pin!(pages.buffered(CONNECTIONS));
+    let (mut apps, mut failures) = (BTreeSet::new(), 0);
+    while let Some(page) = pages.next().await {
         match page {
-            Ok(page) => apps.extend(page.rewards.iter().map(|reward| reward.app)),
-            Err(error) => found.add(Err(error.into())),
+            Ok(page) => apps.extend(page.rewards.iter().map(|reward: &ListedReward| reward.app)),
+            Err(error) => {
+                found.add(Err(error.into()));
+                failures += 1;
+                if failures == MAX_FAILURES {
+                    break;
+                }
+            }
         }
     }
     for app in apps.into_iter().take(MAX_APPS) {

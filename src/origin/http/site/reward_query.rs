@@ -283,6 +283,8 @@ mod tests {
                 error.message
             );
         }
+        // A user is looked for over all apps.
+        assert!(parse(r#"{"filter":{"user_id":"u"}}"#, false).is_ok());
         for body in [r#"{"user":"u"}"#, r#"{"filter":{"to":1}}"#] {
             assert_eq!(parse(body, false).unwrap_err().code, "unknown_field");
         }

@@ -11,7 +11,7 @@ use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Result, database::json, params};
 
-/// The part of a cap from which on it is nearly used up, in hundredths, as `COUNT_WAITING` has it.
+/// The part of a cap from which on it is nearly used up, in hundredths.
 const NEAR: u64 = 80;
 /// Offers that one step of [`NearCaps`] reads: about 10 ms.
 const STEP: u32 = 2_000;
@@ -53,16 +53,6 @@ pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<Opera
     Ok(OperatorReply::ok(
         &json!({ "figures": figures, "as_of": as_of(db)? }),
     ))
-}
-
-/// What waits for the operator in the catalog.
-pub fn count_waiting(db: &impl Database, now_ms: i64) -> Result<OperatorReply> {
-    let today = UtcDay::of_ms(now_ms).number();
-    let row = db.query_first(sql::COUNT_WAITING, params![today])?;
-    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
-    Ok(OperatorReply::ok(&json!({
-        "publishers": row.integer(0)?, "pub_key_requests": row.integer(1)?, "near_caps": row.integer(2)?,
-    })))
 }
 
 struct NearCap {
@@ -112,6 +102,11 @@ impl NearCaps {
         self.found.sort_by_key(|near| std::cmp::Reverse(near.used_part()));
         self.found.truncate(MAX);
         Ok(!rows.is_empty())
+    }
+
+    /// The caps that were found, at most [`MAX`].
+    pub fn count(&self) -> usize {
+        self.found.len()
     }
 
     pub fn finish(self, db: &impl Database) -> Result<OperatorReply> {

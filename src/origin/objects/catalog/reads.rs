@@ -37,6 +37,15 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     Ok(OperatorReply::new(200, names))
 }
 
+/// What waits for the operator, with the number of caps that are nearly used up.
+pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
+    let row = db.query_first(sql::COUNT_WAITING, &[])?;
+    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    Ok(OperatorReply::ok(&json!({
+        "publishers": row.integer(0)?, "pub_key_requests": row.integer(1)?, "near_caps": near_caps,
+    })))
+}
+
 /// The names of offers and the titles of their goals.
 pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
     let ids = to_json_text(&command.offer_ids)?;

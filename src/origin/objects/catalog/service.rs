@@ -17,7 +17,7 @@ use super::{
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
     offer_figures::NearCaps,
     publication::{self, Prepared},
-    revisions,
+    reads, revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
     steps::in_steps,
@@ -46,6 +46,8 @@ use register::{Change, change};
 
 /// The delay before a failed alarm is retried.
 const RETRY_MS: i64 = 5 * SECOND_MS;
+/// How long the number of caps that are nearly used up is kept, in milliseconds.
+const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
 
 /// The catalog's configuration.
 pub struct Settings {
@@ -68,6 +70,8 @@ pub struct CatalogService<D, R> {
     publishing: SingleFlight<Result<Refreshed>>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
+    /// When the caps that are nearly used up were last counted, in milliseconds, and their number.
+    counted_caps: Cell<(i64, usize)>,
     imports: Imports,
     /// When a failed alarm is repeated, in milliseconds; 0 if the last one did not fail.
     retry_at_ms: Cell<i64>,
@@ -87,6 +91,7 @@ where
             settings,
             publishing: SingleFlight::default(),
             pointed_at_ms: Cell::new(0),
+            counted_caps: Cell::default(),
             imports: Imports::default(),
             retry_at_ms: Cell::new(0),
         }
@@ -154,8 +159,10 @@ where
     /// conversion cap that it changes.
     pub async fn command(&self, command: Command) -> Result<OperatorReply> {
         let db = self.started().await?;
-        if let Command::NearCaps(_) = command {
-            return self.near_caps().await;
+        match command {
+            Command::NearCaps(_) => return self.near_caps().await?.finish(db),
+            Command::CountWaiting(_) => return self.count_waiting(db).await,
+            _ => {}
         }
         let change = change(&command);
         if change == Change::ShowsSecret {
@@ -224,11 +231,21 @@ where
         Ok(reply)
     }
 
-    async fn near_caps(&self) -> Result<OperatorReply> {
+    async fn near_caps(&self) -> Result<NearCaps> {
         let db = self.shell.ready().await?;
         let mut near = NearCaps::default();
         in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;
-        near.finish(db)
+        Ok(near)
+    }
+
+    /// Open consoles ask for it every few seconds.
+    async fn count_waiting(&self, db: &D) -> Result<OperatorReply> {
+        let (counted_ms, mut count) = self.counted_caps.get();
+        if self.now_ms().saturating_sub(counted_ms) >= COUNT_CAPS_MS {
+            count = self.near_caps().await?.count();
+            self.counted_caps.set((self.now_ms(), count));
+        }
+        reads::count_waiting(db, count)
     }
 
     /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.

@@ -312,17 +312,11 @@ platform::statements! {
     pub const FIND_APPS = named!("apps");
     pub const FIND_ADVERTISERS = named!("advertisers");
     pub const FIND_OFFERS = named!("offer_documents");
-    /// Today → publishers that wait for approval, requests for a Pub-Key, caps that are nearly
-    /// used up.
+    /// → publishers that wait for approval, requests for a Pub-Key
     pub const COUNT_WAITING = "SELECT
         (SELECT COUNT(*) FROM publishers p WHERE NOT approved AND NOT COALESCE(document ->> '$.closed', 0)
           AND NOT EXISTS (SELECT 1 FROM suspensions s WHERE s.publisher_id = p.id)),
-        (SELECT COUNT(*) FROM pub_key_requests),
-        (SELECT COALESCE(SUM((click_cap > 0 AND clicks * 100 >= click_cap * 80)
-            + (conversion_cap > 0 AND conversions * 100 >= conversion_cap * 80)), 0) FROM
-          (SELECT COALESCE(o.click_cap, 0) AS click_cap, COALESCE(o.conversion_cap, 0) AS conversion_cap,
-              SUM(s.clicks_taken) AS clicks, SUM(s.conversions_taken) AS conversions
-            FROM offers o JOIN offer_stats s ON s.offer_id = o.id AND s.day = ?1 WHERE o.ever_capped GROUP BY o.id))";
+        (SELECT COUNT(*) FROM pub_key_requests)";
     pub const FIND_PUB_KEY = "SELECT id FROM publishers WHERE pub_key_hash = ?";
     pub const IS_TOKEN_VALID = "SELECT EXISTS (SELECT 1 FROM advertiser_tokens WHERE advertiser_id = ? AND serial = ?)";
     /// A JSON list of ids, today.

@@ -145,7 +145,9 @@ pub async fn tell(
     }
     db.transaction(|| {
         db.execute(sql::RAISE_STATE, params![TOLD, newest])?;
-        if let Some((day, at_ms)) = late {
+        // It may have been loaded during the calls.
+        let is_late = Standing::read(db, now_ms)?.map_or(Ok(None), |standing| standing.late())? == late;
+        if let Some((day, at_ms)) = late.filter(|_| is_late) {
             attention_feed::open_day(db, at_ms, Kind::FactsLate, day, "late")?;
             db.execute(sql::RAISE_STATE, params![LATE, day.number()])?;
         }

@@ -55,7 +55,7 @@ export function Status() {
     <div class={shown && coversFocus() ? "status above" : "status"} role="status" aria-live="polite">
       {shown && (
         <p key={shown.id} class={shown.isDone ? "done" : undefined}>
-          {shown.isDone ? <Check /> : <Info />} {shown.text}
+          {shown.isDone ? <Check /> : <Info />} <span>{shown.text}</span>
         </p>
       )}
     </div>
