@@ -114,23 +114,15 @@ export async function followTestClick({ begin, owner, tester, user }) {
 /** Another callback of the same app was given up today, and is not sent again. */
 export async function replayYesterday({ begin, owner, late }) {
   const { page, hand } = await begin(owner);
-  const trouble = page.getByRole("region", { name: "Needs attention" });
-  await hand.press(
-    trouble
-      .getByRole("listitem")
-      .filter({ hasText: `App of ${late.id}` })
-      .getByRole("link", { name: "See them" }),
-  );
-  await log(page).getByText("today", { exact: true }).waitFor();
-  await hand.choose(page.getByLabel("Period (UTC)"), "Yesterday");
-  await log(page).getByText("today", { exact: true }).waitFor({ state: "detached" });
-  await log(page).getByText("yesterday", { exact: true }).waitFor();
   late.receiver.failsWith = null;
-  await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+  await hand.press(page.getByRole("link", { name: `Send again: given up, App of ${late.id}` }));
+  await hand.press(page.getByRole("dialog").getByRole("button", { name: "Conversions (UTC): Any time" }));
+  await hand.press(inDialog(page, "Yesterday"));
   await hand.press(inDialog(page, "Send 1 callback again"));
   await page.getByText("1 callback was queued to be sent again.").waitFor();
   // It is not given up any more, so it leaves the list.
-  await log(page).waitFor({ state: "detached" });
+  await log(page).getByText("yesterday", { exact: true }).waitFor({ state: "detached" });
+  await log(page).getByText("today", { exact: true }).waitFor();
   let delivered = [];
   while (delivered.length === 0) {
     await page.waitForTimeout(200);

@@ -1,7 +1,8 @@
 // Text of the settings that only the dashboard has.
 
 import { timeText } from "../../shared/format";
-import { common, ROLE_NAMES, settings } from "../../shared/messages";
+import { common, ROLE_NAMES } from "../../shared/messages";
+import { settings } from "../../shared/messages/settings";
 import { plural } from "../../shared/messages/plural";
 import { SCOPE_NAMES } from "../../shared/messages/report-keys";
 import type { KeyScope, Role } from "../types";

@@ -1,6 +1,6 @@
 // Lists what a removed member may know, with links to where each thing is replaced.
 
-import { settings } from "../messages";
+import { settings } from "../messages/settings";
 
 const text = settings.members;
 

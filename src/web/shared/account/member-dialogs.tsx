@@ -6,7 +6,8 @@ import { confirmed } from "../change";
 import { Choices } from "../components/choices";
 import { Confirm, type ConfirmProps, FormDialog, SecretDialog, TextField } from "../components/form-dialog";
 import { MAX_MEMBER_NAME } from "../limits";
-import { ROLE_HINTS, ROLE_NAMES, settings } from "../messages";
+import { ROLE_HINTS, ROLE_NAMES } from "../messages";
+import { settings } from "../messages/settings";
 import { withVerification } from "../passkeys";
 import type { Member, NewInvite, PendingInvite, Role } from "../types";
 

@@ -11,7 +11,8 @@ import { Loaded } from "../components/loaded";
 import { buttonColumn, RowButton } from "../components/row-button";
 import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../components/table";
 import { timeText } from "../format";
-import { common, ROLE_NAMES, settings } from "../messages";
+import { common, ROLE_NAMES } from "../messages";
+import { settings } from "../messages/settings";
 import type { Member, Members as Data, PendingInvite, Role } from "../types";
 import {
   type MemberCalls,

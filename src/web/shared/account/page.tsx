@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { Heading } from "../components/heading";
-import { type Section, SECTION_NAMES, settings as text } from "../messages";
+import { type Section, SECTION_NAMES } from "../messages";
+import { settings as text } from "../messages/settings";
 
 interface PageProps {
   section: Section;

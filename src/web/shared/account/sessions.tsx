@@ -9,7 +9,7 @@ import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
 import { type Column, column } from "../components/table";
 import { timeText } from "../format";
-import { settings } from "../messages";
+import { settings } from "../messages/settings";
 import type { Session } from "../types";
 import { Page } from "./page";
 import { browserName } from "./user-agent";

@@ -1,6 +1,6 @@
 // Browser and system of a user agent, as far as a person needs them to know a device again.
 
-import { settings } from "../messages";
+import { settings } from "../messages/settings";
 
 // The order matters: Edge, Opera and Samsung name Chrome too, and Chrome names Safari.
 const BROWSERS: [RegExp, string][] = [

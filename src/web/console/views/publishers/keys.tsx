@@ -10,7 +10,7 @@ import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
 import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
-import { settings } from "../../messages";
+import { settings } from "../../../shared/messages/settings";
 import { keys as text, requests } from "../../messages/publishers";
 import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";

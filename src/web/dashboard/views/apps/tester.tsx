@@ -7,7 +7,7 @@ import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { FormError } from "../../../shared/components/states";
 import { tell } from "../../../shared/components/status";
-import { settings } from "../../messages";
+import { settings } from "../../../shared/messages/settings";
 import { tester as text } from "../../messages/tester";
 import { withVerification } from "../../../shared/passkeys";
 import type { App, CallbackTest, SignWith } from "../../types";

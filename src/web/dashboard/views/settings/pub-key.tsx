@@ -10,7 +10,7 @@ import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Empty, Failed, FormError, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { settings } from "../../messages";
+import { settings } from "../../../shared/messages/settings";
 import { pubKey as text } from "../../messages/settings";
 import { withVerification } from "../../../shared/passkeys";
 import type { PubKey as Answer } from "../../types";

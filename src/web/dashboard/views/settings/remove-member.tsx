@@ -12,7 +12,8 @@ import { Confirm } from "../../../shared/components/form-dialog";
 import { Loaded } from "../../../shared/components/loaded";
 import { Problem, Skeleton } from "../../../shared/components/states";
 import { api } from "../../api";
-import { common, SECTION_NAMES, settings } from "../../messages";
+import { common, SECTION_NAMES } from "../../messages";
+import { settings } from "../../../shared/messages/settings";
 import { removal as text } from "../../messages/settings";
 import { APPS_PATH } from "../../router";
 
