@@ -44,8 +44,11 @@ export const moneyOf = (micro: number) => money(micro / 1_000_000);
 /** Four decimals, for amounts per click. */
 export const smallMoney = (value: number) => preciseDollars.format(value);
 
+/** Dollars with all of their decimals, at least the cents. */
+export const exactMoney = (value: number) => exactDollars.format(value);
+
 /** All of an amount in micro-USD. */
-export const exactMoney = (micro: number) => exactDollars.format(micro / 1_000_000);
+export const exactMoneyOf = (micro: number) => exactMoney(micro / 1_000_000);
 
 const SIZES: [string, number, number][] = [
   ["GB", 1_000_000_000, 2],

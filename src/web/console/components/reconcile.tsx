@@ -8,7 +8,7 @@ import { Form, SubmitButton } from "../../shared/components/form";
 import { Card } from "../../shared/components/part";
 import { Failed, Skeleton } from "../../shared/components/states";
 import { type Column, column, numberColumn, Table } from "../../shared/components/table";
-import { addDays, count, exactMoney, isDate } from "../../shared/format";
+import { addDays, count, exactMoneyOf, isDate } from "../../shared/format";
 import { search, setSearch } from "../../shared/navigation";
 import { queryText } from "../../shared/query-text";
 import { appsApi as api } from "../api/apps";
@@ -132,13 +132,13 @@ const sumsOf = (comparison: Comparison): Sum[] => [
 
 const SUM_COLUMNS: Column<Sum>[] = [
   column("what", text.what, ({ what }) => what),
-  numberColumn("micro", text.amount, ({ micro }) => exactMoney(micro)),
+  numberColumn("micro", text.amount, ({ micro }) => exactMoneyOf(micro)),
 ];
 
 const microColumn = (
   key: "paid_micro_usd" | "waiting_micro_usd" | "ledger_micro_usd",
   header: string,
-): Column<ComparedOutbox> => numberColumn(key, header, (outbox) => exactMoney(outbox[key]));
+): Column<ComparedOutbox> => numberColumn(key, header, (outbox) => exactMoneyOf(outbox[key]));
 
 const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
   column("outbox", text.outbox, ({ outbox }) => outbox),
@@ -148,7 +148,7 @@ const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
   microColumn("waiting_micro_usd", text.waitingShort),
   microColumn("ledger_micro_usd", text.ledgerShort),
   numberColumn("difference", text.difference, ({ difference_micro_usd: micro, behind }) =>
-    behind ? `${exactMoney(micro)}, ${text.behind[behind]}` : text.noDifference,
+    behind ? `${exactMoneyOf(micro)}, ${text.behind[behind]}` : text.noDifference,
   ),
 ];
 
@@ -159,5 +159,5 @@ const transactionColumns = (appId: string): Column<Comparison["transactions"][nu
     </a>
   )),
   column("offer", text.offer, ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a>),
-  numberColumn("paid", text.paidShort, ({ paid_micro_usd: micro }) => exactMoney(micro)),
+  numberColumn("paid", text.paidShort, ({ paid_micro_usd: micro }) => exactMoneyOf(micro)),
 ];

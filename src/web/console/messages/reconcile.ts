@@ -1,6 +1,6 @@
 // Text of the comparison of an app's day.
 
-import { count, dateText, exactMoney, percent } from "../../shared/format";
+import { count, dateText, exactMoneyOf, percent } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import type { DayRewards } from "../types/apps";
 
@@ -20,8 +20,8 @@ export const reconcile = {
   result: "Result of the comparison",
   agree: (date: string) => `${dateText(date)} agrees: every reward and reversal is in the ledger.`,
   agreeWaiting: (date: string, micro: number) =>
-    `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
-  differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
+    `${dateText(date)} agrees so far: ${exactMoneyOf(micro)} still waits to be sent to the ledger, which takes seconds.`,
+  differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoneyOf(micro)}.`,
   again: "Tell the developers:",
   outboxDiffers: (outboxes: number[]) =>
     `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +

@@ -30,7 +30,7 @@ export const DeliveryCell = ({ delivery, status, tries }: DeliveryProps) => (
 
 /** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */
 export const ShortId = ({ id }: { id: string }) => (
-  <code title={id}>
+  <code class="short-id" title={id}>
     <span aria-hidden="true">{id.length > SHORT_ID ? `…${id.slice(-SHORT_ID)}` : id}</span>
     <span class="visually-hidden">{id}</span>
   </code>

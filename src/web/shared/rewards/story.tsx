@@ -3,7 +3,7 @@
 import { Facts, type Fact } from "../components/facts";
 import { Name } from "../components/name";
 import { NamedId } from "../components/named-id";
-import { amount, countryName, exactTimeText, smallMoney } from "../format";
+import { amount, countryName, exactTimeText, exactMoney } from "../format";
 import { codeText, EVENT_NAMES, STATE_HINTS, story as text } from "../messages/rewards";
 import type { RewardStory } from "../types";
 import { State } from "./badges";
@@ -68,7 +68,7 @@ function Summary({ story, site }: { story: RewardStory; site: StorySite }) {
         [text.why, code && codeText(code)],
         [text.inWords, story.reason],
         [text.value, `${amount(story.value)} ${story.currency}`],
-        [text.payout, smallMoney(Number(story.payout))],
+        [text.payout, exactMoney(Number(story.payout))],
         [
           text.user,
           story.is_erased

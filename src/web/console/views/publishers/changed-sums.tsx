@@ -26,8 +26,6 @@ export function ChangedSums({ rows }: { rows: ChangedSum[] }) {
   );
 }
 
-const dollars = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
-
 const columns = (nameOf: (appId: string) => string): Column<ChangedSum>[] => [
   column("app", text.app, ({ app_id: id }) => (
     <div class="wrap">
@@ -37,6 +35,6 @@ const columns = (nameOf: (appId: string) => string): Column<ChangedSum>[] => [
   )),
   numberColumn("clicks-before", text.clicksBefore, ({ before }) => count(before.clicks)),
   numberColumn("clicks-after", text.clicksAfter, ({ after }) => count(after.clicks)),
-  numberColumn("revenue-before", text.revenueBefore, ({ before }) => dollars(before.revenue)),
-  numberColumn("revenue-after", text.revenueAfter, ({ after }) => dollars(after.revenue)),
+  numberColumn("revenue-before", text.revenueBefore, ({ before }) => exactMoney(before.revenue)),
+  numberColumn("revenue-after", text.revenueAfter, ({ after }) => exactMoney(after.revenue)),
 ];

@@ -3,7 +3,7 @@
 import { Name } from "../../../shared/components/name";
 import { NamedId } from "../../../shared/components/named-id";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { exactTimeText, smallMoney } from "../../../shared/format";
+import { exactTimeText, exactMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
 import { rewards as text } from "../../messages/rewards";
@@ -47,13 +47,13 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     numberColumn("value", text.value, ({ payout, promised_payout: promised, value }) =>
       payout !== undefined ? (
         <>
-          <span>{smallMoney(payout)}</span>
+          <span>{exactMoney(payout)}</span>
           {value !== undefined && <span class="cell-second">{value}</span>}
         </>
       ) : (
         promised !== undefined && (
           <>
-            <span>{smallMoney(promised)}</span>
+            <span>{exactMoney(promised)}</span>
             <span class="cell-second">{text.ifApproved}</span>
           </>
         )

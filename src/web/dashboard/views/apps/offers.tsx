@@ -9,7 +9,7 @@ import { More } from "../../../shared/components/more";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { countryName, money, percent, smallMoney } from "../../../shared/format";
+import { countryName, money, percent, exactMoney, smallMoney } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { session } from "../../session";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
@@ -123,7 +123,7 @@ const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
             <li key={goal.id}>
               {goal.ttl}
               <span class="cell-second">
-                {amount(goal.inapp_pyt)}, {smallMoney(goal.pyt.amt)}
+                {amount(goal.inapp_pyt)}, {exactMoney(goal.pyt.amt)}
               </span>
             </li>
           ))}

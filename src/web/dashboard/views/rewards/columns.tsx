@@ -3,7 +3,7 @@
 import { Name } from "../../../shared/components/name";
 import { NamedId } from "../../../shared/components/named-id";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { amount, exactTimeText, smallMoney } from "../../../shared/format";
+import { amount, exactTimeText, exactMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
 import { rewards as text } from "../../messages/rewards";
@@ -39,7 +39,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
         <span>
           {amount(row.value)} <Name>{row.currency}</Name>
         </span>
-        <span class="cell-second">{smallMoney(Number(row.payout))}</span>
+        <span class="cell-second">{exactMoney(Number(row.payout))}</span>
       </>
     )),
     column("state", filter.state, (row) => (
