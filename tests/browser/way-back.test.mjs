@@ -78,3 +78,38 @@ test("the way back to the delivery log leads to the same place", async () => {
   await comeBack(page, "Show older rewards");
   await closePage(page);
 });
+
+test("a form that is left leaves the place of its list alone", async () => {
+  const page = await shared.open({ cookie });
+  await page.goto("/console/publishers");
+  const rows = page.locator("main tbody tr");
+  await rows.nth(40).scrollIntoViewIfNeeded();
+  const place = await page.evaluate(() => scrollY);
+  assert.ok(place > 1000, String(place));
+  await page.evaluate(() => {
+    const link = document.createElement("a");
+    link.href = "/console/offers/23990";
+    document.querySelector("main").append(link);
+    link.click();
+  });
+  await page.getByLabel("Name", { exact: true }).fill("Another name");
+  await page.evaluate(() => scrollTo(0, 300));
+  await page.goBack();
+  await page.getByRole("button", { name: "Leave" }).click();
+  await rows.nth(40).waitFor();
+  await page.waitForFunction(([place, most]) => Math.abs(scrollY - place) <= most, [place, MOST_PIXELS]);
+  await closePage(page);
+});
+
+test("a link to a state of the same page loads nothing", async () => {
+  const page = await shared.open({ cookie });
+  await page.goto("/console/publishers?state=waiting");
+  await page.locator("main tbody tr").first().waitFor();
+  await page.evaluate(() => (window.isSame = true));
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("new publ");
+  await page.getByRole("search").getByRole("link", { name: "New publisher", exact: true }).click();
+  await page.getByRole("dialog", { name: "Create a publisher" }).waitFor();
+  assert.equal(await page.evaluate(() => window.isSame), true);
+  await closePage(page);
+});

@@ -16,7 +16,7 @@ export interface Cached<Data> {
 interface Entry<Data> {
   state: Signal<Cached<Data>>;
   load: () => Promise<Data>;
-  run: Promise<void> | undefined;
+  run: Promise<unknown> | undefined;
 }
 
 // Each filter or page of a report is an entry; 60 of them are about 1 MB.
@@ -45,7 +45,8 @@ function entryOf<Data>(key: string, load: () => Promise<Data>): Entry<Data> {
   return entry;
 }
 
-function run<Data>(entry: Entry<Data>): Promise<void> {
+/** Resolves to the error where the load failed. */
+function run<Data>(entry: Entry<Data>): Promise<unknown> {
   entry.run ??= (async () => {
     entry.state.value = { ...entry.state.value, isLoading: true };
     try {
@@ -53,6 +54,7 @@ function run<Data>(entry: Entry<Data>): Promise<void> {
       entry.state.value = { data, error: undefined, isLoading: false, at: Date.now() };
     } catch (error) {
       entry.state.value = { ...entry.state.value, error: error as ApiError, isLoading: false };
+      return error;
     } finally {
       entry.run = undefined;
     }
@@ -61,14 +63,17 @@ function run<Data>(entry: Entry<Data>): Promise<void> {
 }
 
 /** Starts a load ahead of the view that will show it. */
-export function prefetch<Data>(key: string, load: () => Promise<Data>): Promise<void> {
+export function prefetch<Data>(key: string, load: () => Promise<Data>): Promise<unknown> {
   return run(entryOf(key, load));
 }
 
-export function refresh(key: string): Promise<void> {
+export function refresh(key: string): Promise<unknown> {
   const entry = entries.get(key);
   return entry ? run(entry) : Promise.resolve();
 }
+
+/** The answer that is kept for `key`. */
+export const peek = (key: string) => entries.get(key)?.state.peek().data;
 
 /** Takes the answer of a change for that of the next load. */
 export function put<Data>(key: string, data: Data) {
@@ -76,13 +81,17 @@ export function put<Data>(key: string, data: Data) {
   if (entry) entry.state.value = { data, error: undefined, isLoading: false, at: Date.now() };
 }
 
+/** What else a page remembers of an account, and how to forget it. */
+export const memories = new Set<() => void>();
+
 /** Forgets everything: the next person or account sees nothing of this one. */
 export function clearCache() {
   entries.clear();
+  for (const forget of memories) forget();
 }
 
 export interface CachedView<Data> extends Cached<Data> {
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 /** The answer for `key`, loaded when the view opens. With `null` nothing is asked yet. */

@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { NAME } from "#site";
+import { memories } from "./cache";
 
 /** The path of the site's first page. */
 export const ROOT = `/${NAME}`;
@@ -24,18 +25,21 @@ export function takeHeadingFocus() {
 }
 
 /** The next heading that is shown takes the focus: after a sign-in or a sign-out. */
-export function focusNextHeading() {
-  headingWantsFocus = "focus-and-scroll";
+export function focusNextHeading(how: "focus" | "focus-and-scroll" = "focus-and-scroll") {
+  if (headingWantsFocus !== "focus-and-scroll") headingWantsFocus = how;
 }
 
 // Where an entry of the history was left, by its number, which the entry holds.
 const places = new Map<number, number>();
+memories.add(() => places.clear());
 const entryNumber = () => (history.state as { entry: number } | null)?.entry ?? 0;
 
 function write(url: string | URL, how: "push" | "replace") {
   places.set(entryNumber(), scrollY);
-  if (how === "push") history.pushState({ entry: entryNumber() + 1 }, "", url);
-  else history.replaceState(history.state, "", url);
+  if (how === "replace") return history.replaceState(history.state, "", url);
+  history.pushState({ entry: entryNumber() + 1 }, "", url);
+  // A former entry may have had the number.
+  places.delete(entryNumber());
 }
 
 // A list is long enough for its place only when it is loaded.
@@ -105,7 +109,7 @@ function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
   // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
-  write(path + query + hash, "push");
+  history.pushState({ entry: entryNumber() + 1 }, "", path + query + hash);
   leaving.value = () => {
     giveUpUnsaved();
     history.back();
@@ -132,8 +136,9 @@ export function startRouter() {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element | null)?.closest?.("a");
     if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-    // A fragment within the page, such as the skip link.
-    if (link.hash && link.pathname === location.pathname) return;
+    // The browser goes to a part of the page. Other fragments are the state of a view.
+    const isOfPage = link.pathname + link.search === location.pathname + location.search;
+    if (isOfPage && link.hash && document.getElementById(link.hash.slice(1))) return;
     const inside = link.pathname === ROOT || link.pathname.startsWith(`${ROOT}/`);
     if (!inside || link.pathname.startsWith(`${ROOT}/assets/`)) return;
     event.preventDefault();
@@ -145,7 +150,7 @@ export function startRouter() {
 export function takeInvite(): string | null {
   const match = /^#invite=(.+)$/.exec(location.hash);
   if (!match) return null;
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(history.state, "", location.pathname + location.search);
   try {
     return decodeURIComponent(match[1]!);
   } catch {

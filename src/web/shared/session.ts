@@ -30,7 +30,7 @@ export const invite = signal<string | null>(null);
 
 /**
  * Rises with each sign-in, sign-out and change of account. An answer that was asked for before is not taken for the
- * present one, and the view is drawn anew, so that it keeps nothing of the former account.
+ * present one, and the page is drawn anew, so that it keeps nothing of the former account.
  */
 export const generation = signal(0);
 
@@ -41,12 +41,16 @@ let typedAt = "";
 const showsSecret = () => document.querySelector("[data-secret]") !== null;
 
 /** Ends when it is known who is signed in, or that nobody is. */
-export function startSession(): Promise<void> {
+export function startSession(): Promise<unknown> {
   for (const event of ["input", "drop"]) addEventListener(event, () => (typedAt = location.pathname));
   invite.value = takeInvite();
   addEventListener("hashchange", () => {
     const followed = takeInvite();
     if (followed) invite.value = followed;
+  });
+  // The way back leads from the hidden view, too, which is then not the one to go on with.
+  addEventListener("popstate", () => {
+    if (kept.value && location.pathname !== typedAt) leaveAccount();
   });
   listeners.signedOut = () => {
     if (isSignedOut.value) return;
@@ -64,9 +68,10 @@ export function startSession(): Promise<void> {
   return prefetch(SESSION_KEY, loadSession);
 }
 
-/** Nothing of the account that was shown is kept. */
+/** Nothing of the account that was shown is kept, not even the focus. */
 export function leaveAccount() {
   giveUpUnsaved();
+  focusNextHeading();
   kept.value = null;
   generation.value += 1;
   clearCache();
@@ -90,7 +95,6 @@ export async function enter() {
   if (hasSession()) navigate(ROOT);
   leaveAccount();
   open();
-  focusNextHeading();
   void prefetch(SESSION_KEY, loadSession);
 }
 

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "./action";
-import { type CachedView, put, useCached } from "./cache";
+import { type CachedView, memories, peek, put, refresh, useCached } from "./cache";
 import { cameBack } from "./navigation";
 import type { ListPage } from "./page-of";
 
@@ -17,13 +17,14 @@ export interface Pages<Row, More = object> {
   isOnlyFirst: boolean;
   more: Action<[]>;
   /** Starts again with the first page. */
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 type Load<Row, More> = (cursor: string | null) => Promise<ListPage<Row> & More>;
 
 // How many pages are loaded of each list. A refresh loads as many, and so does a view that is opened by the way back.
 const depths = new Map<string | null, number>();
+memories.add(() => depths.clear());
 
 const joined = <Page extends ListPage<unknown>>(page: Page, next: Page): Page => ({
   ...page,
@@ -50,11 +51,13 @@ export function usePages<Row, More = object>(key: string | null, load: Load<Row,
     if (key === null || !shown?.cursor) return;
     const next = await load(shown.cursor);
     depths.set(key, depth() + 1);
-    put(key, joined(shown, next));
+    // A refresh may have ended meanwhile: its rows are newer, and another page may follow them.
+    if (peek(key) === shown) put(key, joined(shown, next));
+    else await refresh(key);
   });
   const reload = async () => {
     depths.delete(key);
-    await first.reload();
+    return first.reload();
   };
   return {
     first,
@@ -62,7 +65,7 @@ export function usePages<Row, More = object>(key: string | null, load: Load<Row,
     list: { ...first, data: shown?.rows, reload },
     hasMore: shown !== undefined && shown.cursor !== null,
     isOnlyFirst: depth() === 1,
-    // An error of another list is none of this.
+    // Hides errors of a list that is no longer shown.
     more: asked.current === key ? more : { ...more, error: null },
     reload,
   };

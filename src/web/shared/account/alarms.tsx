@@ -89,7 +89,7 @@ export function Alarms({ intro, mayChange, calls }: Props) {
 
 interface SetProps {
   set: Props["calls"]["set"];
-  onSet: () => Promise<void>;
+  onSet: () => Promise<unknown>;
   onClose: () => void;
 }
 

@@ -39,7 +39,7 @@ export interface MemberCalls {
 export interface RemovalProps {
   member: Member;
   onClose: () => void;
-  onChanged: () => Promise<void>;
+  onChanged: () => Promise<unknown>;
 }
 
 /** Texts that differ between the kinds of accounts. */
@@ -56,7 +56,7 @@ interface Props {
   calls: MemberCalls;
   words: MemberWords;
   onClose: () => void;
-  onChanged: () => Promise<void>;
+  onChanged: () => Promise<unknown>;
 }
 
 export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Props) {

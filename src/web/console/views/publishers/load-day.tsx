@@ -26,7 +26,7 @@ interface Props {
   /** The day that was chosen, or none yet. */
   date: string | null;
   loadedRows: (date: string) => number;
-  onLoaded: () => Promise<void>;
+  onLoaded: () => Promise<unknown>;
   onClose: () => void;
 }
 

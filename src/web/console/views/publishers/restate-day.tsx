@@ -16,7 +16,7 @@ import { type ChangedSum, ChangedSums } from "./changed-sums";
 interface Props {
   publisherId: string;
   date: string;
-  onRestated: () => Promise<void>;
+  onRestated: () => Promise<unknown>;
   onClose: () => void;
 }
 

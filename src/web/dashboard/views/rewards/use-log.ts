@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
-import { returned } from "../../../shared/cache";
+import { memories, returned } from "../../../shared/cache";
 import { cameBack } from "../../../shared/navigation";
 import { generation } from "../../../shared/session";
 import { ApiError, isRefused } from "../../../shared/client";
@@ -34,7 +34,8 @@ export interface Log extends State {
 }
 
 /** The log that was left last, for the way back to it. */
-let left: { key: string; account: number; page: RewardPage; hasOlder: boolean } | null = null;
+let left: { key: string; page: RewardPage; hasOlder: boolean } | null = null;
+memories.add(() => (left = null));
 
 const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
 
@@ -75,9 +76,6 @@ export function useLog(query: RewardQuery | null): Log {
     page.current = next;
     setState({ page: next, error: null });
   };
-  const leave = () => {
-    if (page.current) left = { key, account: generation.peek(), page: page.current, hasOlder: hasOlder.current };
-  };
   const forget = () => {
     page.current = null;
     hasOlder.current = false;
@@ -86,11 +84,16 @@ export function useLog(query: RewardQuery | null): Log {
 
   useEffect(() => {
     forget();
-    const isKept = cameBack() && left?.key === key && left.account === generation.peek();
+    const account = generation.peek();
+    const isKept = cameBack() && left?.key === key;
     if (isKept) hasOlder.current = left!.hasOlder;
     if (isKept) show(left!.page);
     else setState({ page: null, error: null });
-    return leave;
+    return () => {
+      // The next account sees nothing of this one.
+      if (!page.current || account !== generation.peek()) return;
+      left = { key, page: page.current, hasOlder: hasOlder.current };
+    };
   }, [key]);
 
   useEffect(() => {
