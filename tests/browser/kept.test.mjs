@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
+import { inviteToConsole } from "./support/console.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
@@ -33,6 +34,17 @@ async function typeInvite({ page, hand }, name) {
   await hand.write(field, name);
   return field;
 }
+
+/** The page is seen again after a while, and asks who is signed in. */
+const comeToPage = (page) =>
+  page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    Object.defineProperty(document, "hidden", { value: false });
+    const now = Date.now;
+    Date.now = () => now() + 120_000;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
 
 const send = ({ page, hand }) =>
   hand.press(page.getByRole("dialog").getByRole("button", { name: "Make the invite link" }));
@@ -75,6 +87,7 @@ test("another member of the same account sees nothing of what was typed", async 
   await page.getByRole("button", { name: "Invite a member" }).waitFor();
   assert.equal(await field.count(), 0);
   assert.equal(await page.getByText("You are signed in again.").count(), 0);
+  await page.waitForFunction(() => document.activeElement?.tagName === "H1");
   for (const one of [other, owner]) await closePage(one.page);
 });
 
@@ -86,18 +99,62 @@ test("a secret that is shown goes with the session", async () => {
   const link = page.getByText(/\/dashboard#invite=/);
   await link.waitFor();
   await endSession(shared.signpost, page);
-  await page.evaluate(() => {
-    Object.defineProperty(document, "hidden", { value: true, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-    Object.defineProperty(document, "hidden", { value: false });
-    const now = Date.now;
-    Date.now = () => now() + 120_000;
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
+  await comeToPage(page);
   await page.getByText("Your session has ended.").waitFor();
   assert.equal(await link.count(), 0);
   await hand.press(page.getByRole("button", { name: "Sign in with a passkey" }));
   await page.getByRole("button", { name: "Invite a member" }).waitFor();
   assert.equal(await link.count(), 0);
+  await closePage(page);
+});
+
+test("another member finds nothing in the console's search box", async () => {
+  const open = async (name) => {
+    const page = await shared.open({ refusals: [[401, /^\/v1\/(console|operator)\//]] });
+    const authenticator = await addAuthenticator(page);
+    await page.goto(await inviteToConsole(shared.signpost, "admin", name));
+    await page.getByRole("button", { name: "Create a passkey" }).click();
+    await page.getByRole("button", { name: /^Account/ }).waitFor();
+    return { page, authenticator };
+  };
+  const [other, { page, authenticator }] = [await open("Sam Idowu"), await open("Nora Lind")];
+  const box = page.getByRole("search").getByRole("textbox", { name: "Search" });
+  await box.fill("searched by the one before");
+  await page.context().clearCookies();
+  await comeToPage(page);
+  await page.getByText("Your session has ended.").waitFor();
+  // The hidden box has no shortcut.
+  const isTaken = page.evaluate(
+    () =>
+      new Promise((done) => addEventListener("keydown", (event) => event.key === "k" && done(event.defaultPrevented))),
+  );
+  await page.keyboard.press("Control+k");
+  assert.equal(await isTaken, false);
+  await authenticator.replace(await other.authenticator.credentials());
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await box.waitFor();
+  assert.equal(await box.inputValue(), "");
+  await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+  for (const one of [other.page, page]) await closePage(one);
+});
+
+test("the way back from a view that is kept gives it up", async () => {
+  const { page, hand } = await newOwner(HANDS[0], WIDTHS[0]);
+  await page.goto("/dashboard/reports");
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByRole("link", { name: "Members", exact: true }).click();
+  await page.getByRole("button", { name: "Invite a member" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("Tom Weber");
+  await endSession(shared.signpost, page);
+  await send({ page, hand });
+  await page.getByText("what you typed is kept for you").waitFor();
+  await page.goBack();
+  await page.getByText("Your session has ended. Sign in to go on where you were.", { exact: true }).waitFor();
+  await page.keyboard.press("w");
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("button", { name: /^Account/ }).waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  assert.equal(await page.getByText("You are signed in again.").count(), 0);
+  assert.equal(new URL(page.url()).search, "");
   await closePage(page);
 });

@@ -49,7 +49,7 @@ test("letters can be turned off, and stay so", async () => {
   const page = await shared.open({ cookie });
   await page.goto("/dashboard/reports");
   await page.getByRole("button", { name: /^Last 30 days/ }).click();
-  await page.getByRole("checkbox", { name: "These letters work anywhere on the page" }).uncheck();
+  await page.getByRole("checkbox", { name: "Single-letter shortcuts for periods" }).uncheck();
   await page.keyboard.press("Escape");
   await page.reload();
   await page.getByRole("button", { name: /^Last 30 days/ }).waitFor();
@@ -79,5 +79,40 @@ test("a letter in a dialog chooses its period, and not the page's", async () => 
   await page.waitForURL(new RegExp(`[?&]from=${today}&to=${today}`));
   await page.keyboard.press("a");
   await page.waitForURL((url) => url.search === "?app=10000001");
+  await closePage(page);
+});
+
+test("the page works where the browser keeps nothing, and keeps nothing that nobody chose", async () => {
+  const page = await shared.open({ cookie });
+  await page.goto("/dashboard/reports");
+  const button = page.getByRole("button", { name: /^Last 30 days/ });
+  await button.waitFor();
+  assert.deepEqual(await page.evaluate(() => Object.keys(localStorage)), []);
+  await page.addInitScript(() =>
+    Object.defineProperty(window, "localStorage", {
+      get() {
+        throw new DOMException("site data is blocked", "SecurityError");
+      },
+    }),
+  );
+  await page.reload();
+  await button.click();
+  await page.getByRole("checkbox", { name: "Single-letter shortcuts for periods" }).uncheck();
+  await page.getByRole("button", { name: "Last month", exact: true }).click();
+  await page.waitForURL(/range=last_month/);
+  await closePage(page);
+});
+
+test("a report with remembered metrics is asked for once", async () => {
+  const page = await shared.open({ cookie });
+  await page.addInitScript(() => localStorage.setItem("report-columns", "clicks"));
+  const asked = [];
+  page.on("request", (request) => request.method() === "POST" && asked.push(request.postData()));
+  await page.goto("/dashboard/reports");
+  await page.waitForURL(/metrics=clicks/);
+  await page.getByRole("button", { name: /^Last 30 days/ }).waitFor();
+  await page.waitForFunction(() => !document.querySelector(".skeleton"));
+  assert.ok(asked.length > 0);
+  assert.ok(!asked.join().includes("impressions"), asked.join("\n"));
   await closePage(page);
 });

@@ -1,7 +1,7 @@
 // The frame of every view: header with navigation, the view, and the account menu; or the sign-in view in its place.
 
 import { SESSION_KEY } from "#session";
-import { type ComponentChildren, Fragment } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignIn } from "./account/sign-in";
 import { refresh } from "./cache";
@@ -30,7 +30,7 @@ function useRefreshWhenSeen() {
   }, []);
 }
 
-export interface NavigationLink {
+interface NavigationLink {
   href: string;
   name: string;
   isCurrent: boolean;
@@ -56,7 +56,7 @@ export function Site(props: Props) {
   const isCovered = isSignedOut.value || isAdding.value || invite.value !== null;
   return (
     <>
-      {(!isCovered || kept.value) && <Frame {...props} isCovered={isCovered} />}
+      {(!isCovered || kept.value) && <Frame key={generation.value} {...props} isCovered={isCovered} />}
       {isCovered && <SignIn />}
       <Status />
     </>
@@ -107,7 +107,7 @@ function Frame({ links, menu, onNear, children, isCovered }: Props & { isCovered
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        <Fragment key={generation.value}>{children}</Fragment>
+        {children}
       </main>
       {leaving.value && <LeaveQuestion leave={leaving.value} />}
     </div>

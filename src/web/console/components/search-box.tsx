@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { refresh } from "../../shared/cache";
+import { isReachable } from "../../shared/components/dialog";
 import { commandsOf } from "../commands";
 import { search as text } from "../messages/search";
 import { openSearch, searchKey } from "../search-state";
@@ -22,12 +23,11 @@ export function SearchBox() {
   const hint = useId();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      // What stands behind a dialog cannot be reached.
-      if (!isShortcut(event) || (event.target as HTMLElement).closest("dialog")) return;
+      if (!isShortcut(event) || !isReachable(input.current!)) return;
       event.preventDefault();
-      input.current?.focus();
+      input.current!.focus();
       // Where the focus was there already, too.
-      input.current?.select();
+      input.current!.select();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -1,11 +1,13 @@
 // The days of a report or of a list: presets, each with its letter, or two dates of one's own.
 
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { dateRangeText, daysIn, isDate } from "../format";
 import { periods as text } from "../messages/periods";
 import { type DateRange, type Days, daysOfList, type Preset, PRESETS, presetRange } from "../periods";
+import { stored } from "../stored";
 import { PrimaryButton } from "./button";
+import { isReachable } from "./dialog";
 import { Checkbox, DateInput } from "./field";
 import { Calendar, Check, ChevronDown } from "./icons";
 import { Popover } from "./popover";
@@ -26,8 +28,12 @@ interface Props {
 const NO_DATES: DateRange = { start_date: "", end_date: "" };
 
 // People who dictate, or whose screen reader has letters for commands, can turn the letters off.
-const areLettersOn = signal(localStorage.letters !== "off");
-effect(() => localStorage.setItem("letters", areLettersOn.value ? "on" : "off"));
+const areLettersOn = signal(stored("letters") !== "off");
+function setLetters(areOn: boolean) {
+  areLettersOn.value = areOn;
+  stored("letters", areOn ? "on" : "off");
+}
+
 const FIELDS = "input:not([type=checkbox], [type=radio]), select, textarea";
 
 function rangeText({ start_date: start, end_date: end }: DateRange) {
@@ -43,13 +49,13 @@ export function DateRangePicker(props: Props) {
   const isRange = (dates: DateRange) => dates.start_date === range.start_date && dates.end_date === range.end_date;
   const chosen = all.find(({ own, dates }) => (preset === undefined ? isRange(dates) : own === preset));
   const name = chosen?.words[0] ?? rangeText(range);
+  const detail = chosen?.own && rangeText(range);
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
       if (!areLettersOn.value || ctrlKey || metaKey || altKey || shiftKey || (target as Element).matches(FIELDS))
         return;
-      // What stands behind a dialog cannot be reached.
-      if (root.current?.closest("dialog") !== document.querySelector("dialog[open]")) return;
+      if (!isReachable(root.current!)) return;
       const choice = all.find(({ words }) => words[1] === key.toUpperCase());
       if (!choice && key.toUpperCase() !== text.custom[1]) return;
       const button = root.current!.querySelector<HTMLElement>("[aria-expanded]")!;
@@ -67,11 +73,11 @@ export function DateRangePicker(props: Props) {
       {label && <span>{label}</span>}
       <Popover
         name={label ?? text.label}
-        buttonLabel={label && `${label}: ${name}`}
+        buttonLabel={label && `${label}: ${name} ${detail ?? ""}`}
         label={
           <>
             <Calendar /> {name}
-            {chosen?.own && <span class="button-detail">{rangeText(range)}</span>} <ChevronDown />
+            {detail && <span class="button-detail">{detail}</span>} <ChevronDown />
           </>
         }
       >
@@ -84,6 +90,7 @@ export function DateRangePicker(props: Props) {
                     type="button"
                     class="preset"
                     aria-pressed={choice === chosen}
+                    aria-keyshortcuts={areLettersOn.value ? choice.words[1] : undefined}
                     data-first={choice === chosen || undefined}
                     onClick={() => {
                       onChange(choice.dates, choice.own);
@@ -99,7 +106,7 @@ export function DateRangePicker(props: Props) {
               ))}
             </ul>
             <CustomRange key={name} {...{ range, mostDays, close, onChange }} today={days.today} />
-            <Checkbox class="choice" checked={areLettersOn.value} onChange={(areOn) => (areLettersOn.value = areOn)}>
+            <Checkbox class="choice" checked={areLettersOn.value} onChange={setLetters}>
               {text.letters}
             </Checkbox>
             <p class="panel-note">{text.note(days.last === days.today)}</p>

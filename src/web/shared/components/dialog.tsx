@@ -6,6 +6,11 @@ import { common } from "../messages";
 import { isSignedOut } from "../session";
 import { Button, PrimaryButton } from "./button";
 
+/** Whether an element stands neither behind the sign-in view nor behind a dialog. */
+export const isReachable = (element: Element) =>
+  !element.closest("[hidden]") &&
+  element.closest("dialog") === ([...document.querySelectorAll("dialog[open]")].at(-1) ?? null);
+
 interface Props {
   title: string;
   onClose: () => void;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { common } from "../messages";
-import { takeHeadingFocus } from "../navigation";
+import { focusNextHeading, takeHeadingFocus } from "../navigation";
 
 /** After a change that takes the focused button away, reading goes on at the top of the view. */
 export const focusHeading = () => document.querySelector("h1")?.focus();
@@ -29,6 +29,8 @@ export function Heading({ title, within = [], children, note }: Props) {
     heading.current?.focus({ preventScroll: true });
     if (wanted === "focus-and-scroll") scrollTo(0, 0);
   }, [title]);
+  // The heading of what has loaded takes the place of the one that was shown meanwhile.
+  useLayoutEffect(() => () => void (document.activeElement === heading.current && focusNextHeading("focus")), []);
   return (
     <div class="heading">
       <div>

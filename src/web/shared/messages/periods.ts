@@ -21,7 +21,7 @@ export const periods = {
   upTo: (end: string) => `Up to ${dateText(end)}`,
   note: (hasToday: boolean) =>
     `Days are UTC, and weeks begin on Monday. The last 7, 30 and 90 days ${hasToday ? "include today" : "are complete, without today"}.`,
-  letters: "These letters work anywhere on the page",
+  letters: "Single-letter shortcuts for periods",
   custom: ["Custom dates", "C"],
   from: "From",
   to: "To",

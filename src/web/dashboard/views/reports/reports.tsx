@@ -28,7 +28,7 @@ export function Reports() {
   }, []);
   const overview = useCached(OVERVIEW_KEY, loadOverview);
   const days = daysOf(overview.data);
-  const state = parseState(search.value);
+  const state = parseState(search.value || usualQuery());
   const report = useReport(state, days, overview.data !== undefined);
   const error = overview.data ? report.cached.error : overview.error;
   const retry = overview.data ? report.reload : overview.reload;

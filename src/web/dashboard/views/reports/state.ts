@@ -1,6 +1,7 @@
 // State of the reports view. The query string of the address holds all of it, so that a link shows the same report.
 
 import { daysIn, isDate } from "../../../shared/format";
+import { stored } from "../../../shared/stored";
 import type { DateRange, Dimension, Filter, Metric, Order } from "../../types";
 import { DIMENSIONS, MAX_DAYS } from "../../report-facts";
 import { isDimension, isMetric, METRICS, metricBlocked } from "./columns";
@@ -138,7 +139,7 @@ export function formatState(state: ReportState): string {
 const COLUMNS_KEY = "report-columns";
 
 /** The browser keeps the metrics that were chosen last. */
-export const rememberColumns = (metrics: Metric[]) => localStorage.setItem(COLUMNS_KEY, metrics.join());
+export const rememberColumns = (metrics: Metric[]) => stored(COLUMNS_KEY, metrics.join());
 
 /** The query of the page without a choice. */
-export const usualQuery = () => formatState(parseState(`?metrics=${localStorage.getItem(COLUMNS_KEY) ?? ""}`));
+export const usualQuery = () => formatState(parseState(`?metrics=${stored(COLUMNS_KEY) ?? ""}`));

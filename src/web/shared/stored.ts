@@ -1,0 +1,11 @@
+// What the browser keeps of a person's choices.
+
+/** Returns the kept text of `key`, after it was set where a value is given. With site data blocked nothing is kept. */
+export function stored(key: string, value?: string): string | null {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
