@@ -113,3 +113,24 @@ test("a link to a state of the same page loads nothing", async () => {
   assert.equal(await page.evaluate(() => window.isSame), true);
   await closePage(page);
 });
+
+test("the way back shows another account nothing of the log of the one before", async () => {
+  const { signpost } = shared;
+  const otter = await signpost.addPublisher("Otter Works");
+  const held = await signpost.signIn(otter);
+  const both = await signpost.signIn(undefined, undefined, undefined, held);
+  const page = await shared.open({ cookie: both });
+  // The answer for the other account never comes.
+  await page.route("**/v1/dashboard/rewards", (route) =>
+    route.request().headers()["x-publisher"] === otter ? undefined : route.fallback(),
+  );
+  await page.goto("/dashboard/rewards");
+  await page.locator("main tbody tr").getByText("player-of-the-way-back").first().waitFor();
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("list", { name: "Accounts" }).getByRole("button", { name: "Otter Works" }).click();
+  await page.getByRole("heading", { name: "Overview", exact: true }).waitFor();
+  await page.goBack();
+  await page.locator(".skeleton").first().waitFor();
+  assert.equal(await page.getByText("player-of-the-way-back").count(), 0);
+  await closePage(page);
+});
