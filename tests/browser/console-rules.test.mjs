@@ -11,7 +11,9 @@ import { importSource } from "./support/sources.mjs";
 const { isCredential } = await importSource("console/ids.ts");
 const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
-const { merge } = await importSource("shared/use-merged.ts");
+const { merge, named } = await importSource("shared/use-merged.ts");
+const { clashWords } = await importSource("console/views/offers/changes.ts");
+const { draftOf, treeOf } = await importSource("console/views/offers/draft.ts");
 const { sizeText } = await importSource("shared/format.ts");
 const { readTextFile } = await importSource("console/text-file.ts");
 const { isComplete, NO_EDIT, percentOf, plan } = await importSource("console/views/offers/edit-many.ts");
@@ -264,4 +266,24 @@ test("what one of two has changed is taken, and what both have changed is a clas
     "one retired",
   );
   assert.deepEqual(met({ goals: { "goal b": b } }, mine).clashes, ["goals.goal a"], "retired and changed");
+});
+
+test("a clash has words, with what cannot be read as it is typed", () => {
+  const tree = treeOf(draftOf(kept([5])));
+  const words = (path, theirs, mine) => clashWords({ path, base: "5", theirs, mine }, tree);
+  const payout = ["goals", "goal g-0", "payout_usd"];
+  const texts = ({ theirs, mine }) => [theirs, mine];
+  assert.deepEqual(texts(words(payout, "4", "3.50")), ["4", "3.5"]);
+  assert.deepEqual(texts(words(payout, "4", "4.00")), ["", ""], "they read the same");
+  assert.deepEqual(texts(words(payout, "4", "four")), ["4", "four"]);
+  assert.deepEqual(texts(words(["click_cap"], "4", "1,000")), ["4", "1,000"]);
+  assert.deepEqual(texts(words(["starts_at"], "2026-11-01T00:00:00", "soon")), ["1 Nov 2026, 00:00 UTC", "soon"]);
+  const goal = tree.goals["goal g-0"];
+  assert.match(words(["goals", "goal g-0"], undefined, { ...goal, payout_usd: "four" }).mine, /A goal, four USD$/);
+  const labelled = named({ events: "Events" }, { events: (event) => event.toUpperCase() });
+  assert.deepEqual(labelled({ path: ["events"], theirs: ["a", "b"], mine: [] }), {
+    field: "Events",
+    theirs: "A, B",
+    mine: "empty",
+  });
 });

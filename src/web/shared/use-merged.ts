@@ -14,11 +14,14 @@ export interface Clash {
 
 /** A clash in words, and how it is decided. */
 export interface Decision {
+  key: string;
   field: string;
   theirs: string;
   mine: string;
   decide: (takes: "theirs" | "mine") => void;
 }
+
+export type Words = Omit<Decision, "key" | "decide">;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -45,25 +48,37 @@ export function merge(base: unknown, theirs: unknown, mine: unknown, clashes: Cl
 export const setAt = <T>(tree: T, [name, ...rest]: string[], value: unknown): T =>
   name === undefined ? (value as T) : { ...tree, [name]: setAt((tree as Tree)[name], rest, value) };
 
-const textOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value ?? "")) || text.empty;
+/** How values are written that are codes or numbers, by the paths of their fields. */
+export type Writes = Record<string, (value: string) => string>;
 
 /** Words for the clashes of a form, by the paths of its fields. */
 export const named =
-  (names: Record<string, string>) =>
-  ({ path, theirs, mine }: Clash) => ({ field: names[path.join(".")]!, theirs: textOf(theirs), mine: textOf(mine) });
+  (names: Record<string, string>, writes: Writes = {}) =>
+  ({ path, theirs, mine }: Clash): Words => {
+    const field = path.join(".");
+    const write = (value: unknown) => (writes[field] ?? String)(String(value).trim());
+    const textOf = (value: unknown) => [value ?? ""].flat().map(write).join(", ") || text.empty;
+    return { field: names[field]!, theirs: textOf(theirs), mine: textOf(mine) };
+  };
 
-export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values: Values) => Omit<Decision, "decide">) {
+export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values: Values) => Words) {
   const [typed, setTyped] = useState({ base: saved, mine: saved });
-  const clashes: Clash[] = [];
-  const values = merge(typed.base, saved, typed.mine, clashes) as Values;
+  const found: Clash[] = [];
+  const values = merge(typed.base, saved, typed.mine, found) as Values;
+  // Values that read the same, such as 4 and 4.00, are no clash.
+  const worded = found
+    .map((clash) => ({ clash, words: wordsOf(clash, values) }))
+    .filter(({ words }) => words.theirs !== words.mine);
+  const clashes = worded.map(({ clash }) => clash);
   // Only what is still to be decided keeps the value that both started from.
   const take = (mine: Values, open: Clash[]) =>
     setTyped({ base: open.reduce((tree, { path, base }) => setAt(tree, path, base), saved), mine });
   return {
     values,
     isChanged: !same(values, saved),
-    clashes: clashes.map((clash) => ({
-      ...wordsOf(clash, values),
+    clashes: worded.map(({ clash, words }) => ({
+      ...words,
+      key: clash.path.join(" "),
       decide: (takes: "theirs" | "mine") =>
         take(
           setAt(values, clash.path, clash[takes]),

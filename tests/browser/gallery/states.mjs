@@ -226,6 +226,21 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     },
     shows: shows("Somebody else changed this"),
   },
+  "app-changed-not-loaded": {
+    path: APP,
+    cookie: owner,
+    refusals: [
+      [412, "/v1/dashboard/apps/10000002"],
+      [503, "/v1/dashboard/apps/10000002"],
+    ],
+    act: async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill("Lumen Arcade 2");
+      await answer(page, "GET", "apps/10000002", { status: 503, code: "unavailable" });
+      await answer(page, "PATCH", "apps/10000002", { status: 412, code: "precondition_failed" });
+      await page.getByRole("button", { name: "Save" }).first().click();
+    },
+    shows: shows("the latest state could not be loaded"),
+  },
   "app-session-ended": {
     path: APP,
     cookie: owner,

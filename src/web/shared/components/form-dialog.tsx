@@ -23,7 +23,7 @@ interface FormProps {
   onSubmit: () => Promise<void>;
   onClose: () => void;
   /** Loads the document again after somebody else changed it. The typed text stays. */
-  reload?: () => Promise<void>;
+  reload?: () => Promise<unknown>;
   loaded?: string;
   /** Fields that somebody else has changed, too. */
   clashes?: Decision[];

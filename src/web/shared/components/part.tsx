@@ -8,7 +8,7 @@ import { type FieldErrors, fieldErrors } from "../field-errors";
 import { form as text } from "../messages/form";
 import { noteUnsaved } from "../navigation";
 import { Form, SubmitButton } from "./form";
-import { type Merged, named, useMerged } from "../use-merged";
+import { type Merged, named, useMerged, type Writes } from "../use-merged";
 import { SaveError } from "./save-error";
 import { say } from "./status";
 
@@ -26,6 +26,7 @@ interface DraftOptions<Values> {
   fields: string[];
   /** The names of the fields, by their paths in the values. */
   names: Record<string, string>;
+  writes?: Writes;
   /** 412 where somebody else has changed the document meanwhile. */
   save: (values: Values) => Promise<void>;
 }
@@ -38,8 +39,8 @@ export function useUnsaved(isChanged: boolean) {
 }
 
 /** Until it is saved, what was typed stays, whatever is loaded meanwhile. */
-export function useDraft<Values>({ saved, fields, names, save }: DraftOptions<Values>): Draft<Values> {
-  const merged = useMerged(saved, named(names));
+export function useDraft<Values>({ saved, fields, names, writes, save }: DraftOptions<Values>): Draft<Values> {
+  const merged = useMerged(saved, named(names, writes));
   useUnsaved(merged.isChanged);
   const action = useAction(async () => {
     await save(merged.values);
@@ -59,13 +60,7 @@ export function useDraft<Values>({ saved, fields, names, save }: DraftOptions<Va
   };
 }
 
-interface CardProps {
-  title: string;
-  intro?: string;
-  children: ComponentChildren;
-}
-
-export function Card({ title, intro, children }: CardProps) {
+export function Card({ title, intro, children }: { title: string; intro?: string; children: ComponentChildren }) {
   const id = useId();
   return (
     <section class="card padded part" aria-labelledby={id}>
@@ -81,7 +76,7 @@ const focusSave = (form: HTMLFormElement | null) => form?.querySelector<HTMLElem
 
 interface PartFormProps<Values> {
   draft: Draft<Values>;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
   /** Keeps the form from being sent. */
   isWrong?: boolean;
   buttons?: ComponentChildren;

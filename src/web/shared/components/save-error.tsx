@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../client";
+import { errorText } from "../error-text";
 import { form as text } from "../messages/form";
 import type { Decision } from "../use-merged";
 import { SmallButton } from "./button";
@@ -10,28 +11,32 @@ import { column, Table } from "./table";
 
 interface Props {
   error: unknown;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
   /** What becomes of what was typed, in words. */
   loaded?: string;
   clashes?: Decision[];
 }
 
 export function SaveError({ error, reload, loaded = text.loaded, clashes = [] }: Props) {
-  // The error that the load has answered; a further try has another.
-  const [answered, setAnswered] = useState<unknown>(null);
+  // The load that a change has asked for; a further try has another error.
+  const [load, setLoad] = useState<{ of: unknown; failure: unknown } | null>(null);
   const isChanged = isChangedMeanwhile(error);
+  const ask = () => void reload().then((failure) => setLoad({ of: error, failure }));
   useEffect(() => {
-    if (isChanged) void reload().then(() => setAnswered(error));
+    if (isChanged) ask();
   }, [error]);
+  const isLoaded = load?.of === error;
+  const failure = isChanged && isLoaded && load?.failure;
   if (clashes.length === 0 && !isChanged) return <FormError error={error} />;
-  if (clashes.length === 0 && answered !== error) return null;
+  if (clashes.length === 0 && !isLoaded) return null;
   return (
     <>
-      <Banner role="alert">
-        <b>{text.changedTitle}.</b> {clashes.length > 0 ? text.clash : loaded}
+      <Banner role="alert" onClick={failure ? ask : undefined}>
+        <b>{text.changedTitle}.</b>{" "}
+        {failure ? `${text.notLoaded} ${errorText(failure)}` : clashes.length > 0 ? text.clash : loaded}
       </Banner>
       {clashes.length > 0 && (
-        <Table stacks class="clashes" name={text.changedTitle} columns={COLUMNS} rows={clashes} rowKey="field" />
+        <Table class="clashes" name={text.changedTitle} columns={COLUMNS} rows={clashes} rowKey="key" />
       )}
     </>
   );

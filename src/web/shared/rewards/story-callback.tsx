@@ -20,7 +20,7 @@ interface Props {
   currency: string;
   /** Null where the member may not send it again. */
   replay: ((transactionId: string) => Promise<unknown>) | null;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function StoryCallback({ callback, currency, replay, reload }: Props) {

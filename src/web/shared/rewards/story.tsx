@@ -10,7 +10,7 @@ import { State } from "./badges";
 import { StoryCallback } from "./story-callback";
 
 /** What a site adds to a story. */
-export interface StorySite {
+interface StorySite {
   /** Where all rewards of the story's user are listed. */
   userHref: (user: string) => string;
   /** Where an offer is shown, if it is. */
@@ -26,7 +26,7 @@ export const isWaiting = (story: RewardStory | undefined) =>
 interface Props {
   story: RewardStory;
   site: StorySite;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function Story({ story, site, reload }: Props) {

@@ -42,7 +42,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
   );
 }
 
-function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise<void> }) {
+function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise<unknown> }) {
   const { advertiser_id: id } = advertiser;
   const postbacks = usePostbacks(id);
   return (
@@ -57,7 +57,7 @@ function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise
 
 interface RenameProps {
   advertiser: Tagged<Kept>;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
   onClose: () => void;
 }
 

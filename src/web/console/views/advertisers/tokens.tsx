@@ -31,7 +31,7 @@ interface Props {
   advertiser: Advertiser;
   /** Undefined while it is not known. */
   uses: TokenUse[] | undefined;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function Tokens({ advertiser, uses, reload }: Props) {

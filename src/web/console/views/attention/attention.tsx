@@ -136,7 +136,7 @@ interface ListProps {
   page: AttentionPage;
   query: Query;
   nameOf: (appId: string) => string;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 function List({ page, query, nameOf, reload }: ListProps) {

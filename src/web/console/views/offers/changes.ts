@@ -5,8 +5,8 @@ import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as names } from "../../messages/offer-editor";
 import { CATEGORY_NAMES, ONCE_PER_NAMES, review as text, TYPE_NAMES } from "../../messages/offers";
 import type { Goal, Offer, Terms } from "../../types/offers";
-import { type Clash, setAt } from "../../../shared/use-merged";
-import { documentOf, ofTree, payoutText, type treeOf } from "./draft";
+import { type Clash, setAt, type Words } from "../../../shared/use-merged";
+import { documentOf, type GoalDraft, ofTree, payoutText, type treeOf } from "./draft";
 
 export interface Change {
   field: string;
@@ -77,10 +77,15 @@ export function changesOf(before: Offer, after: Offer): Change[] {
 }
 
 /** A field that two have changed, as a change from theirs to mine. */
-export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeof treeOf>) {
+export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeof treeOf>): Words {
   const offerWith = (value: unknown) => documentOf(ofTree(setAt(tree, path, value)));
   const [change] = changesOf(offerWith(theirs), offerWith(mine));
-  return { field: change?.field ?? path.join(" "), theirs: change?.before ?? "", mine: change?.after ?? "" };
+  if (!change) return { field: path.join(" "), theirs: "", mine: "" };
+  const { field, before, after } = change;
+  // Text that cannot be read stands as it is typed.
+  const isUnread = typeof mine === "string" && mine.trim() !== "" && [text.none, "NaN"].includes(after);
+  const payout = () => (mine as GoalDraft).payout_usd;
+  return { field, theirs: before, mine: isUnread ? mine : after.replace(/NaN(?= USD$)/, payout) };
 }
 
 /** What a click is promised. A goal that no postback names is the first, so their order counts. */

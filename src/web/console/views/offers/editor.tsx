@@ -31,7 +31,7 @@ interface Props {
   offerId: string;
   /** None where the offer is new. */
   kept: Tagged<KeptOffer> | null;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function Editor({ offerId, kept, reload }: Props) {

@@ -57,7 +57,7 @@ const ToList = () => <LinkButton href={OFFERS_PATH}>{text.toList}</LinkButton>;
 
 interface KeptProps {
   offer: Tagged<KeptOffer>;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
   stale: ReturnType<typeof Stale>;
 }
 

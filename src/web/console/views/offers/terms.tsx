@@ -25,7 +25,7 @@ const SHOWN = 3;
 
 interface Props {
   offer: Tagged<KeptOffer>;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function TermsOf({ offer, reload }: Props) {

@@ -18,7 +18,7 @@ import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, 
 const LEAST_ROWS = 3;
 const MAX_ROWS = 12;
 
-export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
+export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<unknown> }) {
   const [isAsking, setAsking] = useState(false);
   const draft = useDraft<Typed>({
     saved: typedOf(app),

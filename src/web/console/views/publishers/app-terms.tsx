@@ -13,7 +13,7 @@ import { may, nowSeconds } from "../../session";
 import type { App } from "../../types/apps";
 import { appKey } from "../cache-keys";
 
-export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
+export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<unknown> }) {
   const [isAsking, setAsking] = useState(false);
   const rate = document.currencyText(app.currency);
   const close = () => setAsking(false);

@@ -69,7 +69,7 @@ export function Publisher({ publisherId }: { publisherId: string }) {
 interface HeadProps {
   publisher: Tagged<Data>;
   section: Section;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 function Head({ publisher, section, reload }: HeadProps) {

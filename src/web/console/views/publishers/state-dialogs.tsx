@@ -19,7 +19,7 @@ interface Props {
   dialog: StateDialog;
   publisher: Tagged<Publisher>;
   /** Loads it. */
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
   onClose: () => void;
 }
 
@@ -75,7 +75,7 @@ interface EditProps {
   publisher: Publisher;
   onSave: (change: Change) => Promise<void>;
   onClose: () => void;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 function Edit({ publisher, onSave, onClose, reload }: EditProps) {

@@ -10,7 +10,7 @@ interface Props {
   appId: string;
   userId: string;
   onClose: () => void;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export const EraseUser = ({ appId, userId, onClose, reload }: Props) => (

@@ -81,7 +81,7 @@ export function Reward({ appId, transactionId }: Props) {
   );
 }
 
-function Actions({ story, reload }: { story: OperatorStory; reload: () => Promise<void> }) {
+function Actions({ story, reload }: { story: OperatorStory; reload: () => Promise<unknown> }) {
   const { app_id: appId, transaction_id: transactionId, user_id: user } = story;
   const [open, setOpen] = useState<Settling | "erase" | null>(null);
   // Nobody can be told of an erased user's reward.

@@ -24,7 +24,7 @@ interface Props {
   transactionId: string;
   action: Settling;
   onClose: () => void;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 export function SettleOne({ appId, transactionId, action, onClose, reload }: Props) {

@@ -43,6 +43,7 @@ export function Callback({ app, reload }: PartProps) {
     saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
     fields: FIELDS,
     names: { url: text.url, method: text.method, events: text.events },
+    writes: { events: (event) => EVENT_NAMES[event as CallbackEvent] },
     change: ({ url, method, events }) => ({ callback: { url: url.trim(), method, events } }),
     onSaved: ({ callback_secret: secret }) => secret && setOpen({ secret }),
   });
@@ -171,14 +172,8 @@ export function Callback({ app, reload }: PartProps) {
   );
 }
 
-interface PreviewProps {
-  appId: string;
-  draft: CallbackDraft;
-  onClose: () => void;
-}
-
 /** An example of what a draft would send. */
-function Preview({ appId, draft, onClose }: PreviewProps) {
+function Preview({ appId, draft, onClose }: { appId: string; draft: CallbackDraft; onClose: () => void }) {
   const [made, setMade] = useState<CallbackPreview | null>(null);
   const load = useAction(async () => setMade(await api.previewCallback(appId, draft)));
   useEffect(() => void load.run(), []);

@@ -3,7 +3,8 @@
 import { Input } from "../../../shared/components/field";
 import { MAX_NAME } from "../../../shared/limits";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
-import { appForm, apps } from "../../messages/apps";
+import { appForm, apps, ROUNDING_NAMES } from "../../messages/apps";
+import type { Rounding } from "../../types";
 import { isRate } from "./currency";
 import { CurrencyFields, currencyDraft, currencyOf } from "./currency-fields";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
@@ -22,6 +23,10 @@ export function General({ app, reload }: PartProps) {
       "currency.per_usd": text.perUsd,
       "currency.decimals": text.decimals,
       "currency.rounding": text.rounding,
+    },
+    writes: {
+      "currency.per_usd": (rate) => (isRate(rate) ? String(Number(rate)) : rate),
+      "currency.rounding": (rounding) => ROUNDING_NAMES[rounding as Rounding],
     },
     // A currency may be changed less often than a name.
     change: ({ name, currency }) => ({

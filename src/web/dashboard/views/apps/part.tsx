@@ -3,6 +3,7 @@
 import { put, refresh } from "../../../shared/cache";
 import { type Draft, useDraft as usePart } from "../../../shared/components/part";
 import { withVerification } from "../../../shared/passkeys";
+import type { Writes } from "../../../shared/use-merged";
 import { api } from "../../api";
 import type { App, AppChange } from "../../types";
 import { appKey, APPS_KEY } from "./keys";
@@ -11,7 +12,7 @@ export { Card, PartForm } from "../../../shared/components/part";
 
 export interface PartProps {
   app: App;
-  reload: () => Promise<void>;
+  reload: () => Promise<unknown>;
 }
 
 /** Takes a changed app for what is shown, here and in the list. */
@@ -27,6 +28,7 @@ interface DraftOptions<Values> {
   /** The fields of the API that this part shows. */
   fields: string[];
   names: Record<string, string>;
+  writes?: Writes;
   change: (values: Values) => AppChange;
   onSaved?: (app: App) => void;
 }

@@ -20,16 +20,10 @@ import { TestResult } from "./tester";
 type Step = "make" | "teach" | "accepts" | "refuses" | "end";
 const STEPS: Step[] = ["make", "teach", "accepts", "refuses", "end"];
 
-interface Props {
-  app: App;
-  reload: () => Promise<void>;
-  onClose: () => void;
-}
-
 /** The finding that passes a test. A 404 or a server that is down refuses every call, and so shows nothing of signatures. */
 const PASSES = { accepts: "accepted", refuses: "wrong_signature_refused" };
 
-export function Rotation({ app, reload, onClose }: Props) {
+export function Rotation({ app, reload, onClose }: { app: App; reload: () => Promise<unknown>; onClose: () => void }) {
   // A rotation that was left goes on with its tests.
   const [step, setStep] = useState<Step>(app.callback!.has_previous_secret ? "accepts" : "make");
   const [secret, setSecret] = useState<string | null>(null);
