@@ -82,6 +82,8 @@ for (const Hand of HANDS) {
     await page.goto("/console/service");
     await page.getByRole("heading", { name: "Service" }).waitFor();
     await paste(page, hand, "arcade");
+    // A user's ID may be a part of a name.
+    await page.getByRole("heading", { name: "Is it a user ID?" }).waitFor();
     await hand.press(
       page
         .getByRole("table", { name: /^\d+ matches$|^1 match$/ })

@@ -18,7 +18,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   unconfirmed: "Day final, unconfirmed",
   terms_lost: "Terms lost",
   restored: "Restored from a copy",
-  facts_late: "Facts late",
+  facts_late: "Daily figures late",
 };
 
 /** What a kind is, and what to do about it. */
@@ -41,13 +41,13 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
   facts_late:
-    "Days whose facts were not loaded by noon (UTC) of the day after. Load the day, or say that it has nothing to load; it leaves the list then.",
+    "Days whose figures were not loaded by noon (UTC) of the day after. Load the day, or say that it has nothing to load; it leaves the list then.",
   restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
 };
 
 const REASONS: Record<string, string> = {
   held: "It waits for a decision.",
-  late: "Its facts were not loaded by noon (UTC) of the day after.",
+  late: "Its figures were not loaded by noon (UTC) of the day after.",
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",

@@ -24,11 +24,10 @@ export const search = {
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
   noneTitle: "No match",
-  none: "Check the spelling, or that you pasted all of it. A user ID is found only in its own app.",
+  none: "Check the spelling, or that you pasted all of it.",
   noKey: "No key or token is this one. Check that you pasted all of it.",
-  needsApp: "Which app is it of?",
-  needsAppText:
-    "It could be the ID of a user whose last reward is long ago: only the newest rewards are searched without an app.",
+  needsApp: "Is it a user ID?",
+  needsAppText: "Without an app, only the newest rewards are searched. Enter the app to search all of its rewards.",
   searchInApp: "Search in this app",
   several: (number: number) => plural(number, "match", "matches"),
   columns: { name: "Name", kind: "What", where: "Where" },

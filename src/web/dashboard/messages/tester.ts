@@ -19,7 +19,7 @@ export const tester = {
     wrong: "as a forger would; your receiver must not answer 2xx",
   } satisfies Record<SignWith, string>,
   send: "Send a test",
-  sending: "Waiting for the answer, 20 seconds at most…",
+  sending: "Waiting for an answer (up to 20 seconds)…",
   sent: "The test was sent.",
   result: "Result of the test",
   diagnosis: "Diagnosis",
@@ -99,7 +99,7 @@ export const rotation = {
   taught: "My receiver knows it",
   test: "Send the test",
   again: "Send it again",
-  testing: "Waiting for the answer, 20 seconds at most…",
+  testing: "Waiting for an answer (up to 20 seconds)…",
   next: "Next",
   later: "Finish later",
   passed: {

@@ -99,7 +99,7 @@ export const Problem = ({ id, children }: ProblemProps) =>
 
 /** An error of a form, beside its button. */
 export function FormError({ error }: { error: unknown }) {
-  // Of a session that has ended the sign-in view tells.
+  // The sign-in view already reports an ended session.
   if (!error || (error as ApiError).code === "not_signed_in") return null;
   const requestId = requestIdOf(error);
   return (

@@ -57,8 +57,6 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
   if (found.needs_app && matches.length === 0) return <AskApp state={state} />;
   if (matches.length === 0) return <Empty title={text.noneTitle}>{text.none}</Empty>;
   const pages = matches.filter(hasPage);
-  // A user may have the same id, but hardly the part of a name that others have.
-  const isWhole = matches.some((match) => Object.values(match).includes(state.text));
   return (
     <>
       {found.is_incomplete && <Banner onClick={() => void refresh(searchKey(state))}>{text.incomplete}</Banner>}
@@ -66,7 +64,7 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
       {matches.map((match, index) => (
         <Details key={index} match={match} />
       ))}
-      {found.needs_app && isWhole && !isCredential(state.text) && <AskApp state={state} />}
+      {found.needs_app && !isCredential(state.text) && <AskApp state={state} />}
     </>
   );
 }
