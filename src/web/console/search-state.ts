@@ -30,7 +30,7 @@ export function currentSearch(): SearchState {
   return pasted.value?.account === generation.value ? pasted.value : state;
 }
 
-export const searchHash = ({ text, app }: SearchState) => `#${new URLSearchParams({ text, ...(app && { app }) })}`;
+const searchHash = ({ text, app }: SearchState) => `#${new URLSearchParams({ text, ...(app && { app }) })}`;
 
 export function parseSearch(hash: string): SearchState {
   const values = new URLSearchParams(hash.slice(1));

@@ -3,7 +3,7 @@
 import { useCached } from "./cache";
 import type { ListPage } from "./page-of";
 
-export interface NamedApp {
+interface NamedApp {
   app_id: string;
   name: string;
 }

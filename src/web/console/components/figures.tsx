@@ -10,13 +10,7 @@ export const NoFigure = ({ answer, title }: { answer: null | undefined; title: s
   </span>
 );
 
-interface FailedProps {
-  error: unknown;
-  text: string;
-  retry: () => void;
-}
-
-export function FiguresFailed({ error, text, retry }: FailedProps) {
+export function FiguresFailed({ error, text, retry }: { error: unknown; text: string; retry: () => void }) {
   if (error === null) return null;
   return (
     <div class="banner warning" role="status">

@@ -21,7 +21,7 @@ export const audit = {
 };
 
 /** Actions of the operator. `src/origin/http/access.rs` gives them their names. */
-export const OPERATOR_ACTIONS: Record<string, string> = {
+const OPERATOR_ACTIONS: Record<string, string> = {
   publisher_put: "Changed a publisher",
   app_put: "Changed an app",
   advertiser_put: "Changed an advertiser",

@@ -5,7 +5,7 @@ import { reports } from "../messages";
 import { ChevronDown } from "../../shared/components/icons";
 import { Popover } from "../../shared/components/popover";
 
-export interface Choice<Value> {
+interface Choice<Value> {
   value: Value;
   label: string;
   hint?: string;

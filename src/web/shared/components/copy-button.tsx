@@ -35,14 +35,8 @@ export function CopyButton({ text, label = common.copy, said = () => common.copi
   );
 }
 
-interface FieldProps {
-  label: string;
-  value: string;
-  isSecret?: boolean;
-}
-
 /** A value that is copied as a whole, such as a key or a link. All of it is seen, and one click selects it. */
-export function CopyField({ label, value, isSecret = true }: FieldProps) {
+export function CopyField({ label, value, isSecret = true }: { label: string; value: string; isSecret?: boolean }) {
   const id = useId();
   return (
     <div class="copy-field" role="group" aria-labelledby={id} data-secret={isSecret || undefined}>

@@ -33,7 +33,7 @@ function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: At
 }
 
 /** Where it is repaired. */
-export function repairHref(item: AttentionItem): string {
+function repairHref(item: AttentionItem): string {
   const { kind, subject, since_ms: since } = item;
   const app = appOf(item);
   const publisher = publisherOf(item);

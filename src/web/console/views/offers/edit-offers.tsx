@@ -56,13 +56,7 @@ export function EditBar({ offers, ticks, onChanged }: BarProps) {
   );
 }
 
-interface Props {
-  ids: string[];
-  onChanged: () => void;
-  onClose: () => void;
-}
-
-function EditOffers({ ids, onChanged, onClose }: Props) {
+function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () => void; onClose: () => void }) {
   const [edit, setEdit] = useState(NO_EDIT);
   const [planned, setPlanned] = useState<Planned[] | null>(null);
   // A payout that was changed already must not be changed again where the rest is tried once more.

@@ -14,13 +14,7 @@ import { preview as text } from "../../messages/offer-editor";
 import type { ListedOffer, Offer, Preview as Shown } from "../../types/offers";
 import { payoutText } from "./draft";
 
-interface Props {
-  offerId: string;
-  document: Offer;
-  onClose: () => void;
-}
-
-export function Preview({ offerId, document, onClose }: Props) {
+export function Preview({ offerId, document, onClose }: { offerId: string; document: Offer; onClose: () => void }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const load = useAction(async () => setShown(await offersApi.preview(offerId, document)));
   useEffect(() => void load.run(), []);

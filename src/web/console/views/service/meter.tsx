@@ -1,15 +1,8 @@
 // How much of a limit is used, drawn and said.
 
-interface Props {
-  label: string;
-  value: number;
-  most: number;
-  text: string;
-}
-
 const NEAR = 0.8;
 
-export function Meter({ label, value, most, text }: Props) {
+export function Meter({ label, value, most, text }: { label: string; value: number; most: number; text: string }) {
   return (
     <span class="meter">
       <meter

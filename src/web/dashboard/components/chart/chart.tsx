@@ -167,14 +167,8 @@ function legendDates(one: Series, { dates, series }: ChartData): string | null {
   return dateRangeText(own[0]!, own[Math.max(0, last)]!);
 }
 
-interface SwatchProps {
-  name: string;
-  isBar: boolean;
-  isBefore?: boolean;
-}
-
 /** A series' line or bar as it is drawn in the chart. */
-export function Swatch({ name, isBar, isBefore }: SwatchProps) {
+export function Swatch({ name, isBar, isBefore }: { name: string; isBar: boolean; isBefore?: boolean }) {
   return (
     <svg class="swatch" width="24" height="10" viewBox="0 0 24 10" aria-hidden="true" focusable="false">
       <g class={isBar ? "bars" : "lines"}>

@@ -65,13 +65,7 @@ function List({ app }: { app: App }) {
   );
 }
 
-interface PagesProps {
-  cacheKey: string;
-  app: App;
-  query: OfferQuery;
-}
-
-function Pages({ cacheKey, app, query }: PagesProps) {
+function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: OfferQuery }) {
   // A question by POST names the account, which is known once the session is.
   const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
     session.value ? cacheKey : null,

@@ -15,13 +15,7 @@ import type { Payment } from "../../types";
 import { useOffersOfDay } from "./app-of-day";
 import { micros, sum } from "./sums";
 
-interface Props {
-  date: string;
-  app: string;
-  offer: string;
-}
-
-export function Payments({ date, app, offer }: Props) {
+export function Payments({ date, app, offer }: { date: string; app: string; offer: string }) {
   const pages = usePages<Payment>(`day ${date} ${app} ${offer}`, (cursor) => api.payments(app, date, offer, cursor));
   const sums = useOffersOfDay({ date, app }).data?.find(({ offer_id }) => offer_id === offer);
   const rows = pages.rows ?? [];

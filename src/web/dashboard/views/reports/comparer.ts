@@ -8,7 +8,7 @@ import type { ReportState } from "./state";
 import type { Part, Report } from "./use-report";
 
 /** A value in both periods. */
-export interface Pair {
+interface Pair {
   now: number;
   was: number;
 }

@@ -12,13 +12,7 @@ import type { ExportFormat, Query } from "../../types";
 
 const FORMATS: ExportFormat[] = ["csv", "spreadsheet_csv", "ndjson"];
 
-interface Props {
-  query: Query;
-  rows: number;
-  onClose: () => void;
-}
-
-export function ExportDialog({ query, rows, onClose }: Props) {
+export function ExportDialog({ query, rows, onClose }: { query: Query; rows: number; onClose: () => void }) {
   const [format, setFormat] = useState<ExportFormat>("csv");
   const link = useRef<HTMLAnchorElement>(null);
   const action = useAction(async () => {

@@ -24,7 +24,7 @@ export interface Comparison {
 }
 
 /** Days between a period and the one it is compared with: whole weeks, because weekends earn other sums than weekdays. */
-export const daysBack = (length: number) => Math.ceil(length / 7) * 7;
+const daysBack = (length: number) => Math.ceil(length / 7) * 7;
 
 /**
  * The days that those of a range are compared with; null where the range has no complete day. The whole range goes back, also where
