@@ -118,7 +118,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     "search-app": {
       path: searched("x"),
       prepare: found({ matches: [], needs_app: true, is_incomplete: false }),
-      shows: shows("Which app"),
+      shows: shows("Is it a user ID?"),
     },
     "search-several": {
       path: searched("x"),
