@@ -6,8 +6,8 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes,
-    ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
+    CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListEarning, ListNearCaps,
+    ListOfferOutboxes, ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
 };
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
@@ -87,6 +87,7 @@ operations! {
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;
         CountWaiting(CountWaiting) -> OperatorReply, Idempotent;
         OfferNames(OfferNames) -> OperatorReply, Idempotent;
+        Earning(ListEarning) -> OperatorReply, Idempotent;
         CheckOffer(CheckOffer) -> OperatorReply, Idempotent;
     }
 }

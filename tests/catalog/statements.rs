@@ -2,7 +2,7 @@
 
 use contract::catalog::{
     AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest,
-    GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps,
+    GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListEarning, ListOfferOutboxes, ListOwnApps,
     ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, ReadOfferFigures,
     RequestPubKey, RevokeToken, Search, SecretChange,
 };
@@ -229,6 +229,7 @@ fn lookups(catalog: &Catalog) {
         Command::Search(Search { text }),
         Command::Search(Search { text: "lum".into() }),
         Command::CountWaiting(CountWaiting {}),
+        Command::Earning(ListEarning { limit: 500 }),
         Command::OfferNames(OfferNames {
             offer_ids: ["60240".to_owned()].into(),
         }),

@@ -67,6 +67,13 @@ pub struct EnterTerms {
     pub body: String,
 }
 
+/// Lists the publishers of apps that have an outbox, by their ids. The reply's body is the list of ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListEarning {
+    /// Publishers at most.
+    pub limit: u32,
+}
+
 /// Reads the names of these offers and the titles of their goals: `{"offers": {…}, "goals": {…}}`, by id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferNames {

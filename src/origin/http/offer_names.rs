@@ -64,8 +64,8 @@ pub async fn add(context: &RequestContext, rewards: &mut [Value]) {
     }
 }
 
-/// A reward's story with the names. Its other members are passed on as they are.
-pub async fn add_to_story(
+/// A reward or its story with the names. The other members are passed on as they are.
+pub async fn add_to_one(
     context: &RequestContext,
     story: &OperatorReply,
 ) -> Result<BTreeMap<String, Box<RawValue>>, Refusal> {

@@ -138,6 +138,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         // The service looks for caps in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
         Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),
+        Command::Earning(command) => reads::earning(db, command),
         Command::OfferNames(command) => reads::offer_names(db, &command),
         Command::CheckOffer(check) => resources::check_offer(db, context, &check),
     }

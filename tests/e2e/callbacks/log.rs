@@ -99,10 +99,13 @@ fn a_log_entry_shows_the_conversion_and_its_callback() {
         json!({
             "transaction_id": id, "user_id": "u-1", "offer_id": "cb-entry", "goal_id": "cb-entry-2", "txn": "t-1",
             "click_ts": clicked_at, "conversion_ts": converted_at, "payout": 20.5, "value": 20_500,
-            "status": "approved", "state": "delivered",
+            "status": "approved", "state": "delivered", "offer_name": entry["offer_name"], "goal_name": entry["goal_name"],
             "attempts": [{"at": attempt["at"], "http_status": 200, "ms": attempt["ms"], "body": ""}]
         })
     );
+    for name in ["offer_name", "goal_name"] {
+        assert!(entry[name].is_string(), "{entry}");
+    }
     assert!(
         (now_ms() / 1_000 - converted_at.as_i64().unwrap()).abs() < 60,
         "{entry}"

@@ -85,7 +85,7 @@ pub async fn story(visit: &Visit<'_>) -> HandlerResult {
         is_analyst: is_analyst(visit),
     };
     let reply = visit.context.call(&outbox.address(), read).await?;
-    answer(&offer_names::add_to_story(visit.context, &reply).await?)
+    answer(&offer_names::add_to_one(visit.context, &reply).await?)
 }
 
 /// `POST apps/{app_id}/rewards/{transaction_id}/replay`.

@@ -60,11 +60,13 @@ pub async fn call(
             let get = Get {
                 transaction_id: transaction_id.clone(),
             };
-            outboxes.of_transaction(&transaction_id, get).await
+            let keeper = outboxes.keeper(&transaction_id)?;
+            let entry = outboxes.call(keeper, get, TIMEOUT).await?;
+            answer(&offer_names::add_to_one(context, &entry).await?)
         }
         OutboxCall::ReadStory => {
             let story = outboxes.read_story(&segment(1)).await?;
-            let mut story = offer_names::add_to_story(context, &story).await?;
+            let mut story = offer_names::add_to_one(context, &story).await?;
             let publisher = to_raw_value(&outboxes.settings.publisher_id);
             let publisher = publisher.map_err(|error| internal("operator", error))?;
             story.insert("publisher_id".into(), publisher);

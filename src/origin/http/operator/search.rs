@@ -17,7 +17,7 @@ use crate::http::{
 };
 use contract::{
     activity::{self, ListRewards, ListedReward},
-    catalog::{List as ListResources, ListFilter, MAX_PAGE, Resource, Search},
+    catalog::{ListEarning, Resource, Search},
     clicks,
     ledger::{self, FindKey, OPERATOR},
     operation::{Bytes, OperatorReply},
@@ -38,7 +38,7 @@ const MAX_TEXT: usize = 2_048;
 /// The rewards of a user that are shown.
 const REWARDS: u32 = 100;
 /// Publishers among whose newest rewards a user is looked for: an invocation may make 1,000 calls.
-const MAX_PUBLISHERS: usize = 500;
+const MAX_PUBLISHERS: u32 = 500;
 /// Apps whose rewards of one user are shown.
 const MAX_APPS: usize = 20;
 /// Publishers that do not answer, after which no further one is asked.
@@ -67,18 +67,6 @@ impl Document for SearchBody {
 #[derive(Deserialize)]
 struct Matches {
     matches: Vec<Value>,
-}
-
-/// A page of publishers, of which only the ids are read.
-#[derive(Deserialize)]
-struct Publishers {
-    publishers: Vec<KnownPublisher>,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct KnownPublisher {
-    publisher_id: PublisherId,
 }
 
 /// A report key that the ledger knows.
@@ -270,7 +258,10 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
 
 /// Adds a user by the id alone, for each app among the newest rewards of all publishers in which it is found.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
-    let publishers = match publishers(context).await {
+    let earning = ListEarning {
+        limit: MAX_PUBLISHERS,
+    };
+    let publishers: Vec<PublisherId> = match ask_catalog(context, earning).await {
         Ok(publishers) => publishers,
         Err(refusal) => return found.add(Err(refusal)),
     };
@@ -306,31 +297,6 @@ async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult
     }
     for app in apps.into_iter().take(MAX_APPS) {
         found.add(user(context, app, text).await);
-    }
-}
-
-/// The first publishers by their ids.
-async fn publishers(context: &RequestContext) -> Result<Vec<PublisherId>, Refusal> {
-    let mut list = ListResources {
-        resource: Resource::Publisher,
-        limit: MAX_PAGE,
-        cursor: None,
-        owner: None,
-        filter: ListFilter::default(),
-    };
-    let mut found = Vec::new();
-    loop {
-        let page: Publishers = ask_catalog(context, list.clone()).await?;
-        found.extend(
-            page.publishers
-                .into_iter()
-                .map(|publisher| publisher.publisher_id),
-        );
-        list.cursor = page.cursor.filter(|_| found.len() < MAX_PUBLISHERS);
-        if list.cursor.is_none() {
-            found.truncate(MAX_PUBLISHERS);
-            return Ok(found);
-        }
     }
 }
 

@@ -10,7 +10,8 @@ use super::{
 };
 use contract::{
     catalog::{
-        APP_NAMES_PAGE, AppNames, List, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE, OfferNames, Resource,
+        APP_NAMES_PAGE, AppNames, List, ListEarning, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE,
+        OfferNames, Resource,
     },
     operation::OperatorReply,
 };
@@ -44,6 +45,13 @@ pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorRep
     Ok(OperatorReply::ok(&json!({
         "publishers": row.integer(0)?, "pub_key_requests": row.integer(1)?, "near_caps": near_caps,
     })))
+}
+
+/// The publishers of apps that have an outbox, as a JSON list of ids.
+pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
+    let row = db.query_first(sql::LIST_EARNING, params![list.limit])?;
+    let earning = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
+    Ok(OperatorReply::new(200, earning))
 }
 
 /// The names of offers and the titles of their goals.

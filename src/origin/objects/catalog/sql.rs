@@ -331,6 +331,8 @@ platform::statements! {
         FROM (SELECT id, revision, click_cap, conversion_cap FROM offers
           WHERE revision > ?1 AND ever_capped ORDER BY revision LIMIT ?2) o
         LEFT JOIN offer_stats s ON s.offer_id = o.id GROUP BY o.id ORDER BY o.revision";
+    pub const LIST_EARNING = "SELECT json_group_array(publisher_id) FROM
+        (SELECT DISTINCT a.publisher_id FROM outboxes o JOIN apps a ON a.id = o.app_id ORDER BY a.publisher_id LIMIT ?)";
     /// A JSON list of ids → the names of these offers and of their goals, as JSON.
     pub const OFFER_NAMES = "SELECT json_object(
         'offers', json(COALESCE((SELECT json_group_object(id, document ->> '$.name') FROM offer_documents
