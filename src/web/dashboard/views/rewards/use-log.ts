@@ -7,7 +7,8 @@ import { cameBack } from "../../../shared/navigation";
 import { generation } from "../../../shared/session";
 import { ApiError, isRefused } from "../../../shared/client";
 import { api } from "../../api";
-import type { RewardPage, RewardQuery, RewardRow } from "../../types";
+import type { RewardPage, RewardQuery } from "../../types";
+import { keyOf, merge } from "./merge";
 
 const POLL_MILLISECONDS = 2000;
 const MAX_PAUSE_MILLISECONDS = 30_000;
@@ -36,32 +37,6 @@ export interface Log extends State {
 /** The log that was left last, for the way back to it. */
 let left: { key: string; page: RewardPage; hasOlder: boolean } | null = null;
 memories.add(() => (left = null));
-
-const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
-
-/**
- * Puts what has changed into a page. Rows that it has keep the server's order, which is that of their entries: a reward that
- * was paid late has a newer time than those above it. New ones stand above the first that is not newer.
- */
-export function merge(page: RewardPage, changes: RewardPage): RewardPage {
-  const gone = new Set(changes.unmatched ?? []);
-  const changed = new Map(changes.rows.map((row) => [keyOf(row), row]));
-  const kept = page.rows
-    .filter((row) => !gone.has(row.transaction_id))
-    .map((row) => {
-      const newer = changed.get(keyOf(row));
-      changed.delete(keyOf(row));
-      return newer ?? row;
-    });
-  const oldest = page.rows.at(-1)?.conversion_ts ?? 0;
-  // A row that is older than all in sight comes with its own page.
-  const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
-  for (const row of added) {
-    const below = kept.findIndex((other) => other.conversion_ts <= row.conversion_ts);
-    kept.splice(below < 0 ? kept.length : below, 0, row);
-  }
-  return { ...page, ...changes, cursor: page.cursor, rows: kept };
-}
 
 export function useLog(query: RewardQuery | null): Log {
   const [state, setState] = useState<State>({ page: null, error: null });
