@@ -212,9 +212,9 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
             .collect()
     };
 
-    // Items that a restore has left, as many as requests of a short run.
+    // Items that a restore has left, as many as requests of a short run, behind those that there are.
     signpost.operator("GET", "attention", None).expect(200);
-    let items = 1..=60;
+    let items = 1_001..=1_060;
     let rows = items
         .clone()
         .map(|n| format!("({n}, 'ledger-{n}', 12, 'a day', 1, 'load_again')"));

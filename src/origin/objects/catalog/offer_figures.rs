@@ -11,6 +11,8 @@ use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Result, database::json, params};
 
+/// How long the number of caps that are nearly used up is kept, in milliseconds.
+pub const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
 /// The part of a cap from which on it is nearly used up, in hundredths.
 const NEAR: u64 = 80;
 /// Offers that one step of [`NearCaps`] reads: about 10 ms.

@@ -15,7 +15,7 @@ use super::{
     cap_sync::{self, CapQueue},
     handle,
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
-    offer_figures::NearCaps,
+    offer_figures::{COUNT_CAPS_MS, NearCaps},
     publication::{self, Prepared},
     reads, revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
@@ -46,8 +46,6 @@ use register::{Change, change};
 
 /// The delay before a failed alarm is retried.
 const RETRY_MS: i64 = 5 * SECOND_MS;
-/// How long the number of caps that are nearly used up is kept, in milliseconds.
-const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
 
 /// The catalog's configuration.
 pub struct Settings {
@@ -159,10 +157,8 @@ where
     /// conversion cap that it changes.
     pub async fn command(&self, command: Command) -> Result<OperatorReply> {
         let db = self.started().await?;
-        match command {
-            Command::NearCaps(_) => return self.near_caps().await?.finish(db),
-            Command::CountWaiting(_) => return self.count_waiting(db).await,
-            _ => {}
+        if let Command::NearCaps(_) | Command::CountWaiting(_) = command {
+            return self.caps(db, matches!(command, Command::CountWaiting(_))).await;
         }
         let change = change(&command);
         if change == Change::ShowsSecret {
@@ -231,21 +227,19 @@ where
         Ok(reply)
     }
 
-    async fn near_caps(&self) -> Result<NearCaps> {
-        let db = self.shell.ready().await?;
+    /// Looks for caps that are nearly used up, or counts them beside what else waits. Open consoles ask for the count often.
+    async fn caps(&self, db: &D, is_count: bool) -> Result<OperatorReply> {
+        let (counted_ms, count) = self.counted_caps.get();
+        if is_count && self.now_ms().saturating_sub(counted_ms) < COUNT_CAPS_MS {
+            return reads::count_waiting(db, count);
+        }
         let mut near = NearCaps::default();
         in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;
-        Ok(near)
-    }
-
-    /// Open consoles ask for it every few seconds.
-    async fn count_waiting(&self, db: &D) -> Result<OperatorReply> {
-        let (counted_ms, mut count) = self.counted_caps.get();
-        if self.now_ms().saturating_sub(counted_ms) >= COUNT_CAPS_MS {
-            count = self.near_caps().await?.count();
-            self.counted_caps.set((self.now_ms(), count));
+        self.counted_caps.set((self.now_ms(), near.count()));
+        if is_count {
+            return reads::count_waiting(db, near.count());
         }
-        reads::count_waiting(db, count)
+        near.finish(db)
     }
 
     /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.
