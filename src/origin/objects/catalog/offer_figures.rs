@@ -106,7 +106,7 @@ impl NearCaps {
         Ok(!rows.is_empty())
     }
 
-    /// The caps that were found, at most [`MAX`].
+    /// The caps that were found, at most 100.
     pub fn count(&self) -> usize {
         self.found.len()
     }
