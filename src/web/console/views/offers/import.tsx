@@ -153,11 +153,9 @@ type PayoutChange = WouldImport["payouts"][number];
 const PAYOUT_COLUMNS: Column<PayoutChange>[] = [
   column("offer", text.offer, ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a>),
   column("goal", text.goal, ({ goal_id: id }) => id),
-  numberColumn("before", text.payoutNow, ({ before_usd: before }) => payoutText(before)),
-  numberColumn("after", text.payoutAfter, ({ after_usd: after }) => payoutText(after)),
+  numberColumn("before", text.payoutNow, ({ before_usd: before }) => exactMoney(before)),
+  numberColumn("after", text.payoutAfter, ({ after_usd: after }) => exactMoney(after)),
 ];
-
-const payoutText = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
 
 function Payouts({ payouts }: { payouts: PayoutChange[] }) {
   const title = text.payouts(payouts.length, payouts.length < MAX_PAYOUTS);
