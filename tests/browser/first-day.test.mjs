@@ -35,24 +35,7 @@ for (const [Hand, width] of [
     const invite = await signpost.invite(publisher);
     await acceptInvite(page, hand, invite, { publisher: "Kite Games", member: "Ana Ruiz" });
 
-    const appId = await apps.setUpApp(page, hand, "Kite Racer");
-    // The receiver of this test listens on a port that the operator has to allow.
-    const { app_id, terms_revision, ...document } = await signpost.operator("GET", `/apps/${appId}`);
-    const port = Number(new URL(receiver.url).port);
-    await signpost.operator("PUT", `/apps/${appId}`, { ...document, callback_ports: [port] });
-    await page.reload();
-
-    // Three mistakes: nothing at the address, a receiver that does not know the secret, and one that checks no signature.
-    receiver.failsWith = 404;
-    const url = `${receiver.url}?uid={user_id}&coins={value}&id={transaction_id}`;
-    const secret = await apps.setFirstCallback(page, hand, url);
-    await apps.testReceiver(page, hand, "Your server has nothing at this address (404).");
-    receiver.failsWith = null;
-    await apps.testReceiver(page, hand, "Your receiver refuses a good signature (401).");
-    receiver.checksSignatures = false;
-    await apps.forge(page, hand, "Your receiver accepts unsigned callbacks");
-    Object.assign(receiver, { checksSignatures: true, secrets: [secret] });
-    await apps.testReceiver(page, hand, "Your receiver refuses a wrong signature (401).");
+    const appId = await apps.setUpByMistakes(page, hand, signpost, receiver);
 
     await signpost.operator("POST", "/refresh");
     const user = `first-${Hand.handName}`;

@@ -212,7 +212,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
             .collect()
     };
 
-    // Items that a restore has left, as many as requests of a short run, behind those that there are.
+    // Items as a restore leaves them: enough for a short run, with numbers that no real item has.
     signpost.operator("GET", "attention", None).expect(200);
     let items = 1_001..=1_060;
     let rows = items

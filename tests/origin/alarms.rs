@@ -301,7 +301,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(simulations(24))]
 
-    /// Whatever the receiver and the processes do, each cause is told once, in a message with one id. An object that is put back
+    /// Each cause is told once, in a message with one id, whatever the receiver and the processes do. An object that is put back
     /// tells those that its copy had, perhaps again, and those that come afterwards.
     #[test]
     fn each_cause_is_told_once_and_a_message_has_one_id(steps in steps()) {

@@ -12,7 +12,7 @@ export type DateRange = Schemas["BatchQuery"]["date_range"];
 /** The days that presets and comparisons go by. */
 export interface Days {
   today: string;
-  /** The last day of which there is all data; those after it would be compared as if nothing had been earned. */
+  /** The last complete day. Comparing a later one would count missing data as no revenue. */
   last: string;
   /** Days after it can still change, where one is final. */
   finalThrough?: string | null;
@@ -24,7 +24,7 @@ export function daysOfList(): Days {
   return { today, last: today };
 }
 
-/** Dates of a preset. Weeks begin on Monday. The last days are those of which there is all data. */
+/** Dates of a preset. Weeks begin on Monday. “Last 7 days” ends with the last complete day. */
 export function presetRange(preset: Preset, { today, last }: Days): DateRange {
   const yesterday = addDays(today, -1);
   const monday = addDays(today, -((new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7));

@@ -30,7 +30,7 @@ export const invite = signal<string | null>(null);
 
 /**
  * Rises with each sign-in, sign-out and change of account. An answer that was asked for before is not taken for the
- * present one, and the page is drawn anew, so that it keeps nothing of the former account.
+ * present one, and the page is drawn from scratch, so it keeps nothing of the former account.
  */
 export const generation = signal(0);
 

@@ -187,3 +187,28 @@ export async function keepUnsaved(page, hand) {
   await hand.press(inDialog(page, "Leave"));
   await heading(page, "Reports");
 }
+
+/**
+ * Sets up an app with a callback through three mistakes: nothing at the address, a receiver that does not know the secret, and
+ * one that checks no signature.
+ */
+export async function setUpByMistakes(page, hand, signpost, receiver) {
+  const appId = await setUpApp(page, hand, "Kite Racer");
+  // The receiver of this test listens on a port that the operator has to allow.
+  const { app_id, terms_revision, ...document } = await signpost.operator("GET", `/apps/${appId}`);
+  const callback_ports = [Number(new URL(receiver.url).port)];
+  await signpost.operator("PUT", `/apps/${appId}`, { ...document, callback_ports });
+  await page.reload();
+
+  receiver.failsWith = 404;
+  const url = `${receiver.url}?uid={user_id}&coins={value}&id={transaction_id}`;
+  const secret = await setFirstCallback(page, hand, url);
+  await testReceiver(page, hand, "Your server has nothing at this address (404).");
+  receiver.failsWith = null;
+  await testReceiver(page, hand, "Your receiver refuses a good signature (401).");
+  receiver.checksSignatures = false;
+  await forge(page, hand, "Your receiver accepts unsigned callbacks");
+  Object.assign(receiver, { checksSignatures: true, secrets: [secret] });
+  await testReceiver(page, hand, "Your receiver refuses a wrong signature (401).");
+  return appId;
+}

@@ -63,23 +63,7 @@ export async function setUpApp({ begin, signpost, t }) {
   t.after(receiver.stop);
   const tooSoon = [429, /\/callback\/test$/];
   const { page, hand } = await begin(await signpost.signIn(await signpost.addPublisher("Kite Games")), [tooSoon]);
-  const appId = await apps.setUpApp(page, hand, "Kite Racer");
-  // The receiver of this test listens on a port that the operator has to allow.
-  const { app_id, terms_revision, ...document } = await signpost.operator("GET", `/apps/${appId}`);
-  const callback_ports = [Number(new URL(receiver.url).port)];
-  await signpost.operator("PUT", `/apps/${appId}`, { ...document, callback_ports });
-  await page.reload();
-
-  receiver.failsWith = 404;
-  const url = `${receiver.url}?uid={user_id}&coins={value}&id={transaction_id}`;
-  const secret = await apps.setFirstCallback(page, hand, url);
-  await apps.testReceiver(page, hand, "Your server has nothing at this address (404).");
-  receiver.failsWith = null;
-  await apps.testReceiver(page, hand, "Your receiver refuses a good signature (401).");
-  receiver.checksSignatures = false;
-  await apps.forge(page, hand, "Your receiver accepts unsigned callbacks");
-  Object.assign(receiver, { checksSignatures: true, secrets: [secret] });
-  await apps.testReceiver(page, hand, "Your receiver refuses a wrong signature (401).");
+  await apps.setUpByMistakes(page, hand, signpost, receiver);
   await hand.tick(page.getByRole("radio", { name: /^The secret, as usual/ }));
   await apps.testReceiver(page, hand, "Your receiver accepted the call (200).");
 }

@@ -16,7 +16,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
-use platform::{Database, DatabaseError, Result, Row, database::json as to_json_text, params};
+use platform::{Database, DatabaseError, Result, Row, database::json, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
     find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())
@@ -38,7 +38,7 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     Ok(OperatorReply::new(200, names))
 }
 
-/// What waits for the operator, with the number of caps that are nearly used up.
+/// Counts what waits for the operator, with the number of caps that are nearly used up.
 pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
     let row = db.query_first(sql::COUNT_WAITING, &[])?;
     let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
@@ -56,7 +56,7 @@ pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
 
 /// The names of offers and the titles of their goals.
 pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
-    let ids = to_json_text(&command.offer_ids)?;
+    let ids = json(&command.offer_ids)?;
     let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
     let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
     Ok(OperatorReply::new(200, row.text(0)?))

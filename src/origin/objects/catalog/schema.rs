@@ -20,7 +20,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[NAMES],
 ];
 
-// What the search by a part of a name or an id reads, instead of the documents.
+// The search by a part of a name or an id reads these indexes instead of the documents.
 const NAMES: &[&str] = &[
     "CREATE INDEX publishers_by_name ON publishers (document ->> '$.name', id)",
     "CREATE INDEX apps_by_name ON apps (document ->> '$.name', id)",

@@ -1,4 +1,4 @@
-//! What an id, a credential or a part of a name is of: the first step of the console's search.
+//! Finds resources by an id, a credential or a part of a name: the first step of the console's search.
 
 use std::ops::RangeInclusive;
 

@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function SaveError({ error, reload, loaded = text.loaded, clashes = [] }: Props) {
-  // The load that a change has asked for; a further try has another error.
+  // The last load after somebody else's change. It belongs to one failed save.
   const [load, setLoad] = useState<{ of: unknown; failure: unknown } | null>(null);
   const isChanged = isChangedMeanwhile(error);
   const ask = () => void reload().then((failure) => setLoad({ of: error, failure }));

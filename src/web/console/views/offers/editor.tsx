@@ -78,7 +78,7 @@ export function Editor({ offerId, kept, reload }: Props) {
       const written = await withVerification(() => offersApi.write(offerId, kept, document));
       put(offerKey(offerId), written);
     } catch (error) {
-      // What is wrong with a field is said at the field, and what somebody else has changed is decided beside the form.
+      // A wrong field says so itself, and somebody else's change is decided beside the form.
       const isOfForm = kept !== null && isChangedMeanwhile(error);
       if (!isOfForm && (!(error instanceof ApiError) || fieldErrors(error, SHOWN_FIELDS).rest)) throw error;
       setOpen(null);

@@ -3,16 +3,10 @@
 
 import { isDate } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";
-import {
-  type Conditions,
-  DELIVERIES,
-  filterOf,
-  isStatus,
-  replayOf as replayOfConditions,
-} from "../../../shared/rewards/filter";
+import { type Conditions, DELIVERIES, filterOf, isStatus } from "../../../shared/rewards/filter";
 import type { RewardFilter, RewardQuery, RewardState } from "../../types";
 
-export { fixedConditions } from "../../../shared/rewards/filter";
+export { fixedConditions, replayOf } from "../../../shared/rewards/filter";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 
@@ -61,6 +55,3 @@ export const queryOf = (shown: LogFilter): RewardQuery & { filter: RewardFilter 
   ...(shown.app && { app_id: shown.app }),
   filter: filterOf(shown),
 });
-
-/** The filter of a replay of the log. */
-export const replayOf = (shown: LogFilter, now: number) => replayOfConditions(shown, now);
