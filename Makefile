@@ -223,11 +223,14 @@ browser:
 
 # In `make verify` it runs alone, like the tests on workerd. Screenshots of every page and state are in target/browser/screenshots/ afterwards.
 browsed: | build browser-setup $(if $(filter verified,$(MAKECMDGOALS)),lint-wasm verify-documents verify-clients verify-native)
-	$(call step,Walk the dashboard,$(call browse,$(filter-out %/short.test.mjs,$(wildcard tests/browser/*.test.mjs))))
+	$(call step,Walk the dashboard,$(call browse,$(LONGEST) $(filter-out %/short.test.mjs $(LONGEST),$(wildcard tests/browser/*.test.mjs))))
 
-# Runs test files in Chromium, two at once. BROWSER=none leaves them out and says so.
+# The file that takes longest begins first: at the end it would run alone.
+LONGEST := tests/browser/states.test.mjs
+
+# Runs test files in Chromium, three at once. BROWSER=none leaves them out and says so.
 browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a browser (BROWSER=none)"; \
-	else node --test --test-concurrency=2 --test-reporter=spec $(1); fi
+	else node --test --test-concurrency=3 --test-reporter=spec $(1); fi
 
 # After pip, since Debian's packages are not installed twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)

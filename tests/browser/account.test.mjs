@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
-import { HANDS, Mouse } from "./support/hands.mjs";
+import { closePage, SIGNED_OUT } from "./support/browser.mjs";
+import { HANDS, Mouse, WAYS } from "./support/hands.mjs";
 import { addAuthenticator, call } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
 import { acceptInvite, signInAgain, signOut } from "./tasks/ceremony.mjs";
@@ -12,91 +12,87 @@ import * as settings from "./tasks/settings.mjs";
 
 const shared = suite({ localSignIn: false, facts: false });
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`an owner manages the account by ${Hand.handName} at ${width} px`, async () => {
-      const { signpost } = shared;
-      const publisher = await signpost.addPublisher("Kite Games");
-      const { pub_key: pubKey } = await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
-      const page = await shared.open({ width, refusals: [SIGNED_OUT, [409, /members/]] });
-      const hand = new Hand(page);
-      const authenticator = await addAuthenticator(page);
-      await acceptInvite(page, hand, await signpost.invite(publisher), { publisher: "Kite Games", member: "Ana Ruiz" });
+for (const [Hand, width] of WAYS) {
+  test(`an owner manages the account by ${Hand.handName} at ${width} px`, async () => {
+    const { signpost } = shared;
+    const publisher = await signpost.addPublisher("Kite Games");
+    const { pub_key: pubKey } = await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
+    const page = await shared.open({ width, refusals: [SIGNED_OUT, [409, /members/]] });
+    const hand = new Hand(page);
+    const authenticator = await addAuthenticator(page);
+    await acceptInvite(page, hand, await signpost.invite(publisher), { publisher: "Kite Games", member: "Ana Ruiz" });
 
-      const key = await settings.manageKeys(page, hand, "Looker");
-      // The account has no facts.
-      assert.equal(await reportStatus(signpost, key), 204);
-      await settings.revokeKey(page, hand, "Looker");
-      assert.equal(await reportStatus(signpost, key), 401);
-      await settings.readPubKey(page, hand, pubKey);
-      await settings.askForPubKey(page, hand, "It was published by mistake.");
-      await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
-      await page.reload();
-      await page.getByRole("button", { name: "Ask for a new one" }).waitFor();
+    const key = await settings.manageKeys(page, hand, "Looker");
+    // The account has no facts.
+    assert.equal(await reportStatus(signpost, key), 204);
+    await settings.revokeKey(page, hand, "Looker");
+    assert.equal(await reportStatus(signpost, key), 401);
+    await settings.readPubKey(page, hand, pubKey);
+    await settings.askForPubKey(page, hand, "It was published by mistake.");
+    await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
+    await page.reload();
+    await page.getByRole("button", { name: "Ask for a new one" }).waitFor();
 
-      await settings.inviteMember(page, hand, "Kenji Sato");
-      await settings.withdrawInvite(page, hand, "Kenji Sato");
-      const invite = await settings.inviteMember(page, hand, "Mia Chen");
-      const other = await shared.open({ width, refusals: [SIGNED_OUT] });
-      await addAuthenticator(other);
-      await acceptInvite(other, new Hand(other), invite, { publisher: "Kite Games", member: "Mia Chen" });
-      await page.reload();
-      await settings.changeMembers(page, hand, { name: "Mia Chen", self: "Ana Ruiz" });
-      await other.goto("/dashboard/reports");
-      await other.getByRole("heading", { name: "Sign in" }).waitFor();
-      await closePage(other);
+    await settings.inviteMember(page, hand, "Kenji Sato");
+    await settings.withdrawInvite(page, hand, "Kenji Sato");
+    const invite = await settings.inviteMember(page, hand, "Mia Chen");
+    const other = await shared.open({ width, refusals: [SIGNED_OUT] });
+    await addAuthenticator(other);
+    await acceptInvite(other, new Hand(other), invite, { publisher: "Kite Games", member: "Mia Chen" });
+    await page.reload();
+    await settings.changeMembers(page, hand, { name: "Mia Chen", self: "Ana Ruiz" });
+    await other.goto("/dashboard/reports");
+    await other.getByRole("heading", { name: "Sign in" }).waitFor();
+    await closePage(other);
 
-      const second = await shared.open({ width, refusals: [SIGNED_OUT] });
-      await addAuthenticator(second, { credentials: await authenticator.credentials() });
-      await second.goto("/dashboard/settings/audit");
-      await signInAgain(second, new Hand(second), "Audit log");
-      await settings.endOtherSession(page, hand);
-      await second.reload();
-      await second.getByRole("heading", { name: "Sign in" }).waitFor();
-      await closePage(second);
+    const second = await shared.open({ width, refusals: [SIGNED_OUT] });
+    await addAuthenticator(second, { credentials: await authenticator.credentials() });
+    await second.goto("/dashboard/settings/audit");
+    await signInAgain(second, new Hand(second), "Audit log");
+    await settings.endOtherSession(page, hand);
+    await second.reload();
+    await second.getByRole("heading", { name: "Sign in" }).waitFor();
+    await closePage(second);
 
-      await settings.addPasskey(page, hand, authenticator);
-      await settings.removeOldPasskey(page, hand);
-      await signOut(page, hand);
-      await signInAgain(page, hand, "Your passkeys");
+    await settings.addPasskey(page, hand, authenticator);
+    await settings.removeOldPasskey(page, hand);
+    await signOut(page, hand);
+    await signInAgain(page, hand, "Your passkeys");
 
-      const actions = [
-        ...["Created a report key", "Asked for a new Pub-Key", "Withdrew an invite", "Removed a member"],
-        ...["Signed out a session", "Removed a passkey"],
-      ];
-      await settings.readAudit(page, hand, actions);
-      await closePage(page);
-    });
-  }
+    const actions = [
+      ...["Created a report key", "Asked for a new Pub-Key", "Withdrew an invite", "Removed a member"],
+      ...["Signed out a session", "Removed a passkey"],
+    ];
+    await settings.readAudit(page, hand, actions);
+    await closePage(page);
+  });
 }
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`an owner removes a developer with a report key by ${Hand.handName} at ${width} px`, async () => {
-      const { owner, developer, keys } = await withDeveloper(Hand, width);
-      const { page, hand } = owner;
-      const dialog = await settings.askToRemove(page, hand, "Tom Weber", ["Looker", "Nightly export"]);
-      await dialog.getByText("As a developer, they could read these.").waitFor();
-      const places = { "Pub-Key": "/dashboard/settings/pub_key", Apps: "/dashboard/apps" };
-      for (const [name, path] of Object.entries({ ...places, "Audit log": "/dashboard/settings/audit" })) {
-        assert.equal(await dialog.getByRole("link", { name, exact: true }).getAttribute("href"), path);
-      }
-      await hand.tick(dialog.getByRole("checkbox", { name: /^Nightly export/ }), false);
-      await hand.press(dialog.getByRole("button", { name: "Remove and revoke 1 key", exact: true }));
-      await page.getByText("Tom Weber was removed. 1 report key was revoked.").waitFor({ state: "attached" });
-      await page.getByLabel("Role of Tom Weber").waitFor({ state: "detached" });
-      assert.equal(await reportStatus(shared.signpost, keys.Looker), 401);
-      assert.equal(await reportStatus(shared.signpost, keys["Nightly export"]), 204, "a key without a tick works on");
-      assert.equal(await reportStatus(shared.signpost, keys.BigQuery), 204, "a key of someone else works on");
+for (const [Hand, width] of WAYS) {
+  test(`an owner removes a developer with a report key by ${Hand.handName} at ${width} px`, async () => {
+    const { owner, developer, keys } = await withDeveloper(Hand, width);
+    const { page, hand } = owner;
+    const dialog = await settings.askToRemove(page, hand, "Tom Weber", ["Looker", "Nightly export"]);
+    await dialog.getByText("As a developer, they could read these.").waitFor();
+    const places = { "Pub-Key": "/dashboard/settings/pub_key", Apps: "/dashboard/apps" };
+    for (const [name, path] of Object.entries({ ...places, "Audit log": "/dashboard/settings/audit" })) {
+      assert.equal(await dialog.getByRole("link", { name, exact: true }).getAttribute("href"), path);
+    }
+    await hand.tick(dialog.getByRole("checkbox", { name: /^Nightly export/ }), false);
+    await hand.press(dialog.getByRole("button", { name: "Remove and revoke 1 key", exact: true }));
+    await page.getByText("Tom Weber was removed. 1 report key was revoked.").waitFor({ state: "attached" });
+    await page.getByLabel("Role of Tom Weber").waitFor({ state: "detached" });
+    assert.equal(await reportStatus(shared.signpost, keys.Looker), 401);
+    assert.equal(await reportStatus(shared.signpost, keys["Nightly export"]), 204, "a key without a tick works on");
+    assert.equal(await reportStatus(shared.signpost, keys.BigQuery), 204, "a key of someone else works on");
 
-      await developer.goto("/dashboard/reports");
-      await developer.getByRole("heading", { name: "Sign in" }).waitFor();
-      await developer.getByRole("button", { name: "Sign in with a passkey" }).click();
-      await developer.getByText(/^This passkey is not known here/).waitFor();
-      await closePage(developer);
-      await closePage(page);
-    });
-  }
+    await developer.goto("/dashboard/reports");
+    await developer.getByRole("heading", { name: "Sign in" }).waitFor();
+    await developer.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await developer.getByText(/^This passkey is not known here/).waitFor();
+    await closePage(developer);
+    await closePage(page);
+  });
 }
 
 for (const Hand of HANDS) {

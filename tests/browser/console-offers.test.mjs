@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { members, views } from "./gallery/console-offers.mjs";
 import { closePage, WIDTHS } from "./support/browser.mjs";
 import { look } from "./support/gallery.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { WAYS } from "./support/hands.mjs";
 import { suite } from "./support/suite.mjs";
 import * as tasks from "./tasks/console-offers.mjs";
 
@@ -17,80 +17,78 @@ const shared = suite({ facts: false }, async (signpost) => {
 
 const line = (resource) => `${JSON.stringify(resource)}\n`;
 
-for (const [number, Hand] of HANDS.entries()) {
-  for (const width of WIDTHS) {
-    const by = `by ${Hand.handName} at ${width} px`;
+for (const [Hand, width] of WAYS) {
+  const by = `by ${Hand.handName} at ${width} px`;
 
-    test(`an admin creates an offer, corrects it and switches it off ${by}`, async () => {
-      const { signpost } = shared;
-      const id = `kite-${number}-${width}`;
-      const refusals = [
-        [404, `/v1/operator/offers/${id}`],
-        [404, `/v1/operator/offers/${id}/terms`],
-        [400, `/v1/operator/offers/${id}`],
-        [412, `/v1/operator/offers/${id}`],
-      ];
-      const page = await shared.open({ width, cookie: cookies.admin, refusals });
-      const hand = new Hand(page);
-      const goal = `${id}-1`;
-      await tasks.createOffer(page, hand, { id, goal, takenGoal: "410271", name: "Kite Racer" });
-      const made = await signpost.operator("GET", `/offers/${id}`);
-      assert.deepEqual(made.geo_tgt, { include: ["DE", "AT"], exclude: [] });
-      assert.deepEqual(made.goals, [
-        { id: goal, ttl: "Reach level 10", instr: "", payout_usd: 1.25, ord: 1, gl_val: null },
-      ]);
+  test(`an admin creates an offer, corrects it and switches it off ${by}`, async () => {
+    const { signpost } = shared;
+    const id = `kite-${width}`;
+    const refusals = [
+      [404, `/v1/operator/offers/${id}`],
+      [404, `/v1/operator/offers/${id}/terms`],
+      [400, `/v1/operator/offers/${id}`],
+      [412, `/v1/operator/offers/${id}`],
+    ];
+    const page = await shared.open({ width, cookie: cookies.admin, refusals });
+    const hand = new Hand(page);
+    const goal = `${id}-1`;
+    await tasks.createOffer(page, hand, { id, goal, takenGoal: "410271", name: "Kite Racer" });
+    const made = await signpost.operator("GET", `/offers/${id}`);
+    assert.deepEqual(made.geo_tgt, { include: ["DE", "AT"], exclude: [] });
+    assert.deepEqual(made.goals, [
+      { id: goal, ttl: "Reach level 10", instr: "", payout_usd: 1.25, ord: 1, gl_val: null },
+    ]);
 
-      await tasks.lowerPayout(page, hand, "0.9");
-      const { terms_since, goals } = await signpost.operator("GET", `/offers/${id}`);
-      assert.equal(goals[0].payout_usd, 0.9);
-      assert.ok(terms_since > 0, "clicks made before are paid by the new terms");
+    await tasks.lowerPayout(page, hand, "0.9");
+    const { terms_since, goals } = await signpost.operator("GET", `/offers/${id}`);
+    assert.equal(goals[0].payout_usd, 0.9);
+    assert.ok(terms_since > 0, "clicks made before are paid by the new terms");
 
-      await tasks.meetAnother(page, hand, async () => {
-        const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", `/offers/${id}`);
-        await signpost.operator("PUT", `/offers/${id}`, {
-          ...document,
-          click_cap: { dur: "DAILY", lim: 70 },
-          goals: document.goals.map((goal) => ({ ...goal, ttl: "Reach level 12" })),
-        });
+    await tasks.meetAnother(page, hand, async () => {
+      const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", `/offers/${id}`);
+      await signpost.operator("PUT", `/offers/${id}`, {
+        ...document,
+        click_cap: { dur: "DAILY", lim: 70 },
+        goals: document.goals.map((goal) => ({ ...goal, ttl: "Reach level 12" })),
       });
-      await tasks.switchOff(page, hand, "Kite Racer");
-      const off = await signpost.operator("GET", `/offers/${id}`);
-      assert.deepEqual([off.active, off.click_cap], [false, { dur: "DAILY", lim: 70 }]);
-
-      const twin = { ...off, name: `Twin of ${id}`, goals: [{ ...off.goals[0], id: `${goal}-twin` }] };
-      const { offer_id, terms_revision, updated_at, ...document } = twin;
-      await signpost.operator("PUT", `/offers/${id}-twin`, { ...document, goals: twin.goals });
-      await signpost.operator("PUT", `/offers/${id}`, { ...document, name: `One ${id}`, goals: off.goals });
-      await tasks.editMany(page, hand, id, [`One ${id}`, `Twin of ${id}`]);
-      for (const one of [id, `${id}-twin`]) {
-        const { click_cap, goals: raised } = await signpost.operator("GET", `/offers/${one}`);
-        assert.deepEqual([click_cap.lim, raised[0].payout_usd], [900, 0.99]);
-      }
-      await closePage(page);
     });
+    await tasks.switchOff(page, hand, "Kite Racer");
+    const off = await signpost.operator("GET", `/offers/${id}`);
+    assert.deepEqual([off.active, off.click_cap], [false, { dur: "DAILY", lim: 70 }]);
 
-    test(`an admin imports a file ${by}`, async () => {
-      const { signpost } = shared;
-      const id = `import-${number}-${width}`;
-      const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", "/offers/23990");
-      const goals = document.goals.map((goal, index) => ({ ...goal, id: `${id}-${index}` }));
-      const advertiser = line({ kind: "advertiser", id, name: "Imported" });
-      const offer = { kind: "offer", id, ...document, advertiser_id: id, goals };
-      const raised = { ...offer, goals: goals.map((goal) => ({ ...goal, payout_usd: 5.25 })) };
-      const files = {
-        wrong: line({ kind: "offer", id }) + advertiser + "no JSON\n",
-        right: advertiser + line(offer),
-        raised: advertiser + line(raised),
-      };
-      const isKept = async () => {
-        const { offers } = await signpost.operator("GET", "/offers?limit=1000");
-        return offers.some((offer) => offer.offer_id === id);
-      };
-      const page = await shared.open({ width, cookie: cookies.admin, refusals: [[400, "/v1/operator/import"]] });
-      await tasks.importFile(page, new Hand(page), files, isKept);
-      await closePage(page);
-    });
-  }
+    const twin = { ...off, name: `Twin of ${id}`, goals: [{ ...off.goals[0], id: `${goal}-twin` }] };
+    const { offer_id, terms_revision, updated_at, ...document } = twin;
+    await signpost.operator("PUT", `/offers/${id}-twin`, { ...document, goals: twin.goals });
+    await signpost.operator("PUT", `/offers/${id}`, { ...document, name: `One ${id}`, goals: off.goals });
+    await tasks.editMany(page, hand, id, [`One ${id}`, `Twin of ${id}`]);
+    for (const one of [id, `${id}-twin`]) {
+      const { click_cap, goals: raised } = await signpost.operator("GET", `/offers/${one}`);
+      assert.deepEqual([click_cap.lim, raised[0].payout_usd], [900, 0.99]);
+    }
+    await closePage(page);
+  });
+
+  test(`an admin imports a file ${by}`, async () => {
+    const { signpost } = shared;
+    const id = `import-${width}`;
+    const { offer_id, terms_revision, updated_at, ...document } = await signpost.operator("GET", "/offers/23990");
+    const goals = document.goals.map((goal, index) => ({ ...goal, id: `${id}-${index}` }));
+    const advertiser = line({ kind: "advertiser", id, name: "Imported" });
+    const offer = { kind: "offer", id, ...document, advertiser_id: id, goals };
+    const raised = { ...offer, goals: goals.map((goal) => ({ ...goal, payout_usd: 5.25 })) };
+    const files = {
+      wrong: line({ kind: "offer", id }) + advertiser + "no JSON\n",
+      right: advertiser + line(offer),
+      raised: advertiser + line(raised),
+    };
+    const isKept = async () => {
+      const { offers } = await signpost.operator("GET", "/offers?limit=1000");
+      return offers.some((offer) => offer.offer_id === id);
+    };
+    const page = await shared.open({ width, cookie: cookies.admin, refusals: [[400, "/v1/operator/import"]] });
+    await tasks.importFile(page, new Hand(page), files, isKept);
+    await closePage(page);
+  });
 }
 
 test("a file that is dropped is checked", async () => {

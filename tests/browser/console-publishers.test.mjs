@@ -9,7 +9,7 @@ import { answerFor, signInToConsole } from "./support/console.mjs";
 import { ago, CHANGED, daysInEachState, factsOf, restated } from "./support/days.mjs";
 import { today } from "./support/facts.mjs";
 import { look } from "./support/gallery.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { HANDS, WAYS } from "./support/hands.mjs";
 import { startReceiver } from "./support/receiver.mjs";
 import { advertiserToken, earn, sendCallbacksTo } from "./support/rewards.mjs";
 import { DEMO } from "./support/signpost.mjs";
@@ -31,110 +31,108 @@ const HEADER =
 const fact = (date, impressions) =>
   `${HEADER}\n${date},10000001,DE,end,open,northlight,6.2.0,1000,900,${impressions},20,9.5\n`;
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    const by = `by ${Hand.handName} at ${width} px`;
+for (const [Hand, width] of WAYS) {
+  const by = `by ${Hand.handName} at ${width} px`;
 
-    test(`an admin takes in a publisher and suspends it ${by}`, async () => {
-      const { signpost } = shared;
-      const name = `Kite Games ${Hand.handName} ${width}`;
-      const refusals = [
-        [412, "/v1/operator/publishers/lumen-arcade"],
-        [404, /pub_key$/],
-        [400, /facts/],
-      ];
-      const page = await shared.open({ width, cookie: members.admin, refusals });
-      const hand = new Hand(page);
+  test(`an admin takes in a publisher and suspends it ${by}`, async () => {
+    const { signpost } = shared;
+    const name = `Kite Games ${Hand.handName} ${width}`;
+    const refusals = [
+      [412, "/v1/operator/publishers/lumen-arcade"],
+      [404, /pub_key$/],
+      [400, /facts/],
+    ];
+    const page = await shared.open({ width, cookie: members.admin, refusals });
+    const hand = new Hand(page);
 
-      const id = await tasks.createPublisher(page, hand, name);
-      await tasks.approve(page, hand, name);
-      assert.deepEqual(await signpost.operator("GET", `/publishers/${id}`), { publisher_id: id, name, approved: true });
+    const id = await tasks.createPublisher(page, hand, name);
+    await tasks.approve(page, hand, name);
+    assert.deepEqual(await signpost.operator("GET", `/publishers/${id}`), { publisher_id: id, name, approved: true });
 
-      await tasks.openSection(page, hand, "People");
-      assert.match(await tasks.invite(page, hand, "Ana Ruiz"), /\/dashboard#invite=inv_p_/);
-      await tasks.withdraw(page, hand, "Ana Ruiz");
-      const owner = await signpost.signIn(id, "owner", "Mia Chen");
-      await page.reload();
-      await tasks.recover(page, hand, "Mia Chen");
-      const reads = () => signpost.dashboard(owner, "GET", "/members");
-      await assert.rejects(reads, /401/, "a recovery ends the member's sessions");
+    await tasks.openSection(page, hand, "People");
+    assert.match(await tasks.invite(page, hand, "Ana Ruiz"), /\/dashboard#invite=inv_p_/);
+    await tasks.withdraw(page, hand, "Ana Ruiz");
+    const owner = await signpost.signIn(id, "owner", "Mia Chen");
+    await page.reload();
+    await tasks.recover(page, hand, "Mia Chen");
+    const reads = () => signpost.dashboard(owner, "GET", "/members");
+    await assert.rejects(reads, /401/, "a recovery ends the member's sessions");
 
-      await tasks.openSection(page, hand, "Keys");
-      const pubKey = await tasks.issueFirstPubKey(page, hand, name);
-      assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, pubKey);
-      const key = await tasks.createReportKey(page, hand, "data warehouse");
-      assert.equal(await reportStatus(signpost, key), 204);
-      await tasks.revokeReportKey(page, hand, "data warehouse");
-      assert.equal(await reportStatus(signpost, key), 401);
-      const eraser = await tasks.createReportKey(page, hand, "support desk", /^Erases users/);
-      assert.equal(await reportStatus(signpost, eraser), 401);
-      await page.getByRole("cell", { name: "Erases users" }).waitFor();
+    await tasks.openSection(page, hand, "Keys");
+    const pubKey = await tasks.issueFirstPubKey(page, hand, name);
+    assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, pubKey);
+    const key = await tasks.createReportKey(page, hand, "data warehouse");
+    assert.equal(await reportStatus(signpost, key), 204);
+    await tasks.revokeReportKey(page, hand, "data warehouse");
+    assert.equal(await reportStatus(signpost, key), 401);
+    const eraser = await tasks.createReportKey(page, hand, "support desk", /^Erases users/);
+    assert.equal(await reportStatus(signpost, eraser), 401);
+    await page.getByRole("cell", { name: "Erases users" }).waitFor();
 
-      await tasks.openSection(page, hand, "Facts");
-      const date = "2026-11-03";
-      await tasks.loadDay(page, hand, date, { wrong: fact(date, "many"), right: fact(date, 800), rows: 1 });
-      const { days } = await signpost.operator("GET", `/publishers/${id}/facts`);
-      assert.deepEqual(
-        days.map(({ date, loaded }) => [date, loaded.impressions]),
-        [[date, 800]],
-      );
+    await tasks.openSection(page, hand, "Facts");
+    const date = "2026-11-03";
+    await tasks.loadDay(page, hand, date, { wrong: fact(date, "many"), right: fact(date, 800), rows: 1 });
+    const { days } = await signpost.operator("GET", `/publishers/${id}/facts`);
+    assert.deepEqual(
+      days.map(({ date, loaded }) => [date, loaded.impressions]),
+      [[date, 800]],
+    );
 
-      await tasks.openSection(page, hand, "Overview");
-      await tasks.raiseApps(page, hand, "30");
-      assert.equal((await signpost.operator("GET", `/publishers/${id}`)).max_apps, 30);
-      await tasks.suspend(page, hand, name);
-      assert.equal((await signpost.operator("GET", `/publishers/${id}`)).approved, false);
-      await closePage(page);
+    await tasks.openSection(page, hand, "Overview");
+    await tasks.raiseApps(page, hand, "30");
+    assert.equal((await signpost.operator("GET", `/publishers/${id}`)).max_apps, 30);
+    await tasks.suspend(page, hand, name);
+    assert.equal((await signpost.operator("GET", `/publishers/${id}`)).approved, false);
+    await closePage(page);
+  });
+
+  test(`an admin decides about an app and repairs its callback ${by}`, async (context) => {
+    const { signpost } = shared;
+    const receiver = await startReceiver();
+    context.after(receiver.stop);
+    receiver.secrets = [SECRET];
+    const appId = await addApp(signpost, receiver.url);
+    const path = new RegExp(`^/v1/operator/apps/${appId}$`);
+    const page = await shared.open({
+      width,
+      cookie: members.admin,
+      refusals: [
+        [400, path],
+        [412, path],
+      ],
     });
+    const hand = new Hand(page);
+    await page.goto(`/console/apps/${appId}`);
 
-    test(`an admin decides about an app and repairs its callback ${by}`, async (context) => {
-      const { signpost } = shared;
-      const receiver = await startReceiver();
-      context.after(receiver.stop);
-      receiver.secrets = [SECRET];
-      const appId = await addApp(signpost, receiver.url);
-      const path = new RegExp(`^/v1/operator/apps/${appId}$`);
-      const page = await shared.open({
-        width,
-        cookie: members.admin,
-        refusals: [
-          [400, path],
-          [412, path],
-        ],
-      });
-      const hand = new Hand(page);
-      await page.goto(`/console/apps/${appId}`);
+    await apps.testCallback(page, hand, "The receiver accepted the call (200).");
+    assert.match(receiver.calls.at(-1).query.transaction_id, /^test-/);
+    await apps.decide(page, hand);
+    const kept = await signpost.operator("GET", `/apps/${appId}`);
+    assert.deepEqual(kept.callback_ports, [8443, 9443]);
+    assert.deepEqual(kept.fallback_hosts, ["play.lumen-arcade.example"]);
+    assert.equal(kept.max_rewards_per_user_day, 20);
+    await apps.decideAfterAnother(page, hand, () => putApp(signpost, appId, { max_rewards_per_user_day: 25 }));
+    await apps.payOlderClicks(page, hand);
+    assert.ok((await signpost.operator("GET", `/apps/${appId}`)).terms_since > Date.now() / 1000 - 600);
 
-      await apps.testCallback(page, hand, "The receiver accepted the call (200).");
-      assert.match(receiver.calls.at(-1).query.transaction_id, /^test-/);
-      await apps.decide(page, hand);
-      const kept = await signpost.operator("GET", `/apps/${appId}`);
-      assert.deepEqual(kept.callback_ports, [8443, 9443]);
-      assert.deepEqual(kept.fallback_hosts, ["play.lumen-arcade.example"]);
-      assert.equal(kept.max_rewards_per_user_day, 20);
-      await apps.decideAfterAnother(page, hand, () => putApp(signpost, appId, { max_rewards_per_user_day: 25 }));
-      await apps.payOlderClicks(page, hand);
-      assert.ok((await signpost.operator("GET", `/apps/${appId}`)).terms_since > Date.now() / 1000 - 600);
+    // The secret was kept under its mask: the receiver takes what is signed with it.
+    await signpost.operator("POST", "/refresh");
+    receiver.failsWith = 410;
+    await earn(signpost, token, `player-${appId}`, appId);
+    await isDisabled(signpost, appId);
+    await page.reload();
+    receiver.failsWith = null;
+    await apps.enableCallback(page, hand);
+    await until(async () => (await signpost.operator("GET", `/apps/${appId}/callback`)).waiting === 0);
+    assert.equal(receiver.calls.at(-1).status, 200);
 
-      // The secret was kept under its mask: the receiver takes what is signed with it.
-      await signpost.operator("POST", "/refresh");
-      receiver.failsWith = 410;
-      await earn(signpost, token, `player-${appId}`, appId);
-      await isDisabled(signpost, appId);
-      await page.reload();
-      receiver.failsWith = null;
-      await apps.enableCallback(page, hand);
-      await until(async () => (await signpost.operator("GET", `/apps/${appId}/callback`)).waiting === 0);
-      assert.equal(receiver.calls.at(-1).status, 200);
-
-      await until(
-        async () => (await signpost.operator("GET", `/reconcile?app=${appId}&date=${today()}`)).waiting_micro_usd === 0,
-      );
-      await apps.reconcile(page, hand, today(), /agrees: every reward and reversal is in the ledger\.$/);
-      await page.getByText("1 reward. 0 (0.0%) came more than 24 hours after the click", { exact: false }).waitFor();
-      await closePage(page);
-    });
-  }
+    await until(
+      async () => (await signpost.operator("GET", `/reconcile?app=${appId}&date=${today()}`)).waiting_micro_usd === 0,
+    );
+    await apps.reconcile(page, hand, today(), /agrees: every reward and reversal is in the ledger\.$/);
+    await page.getByText("1 reward. 0 (0.0%) came more than 24 hours after the click", { exact: false }).waitFor();
+    await closePage(page);
+  });
 }
 
 for (const Hand of HANDS) {

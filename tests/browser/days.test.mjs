@@ -3,10 +3,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { closePage, WIDTHS } from "./support/browser.mjs";
+import { closePage } from "./support/browser.mjs";
 import { today } from "./support/facts.mjs";
 import { ADDED, changeFinalDay, makeDaysFinal } from "./support/final-days.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { WAYS } from "./support/hands.mjs";
 import { advertiserToken, APP, earn, OFFER } from "./support/rewards.mjs";
 import { suite } from "./support/suite.mjs";
 
@@ -49,47 +49,45 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 /** Each amount is rounded to a cent by itself. */
 const addUp = ({ rows, total }) => assert.ok(Math.abs(sum(rows) - total) <= rows.length, `${rows} and ${total}`);
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`a figure leads to its rewards by ${Hand.handName} at ${width} px`, async () => {
-      const page = await shared.open({ width, cookie: await shared.signpost.signIn(undefined, "analyst") });
-      const hand = new Hand(page);
-      await page.goto(`/dashboard/reports?range=${finalDay}_${today()}`);
-      const report = await amounts(page, "Report", "Revenue");
-      addUp(report);
-      await page.getByText("not complete").waitFor();
-      assert.equal(await page.getByText("not final").count(), 0);
-      const day = page.getByRole("table", { name: "Report", exact: true }).locator("tbody:not(.totals) a").first();
-      await hand.press(day);
-      await page.waitForURL(new RegExp(`/dashboard/days/${today()}$`));
-      await page.getByText("Not final yet: these figures can still change.").waitFor();
+for (const [Hand, width] of WAYS) {
+  test(`a figure leads to its rewards by ${Hand.handName} at ${width} px`, async () => {
+    const page = await shared.open({ width, cookie: await shared.signpost.signIn(undefined, "analyst") });
+    const hand = new Hand(page);
+    await page.goto(`/dashboard/reports?range=${finalDay}_${today()}`);
+    const report = await amounts(page, "Report", "Revenue");
+    addUp(report);
+    await page.getByText("not complete").waitFor();
+    assert.equal(await page.getByText("not final").count(), 0);
+    const day = page.getByRole("table", { name: "Report", exact: true }).locator("tbody:not(.totals) a").first();
+    await hand.press(day);
+    await page.waitForURL(new RegExp(`/dashboard/days/${today()}$`));
+    await page.getByText("Not final yet: these figures can still change.").waitFor();
 
-      const apps = await amounts(page, "Revenue by app", "Revenue");
-      addUp(apps);
-      assert.equal(apps.total, report.rows[0]);
-      await hand.press(page.getByRole("link", { name: APP_NAME }));
-      await page.getByRole("heading", { name: APP_NAME, level: 1 }).waitFor();
-      const sources = await amounts(page, "Revenue by demand source", "Revenue");
-      addUp(sources);
-      assert.ok(apps.rows.includes(sources.total), `${sources.total} of ${apps.rows}`);
+    const apps = await amounts(page, "Revenue by app", "Revenue");
+    addUp(apps);
+    assert.equal(apps.total, report.rows[0]);
+    await hand.press(page.getByRole("link", { name: APP_NAME }));
+    await page.getByRole("heading", { name: APP_NAME, level: 1 }).waitFor();
+    const sources = await amounts(page, "Revenue by demand source", "Revenue");
+    addUp(sources);
+    assert.ok(apps.rows.includes(sources.total), `${sources.total} of ${apps.rows}`);
 
-      const offers = await amounts(page, "Offerwall by offer", "Revenue");
-      assert.ok(sources.rows.includes(offers.rows[0]), `${offers.rows} of ${sources.rows}`);
-      await hand.press(page.getByRole("link", { name: OFFER, exact: true }));
-      const rewards = await amounts(page, "Rewards and reversals", "Amount");
-      assert.equal(rewards.rows.length, REWARDS);
-      assert.deepEqual([sum(rewards.rows), rewards.total], [offers.rows[0], offers.rows[0]]);
-      await page.getByText(/^Revenue in reports: (\S+)\. Rewards less reversals: \1\./).waitFor();
+    const offers = await amounts(page, "Offerwall by offer", "Revenue");
+    assert.ok(sources.rows.includes(offers.rows[0]), `${offers.rows} of ${sources.rows}`);
+    await hand.press(page.getByRole("link", { name: OFFER, exact: true }));
+    const rewards = await amounts(page, "Rewards and reversals", "Amount");
+    assert.equal(rewards.rows.length, REWARDS);
+    assert.deepEqual([sum(rewards.rows), rewards.total], [offers.rows[0], offers.rows[0]]);
+    await page.getByText(/^Revenue in reports: (\S+)\. Rewards less reversals: \1\./).waitFor();
 
-      const first = page.getByRole("table", { name: "Rewards and reversals" }).locator("tbody:not(.totals) a").first();
-      await hand.press(first);
-      await page.waitForURL(new RegExp(`/rewards/(${paid.join("|")})$`));
-      await page.goBack();
-      await hand.press(page.getByRole("navigation", { name: "Levels above" }).getByRole("link", { name: APP_NAME }));
-      await page.getByRole("table", { name: "Offerwall by offer" }).waitFor();
-      await closePage(page);
-    });
-  }
+    const first = page.getByRole("table", { name: "Rewards and reversals" }).locator("tbody:not(.totals) a").first();
+    await hand.press(first);
+    await page.waitForURL(new RegExp(`/rewards/(${paid.join("|")})$`));
+    await page.goBack();
+    await hand.press(page.getByRole("navigation", { name: "Levels above" }).getByRole("link", { name: APP_NAME }));
+    await page.getByRole("table", { name: "Offerwall by offer" }).waitFor();
+    await closePage(page);
+  });
 }
 
 test("an address with a wrong day, app or offer says so", async () => {

@@ -2,8 +2,8 @@
 // phone. Nothing stands in the console.
 
 import { test } from "node:test";
-import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { closePage, SIGNED_OUT } from "./support/browser.mjs";
+import { WAYS } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
 import { acceptInvite, signInAgain, signOut } from "./tasks/ceremony.mjs";
@@ -12,21 +12,19 @@ import { buildReport, readAdTagRule } from "./tasks/reports.mjs";
 
 const shared = suite({ localSignIn: false });
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`a member joins, leaves, comes back and reads the figures by ${Hand.handName} at ${width} px`, async () => {
-      const page = await shared.open({ width, refusals: [SIGNED_OUT] });
-      const hand = new Hand(page);
-      await addAuthenticator(page);
-      const invite = await shared.signpost.invite();
-      await acceptInvite(page, hand, invite, { publisher: "Lumen Arcade", member: "Ana Ruiz" });
-      await signOut(page, hand);
-      await signInAgain(page, hand, "Overview");
-      page.requests.length = 0;
-      await readOverview(page, hand);
-      await buildReport(page, hand);
-      await readAdTagRule(page, hand);
-      await closePage(page);
-    });
-  }
+for (const [Hand, width] of WAYS) {
+  test(`a member joins, leaves, comes back and reads the figures by ${Hand.handName} at ${width} px`, async () => {
+    const page = await shared.open({ width, refusals: [SIGNED_OUT] });
+    const hand = new Hand(page);
+    await addAuthenticator(page);
+    const invite = await shared.signpost.invite();
+    await acceptInvite(page, hand, invite, { publisher: "Lumen Arcade", member: "Ana Ruiz" });
+    await signOut(page, hand);
+    await signInAgain(page, hand, "Overview");
+    page.requests.length = 0;
+    await readOverview(page, hand);
+    await buildReport(page, hand);
+    await readAdTagRule(page, hand);
+    await closePage(page);
+  });
 }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage, SIGNED_OUT } from "./support/browser.mjs";
-import { Keyboard, Mouse } from "./support/hands.mjs";
+import { WAYS } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { startReceiver } from "./support/receiver.mjs";
 import { advertiserToken, earn } from "./support/rewards.mjs";
@@ -20,10 +20,7 @@ const shared = suite({ localSignIn: false, facts: false }, async (signpost) => {
 // A test is sent in 5 seconds at the earliest; the page waits by itself.
 const TOO_SOON = [429, /\/callback\/test$/];
 
-for (const [Hand, width] of [
-  [Mouse, 1440],
-  [Keyboard, 360],
-]) {
+for (const [Hand, width] of WAYS) {
   test(`a publisher goes live on its first day by ${Hand.handName} at ${width} px`, async (context) => {
     const { signpost } = shared;
     const receiver = await startReceiver();

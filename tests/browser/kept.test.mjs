@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
 import { inviteToConsole } from "./support/console.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { HANDS, WAYS } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
 import { acceptInvite } from "./tasks/ceremony.mjs";
@@ -49,10 +49,7 @@ const comeToPage = (page) =>
 const send = ({ page, hand }) =>
   hand.press(page.getByRole("dialog").getByRole("button", { name: "Make the invite link" }));
 
-for (const [Hand, width] of [
-  [HANDS[0], WIDTHS[0]],
-  [HANDS[1], WIDTHS[1]],
-]) {
+for (const [Hand, width] of WAYS) {
   test(`what was typed comes back after the session has ended by ${Hand.handName} at ${width} px`, async () => {
     const owner = await newOwner(Hand, width);
     const { page, hand } = owner;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage, WIDTHS } from "./support/browser.mjs";
-import { HANDS } from "./support/hands.mjs";
+import { HANDS, WAYS } from "./support/hands.mjs";
 import { startReceiver } from "./support/receiver.mjs";
 import { advertiserToken, APP, earn, sendCallbacksTo } from "./support/rewards.mjs";
 import { suite } from "./support/suite.mjs";
@@ -16,70 +16,65 @@ const shared = suite({}, async (signpost) => {
   token = await advertiserToken(signpost);
 });
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`a publisher repairs a reward by ${Hand.handName} at ${width} px`, async (context) => {
-      const { signpost } = shared;
-      const receiver = await startReceiver();
-      context.after(receiver.stop);
-      receiver.secrets = [SECRET];
-      receiver.failsWith = 500;
-      await sendCallbacksTo(signpost, receiver.url, SECRET);
-      const page = await shared.open({ width, cookie: await signpost.signIn() });
-      const hand = new Hand(page);
-      const user = `player-${Hand.handName}-${width}`;
+for (const [Hand, width] of WAYS) {
+  test(`a publisher repairs a reward by ${Hand.handName} at ${width} px`, async (context) => {
+    const { signpost } = shared;
+    const receiver = await startReceiver();
+    context.after(receiver.stop);
+    receiver.secrets = [SECRET];
+    receiver.failsWith = 500;
+    await sendCallbacksTo(signpost, receiver.url, SECRET);
+    const page = await shared.open({ width, cookie: await signpost.signIn() });
+    const hand = new Hand(page);
+    const user = `player-${Hand.handName}-${width}`;
 
-      await rewards.openLog(page, hand);
-      const transactionId = await rewards.watchReward(page, user, () => earn(signpost, token, user));
-      await rewards.pauseLog(page, hand, `${user}-2`, () => earn(signpost, token, `${user}-2`));
-      await rewards.filterByUser(page, hand, "Lumen Arcade for Android", user);
-      const repair = () => {
-        receiver.failsWith = null;
-      };
-      await rewards.replayFromStory(page, hand, { user, transactionId, repair });
-      const later = `${user}-3`;
-      receiver.failsWith = 500;
-      await rewards.replayMany(page, hand, { app: APP, user: later, earn: () => earn(signpost, token, later), repair });
-      assert.ok(receiver.calls.some(({ status, query }) => status === 200 && query.transaction_id === transactionId));
-      await closePage(page);
-    });
-  }
+    await rewards.openLog(page, hand);
+    const transactionId = await rewards.watchReward(page, user, () => earn(signpost, token, user));
+    await rewards.pauseLog(page, hand, `${user}-2`, () => earn(signpost, token, `${user}-2`));
+    await rewards.filterByUser(page, hand, "Lumen Arcade for Android", user);
+    const repair = () => {
+      receiver.failsWith = null;
+    };
+    await rewards.replayFromStory(page, hand, { user, transactionId, repair });
+    const later = `${user}-3`;
+    receiver.failsWith = 500;
+    await rewards.replayMany(page, hand, { app: APP, user: later, earn: () => earn(signpost, token, later), repair });
+    assert.ok(receiver.calls.some(({ status, query }) => status === 200 && query.transaction_id === transactionId));
+    await closePage(page);
+  });
 }
 
-for (const Hand of HANDS) {
-  for (const width of WIDTHS) {
-    test(`an owner downloads what is stored of a user and erases it by ${Hand.handName} at ${width} px`, async (context) => {
-      const { signpost } = shared;
-      const receiver = await startReceiver();
-      context.after(receiver.stop);
-      receiver.secrets = [SECRET];
-      await sendCallbacksTo(signpost, receiver.url, SECRET);
-      await signpost.operator("POST", "/refresh");
-      const user = `player-to-erase-${Hand.handName}-${width}`;
-      const transactionId = await earn(signpost, token, user);
-      const page = await shared.open({ width, cookie: await signpost.signIn() });
-      const hand = new Hand(page);
-      await page.goto("/dashboard/rewards");
-      const row = page.getByRole("row").filter({ hasText: user });
-      await row.getByText("Delivered").waitFor();
+for (const [Hand, width] of WAYS) {
+  test(`an owner downloads what is stored of a user and erases it by ${Hand.handName} at ${width} px`, async (context) => {
+    const { signpost } = shared;
+    const receiver = await startReceiver();
+    context.after(receiver.stop);
+    receiver.secrets = [SECRET];
+    await sendCallbacksTo(signpost, receiver.url, SECRET);
+    await signpost.operator("POST", "/refresh");
+    const user = `player-to-erase-${Hand.handName}-${width}`;
+    const transactionId = await earn(signpost, token, user);
+    const page = await shared.open({ width, cookie: await signpost.signIn() });
+    const hand = new Hand(page);
+    await page.goto("/dashboard/rewards");
+    const row = page.getByRole("row").filter({ hasText: user });
+    await row.getByText("Delivered").waitFor();
 
-      const file = await rewards.downloadUser(page, hand, user);
-      assert.equal(file.user_id, user);
-      assert.deepEqual(
-        file.conversions.map((story) => story.transaction_id),
-        [transactionId],
-      );
-      const cleared = { title: `${user} was erased`, text: "1 reward was cleared. 3 apps were looked through." };
-      await rewards.eraseUser(page, hand, user, cleared);
-      await row.waitFor({ state: "detached" });
-      await page.goto("/dashboard/settings/audit");
-      const audit = page.getByRole("table", { name: "Audit log" });
-      for (const action of ["Downloaded a user's data", "Erased a user"])
-        await audit.getByText(action).first().waitFor();
-      assert.equal(await page.getByText(user).count(), 0, "the audit does not name the user");
-      await closePage(page);
-    });
-  }
+    const file = await rewards.downloadUser(page, hand, user);
+    assert.equal(file.user_id, user);
+    assert.deepEqual(
+      file.conversions.map((story) => story.transaction_id),
+      [transactionId],
+    );
+    const cleared = { title: `${user} was erased`, text: "1 reward was cleared. 3 apps were looked through." };
+    await rewards.eraseUser(page, hand, user, cleared);
+    await row.waitFor({ state: "detached" });
+    await page.goto("/dashboard/settings/audit");
+    const audit = page.getByRole("table", { name: "Audit log" });
+    for (const action of ["Downloaded a user's data", "Erased a user"]) await audit.getByText(action).first().waitFor();
+    assert.equal(await page.getByText(user).count(), 0, "the audit does not name the user");
+    await closePage(page);
+  });
 }
 
 test("all pages of what is stored of a user are asked for, and an erasure goes on where it failed", async () => {

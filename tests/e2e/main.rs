@@ -12,6 +12,7 @@
 
 mod api;
 mod at_scale;
+mod billed_rows;
 mod callbacks;
 mod caps;
 mod clicks;
@@ -38,7 +39,6 @@ mod recipes;
 mod reports;
 mod restored;
 mod rewards;
-mod rows;
 mod security;
 mod senders;
 mod shards;

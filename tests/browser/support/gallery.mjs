@@ -10,7 +10,7 @@ import { ROOT } from "./signpost.mjs";
 export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
 /** Those of the README, which `RENEW=1 make browser` takes again. */
 const PICTURES = join(ROOT, ".github/pictures");
-const PICTURE_WIDTH = 1440;
+const WIDE = 1440;
 
 /** Widths in between; the last ones are also those of a wide screen at 200 and 400 %. Only tables may scroll sideways there. */
 const WIDTHS_BETWEEN = [900, 800, 768, 720, 640, 360, 320];
@@ -43,11 +43,12 @@ export async function look(shared, name, view, width, schemes = ["light", "dark"
     await mkdir(SCREENSHOTS, { recursive: true });
     const path = join(SCREENSHOTS, `${name}-${width}-${scheme}.png`);
     await page.screenshot({ path, fullPage: !view.isOverlay, animations: "disabled" });
-    if (view.picture && width === PICTURE_WIDTH && process.env.RENEW) {
+    if (view.picture && width === WIDE && process.env.RENEW) {
       await page.screenshot({ path: join(PICTURES, `${view.picture}-${scheme}.png`), animations: "disabled" });
     }
   }
-  await checkWidthsBetween(page);
+  // Once for each view: on a phone they would be the same.
+  if (width === WIDE) await checkWidthsBetween(page);
   await view.leave?.(page);
   await closePage(page);
 }

@@ -140,6 +140,12 @@ export class Keyboard {
 
 export const HANDS = [Mouse, Keyboard];
 
+/** How a task is walked: by each hand, and on each screen. */
+export const WAYS = [
+  [Mouse, 1440],
+  [Keyboard, 360],
+];
+
 // Typing does not count, nor does a move to the next field.
 const CLICKS = ["press", "tick", "choose", "pickOption", "send"];
 

@@ -222,7 +222,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         "ordinary_path.capnp",
         "both_workers.capnp",
         "recovery.capnp",
-        "rows.capnp",
+        "billed_rows.capnp",
     ]
     .iter()
     .any(|name| setup.config.ends_with(name));

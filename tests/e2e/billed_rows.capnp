@@ -1,4 +1,4 @@
-# Signpost, and at the control socket the rows that its objects have written: `rows.js` counts them.
+# Signpost, and at the control socket the rows that its objects have written: `billed_rows.js` counts them.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";
@@ -19,7 +19,7 @@ const config :Workerd.Config = (
 
 const origin :Workerd.Worker = (
   modules = [
-    (name = "rows.js", esModule = embed "rows.js"),
+    (name = "billed_rows.js", esModule = embed "billed_rows.js"),
     (name = "entry.js", esModule = embed "../../build/origin/entry.js"),
     (name = "pages.js", esModule = embed "../../build/origin/pages.js"),
     (name = "pages.gz.bin", data = embed "../../build/origin/pages.gz.bin"),
