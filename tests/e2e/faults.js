@@ -62,5 +62,6 @@ export const UnreliableCatalog = unreliable("catalog", "CATALOG");
 export const UnreliableLedger = unreliable("ledger", "LEDGERS");
 export const UnreliableCounters = unreliable("counters", "COUNTERS");
 export const UnreliableOutbox = unreliable("outboxes", "OUTBOXES");
+export const UnreliableAccounts = unreliable("accounts", "ACCOUNTS");
 export const UnreliableActivity = unreliable("activity", "ACTIVITY");
 export const UnreliablePostbacks = unreliable("postbacks", "POSTBACKS");

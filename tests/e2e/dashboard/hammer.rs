@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     clicks::{CLICK, click_id_at, expect_redirect},
-    harness::{OfferWall, Receiver, Setup, Signpost, away_from_midnight, eventually_within, now_ms},
+    harness::{End, OfferWall, Receiver, Setup, Signpost, away_from_midnight, eventually_within, now_ms},
 };
 use domain::model::time::UtcDay;
 
@@ -77,15 +77,6 @@ fn run(signpost: &Signpost, wall: &OfferWall<'_>, receiver: &Receiver) -> Outcom
         callbacks: (called.len(), called.values().copied().max().unwrap_or(0)),
         reported_clicks: publisher.clicks(),
         reported_micro_usd: wall.reconcile(today)["ledger_micro_usd"].as_i64().unwrap(),
-    }
-}
-
-/// Ends the hammers, also if the test fails.
-struct End<'a>(&'a AtomicBool);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

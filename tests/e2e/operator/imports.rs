@@ -10,7 +10,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    harness::{OPERATOR_TOKEN, Setup, Signpost},
+    harness::{End, OPERATOR_TOKEN, Setup, Signpost},
     large_catalog,
 };
 
@@ -46,9 +46,9 @@ fn the_catalog_answers_others_while_an_import_is_applied() {
     let (mut reads, mut repeated) = (0, 0);
     thread::scope(|scope| {
         scope.spawn(|| {
+            let _end = End(&is_done);
             let imported = signpost.import(&round(2)).expect(200).json();
             assert_eq!(imported["imported"], OFFERS + 3);
-            is_done.store(true, Ordering::Relaxed);
         });
         let other = json!({"name": "Other", "approved": true});
         while !is_done.load(Ordering::Relaxed) {

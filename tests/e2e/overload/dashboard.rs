@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{fill_limit, permits_taken, send_without_reading};
+use super::{fill_limit, metric, permits_taken, send_without_reading};
 use crate::{
     dashboard::{Browser, signed_in},
+    faults::inject_faults,
     harness::{Raw, Setup, eventually},
 };
 use origin::http::limits::{PER_MEMBER, Pool};
@@ -46,7 +47,7 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
             eventually(&(PUBLISHERS.per_owner + 1), || {
                 permits_taken(&signpost, "dashboard")
             });
-            crate::faults::inject_faults(&signpost, "");
+            inject_faults(&signpost, "");
             for raw in &mut waiting {
                 raw.receive().expect("an answer");
                 raw.receive().expect("an answer").expect(200);
@@ -57,6 +58,26 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     assert!(statuses.contains(&200), "{statuses:?}");
     eventually(&0, || permits_taken(&signpost, "dashboard"));
     members[2].get("members").expect(200);
+}
+
+/// While an account is asked who a session's member is, a session has a member's share.
+#[test]
+fn a_session_that_is_asked_for_again_and_again_leaves_permits_to_other_members() {
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
+    let publisher = signpost.publisher("limits-1");
+    let [hostile, honest] = ["analyst", "owner"].map(|role| signed_in(&signpost, &publisher, role));
+    let request = hostile.post_head("reports", 2) + "{}";
+    let shed = metric(&signpost, "shed_total", "dashboard");
+    inject_faults(&signpost, "accounts-hangs");
+    let _waiting = send_without_reading(&signpost, &vec![request; 2 * PUBLISHERS.per_owner]);
+    eventually(&(2 * PUBLISHERS.per_owner - PER_MEMBER), || {
+        metric(&signpost, "shed_total", "dashboard") - shed
+    });
+    let mut asked = send_without_reading(&signpost, &[report(&honest)]);
+    eventually(&(PER_MEMBER + 1), || permits_taken(&signpost, "dashboard"));
+    inject_faults(&signpost, "");
+    asked[0].receive().expect("that of the health check");
+    asked[0].receive().expect("an answer").expect(200);
 }
 
 /// Bodies are read before a call takes a permit, and a member has few of those for bodies.

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     clicks::CLICK,
-    harness::{CONVERSION, OfferWall, REPORT, Receiver, Setup, Signpost, eventually},
+    harness::{CONVERSION, End, OfferWall, REPORT, Receiver, Setup, Signpost, eventually},
 };
 
 /// Connections that do not wait for their answers.
@@ -23,15 +23,6 @@ const OTHERS: usize = 20;
 
 fn connect(signpost: &Signpost) -> TcpStream {
     TcpStream::connect(signpost.base().trim_start_matches("http://")).expect("workerd listens")
-}
-
-/// Ends the rush when dropped, also when the test fails.
-struct Rush<'s>(&'s AtomicBool);
-
-impl Drop for Rush<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Sends `begin` and then `more` repeatedly until the rush is over, and counts the redirects.
@@ -86,7 +77,7 @@ fn busy_connections_block_neither_other_requests_nor_callbacks() {
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let count = || answered.load(Ordering::Relaxed);
     thread::scope(|scope| {
-        let ends = Rush(&is_over);
+        let ends = End(&is_over);
         for _ in 0..RUSHING {
             scope.spawn(|| rush(&signpost, "", &click, (&is_over, &answered)));
         }
@@ -115,7 +106,7 @@ fn bodies_of_many_small_chunks_block_neither_other_requests_nor_callbacks() {
         )
     });
     thread::scope(|scope| {
-        let ends = Rush(&is_over);
+        let ends = End(&is_over);
         for head in &heads {
             let (signpost, is_over, answered) = (&signpost, &is_over, &answered);
             scope.spawn(move || {

@@ -15,7 +15,8 @@ use crate::{
     clicks::{click_id_at, expect_redirect},
     dashboard::{Browser, HOST, ORIGIN, signed_in},
     harness::{
-        ANDROID_APP, Answer, OfferWall, Publisher, Setup, Signpost, away_from_midnight, eventually, now_ms,
+        ANDROID_APP, Answer, End, OfferWall, Publisher, Setup, Signpost, away_from_midnight, eventually,
+        now_ms,
     },
 };
 
@@ -248,9 +249,9 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
     let is_over = AtomicBool::new(false);
     let during = thread::scope(|scope| {
         hostile.attack(scope, &is_over);
-        let during = honest.live(SECONDS, "during");
-        is_over.store(true, Ordering::Relaxed);
-        during
+        // Also when a call fails: otherwise the attack would never end.
+        let _end = End(&is_over);
+        honest.live(SECONDS, "during")
     });
     for ((kind, mut before), (_, mut during)) in before.into_iter().zip(during) {
         let [p99_before, p99_during] = [&mut before, &mut during].map(|durations| p99(durations));

@@ -262,11 +262,19 @@ async fn admit(
             Account::Operator => None,
         };
         // Before the account is asked: the session's MAC names the publisher, whose account may hang.
-        let (pool, owner) = match publisher {
-            Some(publisher) => (Pool::Publishers, publisher.as_str()),
-            None => (Pool::Operators, current.token.as_str()),
+        // A session has a member's share, so that one member's burst shuts out no other.
+        let token = current.token.as_str();
+        let _asking = match publisher {
+            Some(publisher) => {
+                let calls = context.isolate.pools.get(Pool::Publishers);
+                calls.acquire_part(publisher.as_str(), (token, PER_MEMBER), context.now_ms)?
+            }
+            None => context
+                .isolate
+                .pools
+                .get(Pool::Operators)
+                .acquire(token, context.now_ms)?,
         };
-        let _asking = context.isolate.pools.get(pool).acquire(owner, context.now_ms)?;
         let session = match read_session(context, config, &current, access.session_use).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
