@@ -24,9 +24,7 @@ const WAYS = [
 const TASKS = [
   ["earnings of last week and what changed them", 3, publisher.readLastWeek],
   ["export 30 days", 3, publisher.exportDays],
-  // One after the other they take 6: a new key is shown once, in a dialog, and a key is revoked after a question.
-  ["create a report key", 4, publisher.createKey],
-  ["revoke a report key", 4, publisher.revokeKey],
+  ["create and revoke a report key", 4, publisher.createAndRevokeKey],
   ["set up an app with a callback through a receiver that misbehaves", 14, publisher.setUpApp],
   ["test click to the reward's story", 6, publisher.followTestClick],
   ["replay yesterday's failures", 4, publisher.replayYesterday],

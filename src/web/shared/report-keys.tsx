@@ -1,16 +1,19 @@
 // The report keys of an account: create one, see when it was last used, revoke it. The sites have calls and words of
 // their own.
 
-import { AddButton } from "./components/button";
+import { Button } from "./components/button";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { useAction } from "./action";
 import { useCached } from "./cache";
 import { confirmed } from "./change";
-import { Choices } from "./components/choices";
-import { Confirm, FormDialog, SecretDialog, TextField } from "./components/form-dialog";
+import { CopyField } from "./components/copy-button";
+import { Select } from "./components/field";
+import { Form, SubmitButton } from "./components/form";
+import { Confirm, TextField } from "./components/form-dialog";
 import { LoadedTable } from "./components/loaded";
 import { buttonColumn } from "./components/row-button";
-import { Empty } from "./components/states";
+import { Empty, FormError } from "./components/states";
 import { type Column, column } from "./components/table";
 import { timeText } from "./format";
 import { common, SECTION_NAMES } from "./messages";
@@ -31,13 +34,13 @@ interface Props {
   mayChange: boolean;
   /** Whether the member may make keys that read or erase users. */
   mayReachUsers?: boolean;
-  /** What stands around the list, with the button for a new key. */
-  frame: (create: ComponentChildren, list: ComponentChildren) => ComponentChildren;
+  /** What stands around the keys. */
+  frame: (keys: ComponentChildren) => ComponentChildren;
 }
 
 export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, mayReachUsers = true, frame }: Props) {
   const keys = useCached(cacheKey, calls.list);
-  const [isCreating, setCreating] = useState(false);
+  const [made, setMade] = useState<NewReportKey | null>(null);
   const [revoked, setRevoked] = useState<ReportKey | null>(null);
   const close = () => setRevoked(null);
   const revokeColumn = buttonColumn<ReportKey>({
@@ -46,10 +49,21 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, ma
     isDangerous: true,
     onClick: setRevoked,
   });
-  const create = mayChange && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>;
   return frame(
-    create,
     <>
+      {mayChange && (
+        <Create
+          calls={calls}
+          words={words}
+          longestLabel={longestLabel}
+          mayReachUsers={mayReachUsers}
+          made={made}
+          onMade={(key) => {
+            setMade(key);
+            void keys.reload();
+          }}
+        />
+      )}
       <LoadedTable
         of={{ ...keys, data: keys.data?.report_keys }}
         lines={3}
@@ -58,25 +72,21 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, ma
         columns={mayChange ? [...COLUMNS, revokeColumn] : COLUMNS}
         rowKey="key_id"
       />
-      {isCreating && (
-        <Create
-          calls={calls}
-          words={words}
-          longestLabel={longestLabel}
-          mayReachUsers={mayReachUsers}
-          onClose={() => {
-            setCreating(false);
-            void keys.reload();
-          }}
-        />
-      )}
       {revoked && (
         <Confirm
           title={text.revokeTitle(revoked.label)}
           text={words.revokeText}
           button={text.revoke}
           dangerous
-          onConfirm={confirmed(() => calls.revoke(revoked.key_id), text.revoked(revoked.label), close, keys.reload)}
+          onConfirm={confirmed(
+            () => calls.revoke(revoked.key_id),
+            text.revoked(revoked.label),
+            close,
+            () => {
+              if (made?.key_id === revoked.key_id) setMade(null);
+              return keys.reload();
+            },
+          )}
           onClose={close}
         />
       )}
@@ -102,42 +112,47 @@ const COLUMNS: Column<ReportKey>[] = [
 
 const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE"];
 
-type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUsers"> & { onClose: () => void };
+type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUsers"> & {
+  made: NewReportKey | null;
+  onMade: (key: NewReportKey | null) => void;
+};
 
-function Create({ calls, words, longestLabel, mayReachUsers, onClose }: CreateProps) {
+/** A form that stays, and below it the key that was made last, which is shown only here. */
+function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);
-  const [made, setMade] = useState<NewReportKey | null>(null);
-  if (made) {
-    return (
-      <SecretDialog
-        key="made"
-        title={text.madeTitle}
-        text={words.made}
-        label={text.newKey}
-        value={made.api_key}
-        onClose={onClose}
-      />
-    );
-  }
+  const create = useAction(async () => {
+    onMade(await withVerification(() => calls.create(label.trim(), scope)));
+    setLabel("");
+  });
   return (
-    <FormDialog
-      key="form"
-      title={text.create}
-      button={text.create}
-      onSubmit={async () => setMade(await withVerification(() => calls.create(label.trim(), scope)))}
-      onClose={onClose}
-    >
-      <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
-      {mayReachUsers && (
-        <Choices
-          kind="radio"
-          name={text.scope}
-          choices={SCOPES.map((value) => ({ value, label: SCOPE_NAMES[value], hint: SCOPE_HINTS[value] }))}
-          chosen={[scope]}
-          onChange={([chosen]) => setScope(chosen!)}
-        />
-      )}
-    </FormDialog>
+    <div class="card padded section">
+      <Form class="inline-form" onSubmit={() => void create.run()}>
+        <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
+        {mayReachUsers && (
+          <Select
+            label={text.scope}
+            hint={SCOPE_HINTS[scope]}
+            options={SCOPES}
+            nameOf={(value) => SCOPE_NAMES[value]}
+            value={scope}
+            onChange={setScope}
+          />
+        )}
+        <SubmitButton isDisabled={create.isRunning}>{text.create}</SubmitButton>
+      </Form>
+      <FormError error={create.error} />
+      <div role="status">
+        {made && (
+          <>
+            <p>
+              <strong>{text.madeTitle}</strong> {words.made}
+            </p>
+            <CopyField label={text.newKey} value={made.api_key} />
+            <Button onClick={() => onMade(null)}>{common.done}</Button>
+          </>
+        )}
+      </div>
+    </div>
   );
 }

@@ -202,13 +202,6 @@ export const views = ({ admin, support }) => ({
   },
   "console-publisher-people-failed": broken(`${PUBLISHER}?section=people`, `publishers/${DEMO}/members`, admin),
   "console-publisher-keys": { path: `${PUBLISHER}?section=keys`, cookie: admin, shows: shows("Looker") },
-  "console-publisher-keys-create": {
-    path: `${PUBLISHER}?section=keys`,
-    cookie: admin,
-    act: press("Create a key"),
-    shows: dialog,
-    isOverlay: true,
-  },
   "console-publisher-facts": { path: `${PUBLISHER}?section=facts`, cookie: admin, shows: shows("Loaded revenue") },
   "console-publisher-facts-states": {
     path: `${PUBLISHER}?section=facts`,

@@ -333,11 +333,9 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
   "keys-create-failed": {
     path: section("keys"),
     cookie: manager,
-    isOverlay: true,
     refusals: [refusal(BROKEN, "report_keys")],
     prepare: (page) => answer(page, "POST", "report_keys", BROKEN),
     act: async (page) => {
-      await page.getByRole("button", { name: "Create a key" }).click();
       await page.getByLabel("Label").fill("Tableau");
       await page.keyboard.press("Enter");
     },

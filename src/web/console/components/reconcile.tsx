@@ -43,7 +43,7 @@ export function Reconcile({ appId }: { appId?: string }) {
   };
   return (
     <Card title={text.title} intro={text.intro}>
-      <Form class={appId ? "row" : "day-form"} onSubmit={compare}>
+      <Form class={appId ? "row" : "inline-form"} onSubmit={compare}>
         {!appId && <AppField value={app} onChange={setApp} error={isTried && !isAppId(app) ? rewards.badApp : null} />}
         <DateInput
           label={text.day}

@@ -20,7 +20,7 @@ export const reportKeys = {
   scope: "What it does",
   by: (name: string) => `by ${name}`,
   emptyTitle: "No report keys",
-  madeTitle: "Copy the new key now",
+  madeTitle: "Copy the new key now.",
   newKey: "New report key",
   revoke: "Revoke",
   revokeTitle: (label: string) => `Revoke “${label}”?`,

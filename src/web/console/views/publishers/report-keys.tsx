@@ -20,9 +20,9 @@ export const ReportKeys = ({ publisher: { publisher_id: id, closed } }: { publis
     words={text}
     longestLabel={MAX_LABEL}
     mayChange={!closed && may("manage")}
-    frame={(create, list) => (
-      <Part title={text.title} intro={text.intro} action={create}>
-        {list}
+    frame={(keys) => (
+      <Part title={text.title} intro={text.intro}>
+        {keys}
       </Part>
     )}
   />

@@ -19,9 +19,9 @@ export const Keys = () => {
       longestLabel={MAX_LABEL}
       mayChange
       mayReachUsers={role !== undefined && may(role, "users")}
-      frame={(create, list) => (
-        <Page section="keys" note={text.intro} actions={create}>
-          {list}
+      frame={(keys) => (
+        <Page section="keys" note={text.intro}>
+          {keys}
         </Page>
       )}
     />
