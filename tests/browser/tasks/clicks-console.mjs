@@ -119,8 +119,8 @@ export async function importFile({ begin, admin, user: id }) {
   const advertiser = line({ kind: "advertiser", id, name: "Imported" });
   const wrong = line({ kind: "offer", id }) + advertiser + "no JSON\n";
   const { page, hand } = await begin(admin, [[400, "/v1/operator/import"]]);
-  await follow(page, hand, "Offers");
-  await hand.press(page.getByRole("link", { name: "Import", exact: true }));
+  await hand.write(page.getByRole("search").getByRole("textbox", { name: "Search" }), "import");
+  await hand.press(page.getByRole("search").getByRole("link", { name: "Import offers", exact: true }));
   await chooseFile(page, hand, "Choose a file", "wrong.ndjson", wrong);
   const lines = page.getByRole("table", { name: "2 lines are wrong" });
   await lines.getByText("missing field `advertiser_id`").waitFor();
@@ -128,6 +128,8 @@ export async function importFile({ begin, admin, user: id }) {
   await chooseFile(page, hand, "Choose another file", "right.ndjson", advertiser);
   await page.getByText("1 resource is ready to import").waitFor();
   await page.getByText("1 new, 0 changed, 0 unchanged").waitFor();
+  await hand.press(page.getByRole("button", { name: "Import 1 resource" }));
+  await page.getByRole("heading", { name: "1 resource is imported" }).waitFor();
 }
 
 /** Everything that waits is on the first page; a tile leads to the items of its kind. */

@@ -20,7 +20,8 @@ export const importText = {
   checking: (name: string) => `Checking ${name}. Nothing is imported yet…`,
   ready: (resources: number) => `${plural(resources, "resource is", "resources are")} ready to import`,
   chosen: (name: string, size: string) => `${name}, ${size}`,
-  readyText: "No line is wrong.",
+  readyText:
+    "No line is wrong. Each replaces the resource with its ID as a whole, if there is one: what is missing in the line is gone.",
   kinds: (kinds: string[]) => kinds.join(", "),
   kind: (kind: string, value: number) => plural(value, ...(KIND_NAMES[kind] ?? [kind, kind])),
   changes: ({ would_import, new: added, changed }: WouldImport) =>
@@ -43,9 +44,6 @@ export const importText = {
   line: "Line",
   problem: "What is wrong",
   import: (resources: number) => `Import ${plural(resources, "resource", "resources")}`,
-  confirmTitle: (resources: number) => `Import ${plural(resources, "resource", "resources")}?`,
-  confirm: (name: string, parts: string) =>
-    `${parts} of ${name} are kept. Each replaces the one with its ID whole, if there is one: what is missing in its line is gone.`,
   imported: (resources: number) => `${plural(resources, "resource was", "resources were")} imported.`,
   done: (resources: number) => `${plural(resources, "resource is", "resources are")} imported`,
   doneText: "Clicks and lists have them within two minutes.",

@@ -1,12 +1,11 @@
-// The import of a file: checked first, then asked for with its count.
+// The import of a file, which is checked first.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../../shared/action";
+import { type Action, useAction } from "../../../shared/action";
 import { refresh } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
-import { Button, LinkButton } from "../../../shared/components/button";
+import { Button, LinkButton, RunButton } from "../../../shared/components/button";
 import { Card } from "../../../shared/components/part";
-import { Confirm } from "../../../shared/components/form-dialog";
 import { focusHeading, Heading } from "../../../shared/components/heading";
 import { Check, Warning } from "../../../shared/components/icons";
 import { FormError, Refused } from "../../../shared/components/states";
@@ -49,14 +48,21 @@ function Steps() {
   const [problem, setProblem] = useState<string | null>(null);
   const [checked, setChecked] = useState<(WouldImport & { kinds: string }) | null>(null);
   const [imported, setImported] = useState<number | null>(null);
-  const [isAsking, setAsking] = useState(false);
   const check = useAction(async (chosen: TextFile) => {
     const would = await withVerification(() => offersApi.countImport(chosen.text));
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
     setChecked({ ...would, kinds: text.kinds(kinds) });
   });
+  const store = useAction(async () => {
+    const { imported: value } = await withVerification(() => offersApi.import(file!.text));
+    say(text.imported(value));
+    setImported(value);
+    void refresh(offersKey());
+    focusHeading();
+  });
   const choose = async (chosen: File) => {
     check.clear();
+    store.clear();
     setChecked(null);
     setImported(null);
     setProblem(null);
@@ -95,33 +101,17 @@ function Steps() {
           <Button onClick={() => void check.run(file)}>{common.retry}</Button>
         </div>
       )}
-      {file && checked && imported === null && <Ready checked={checked} onImport={() => setAsking(true)} />}
-      {file && checked && isAsking && (
-        <Confirm
-          title={text.confirmTitle(checked.would_import)}
-          text={text.confirm(file.name, checked.kinds || text.kind("resource", checked.would_import))}
-          button={text.import(checked.would_import)}
-          onConfirm={async () => {
-            const { imported: value } = await withVerification(() => offersApi.import(file.text));
-            say(text.imported(value));
-            setImported(value);
-            setAsking(false);
-            void refresh(offersKey());
-            focusHeading();
-          }}
-          onClose={() => setAsking(false)}
-        />
-      )}
+      {file && checked && imported === null && <Ready checked={checked} store={store} />}
     </>
   );
 }
 
 interface ReadyProps {
   checked: WouldImport & { kinds: string };
-  onImport: () => void;
+  store: Action<[]>;
 }
 
-function Ready({ checked, onImport }: ReadyProps) {
+function Ready({ checked, store }: ReadyProps) {
   const { would_import: resources, kinds, payouts } = checked;
   if (resources === 0) {
     return (
@@ -139,9 +129,10 @@ function Ready({ checked, onImport }: ReadyProps) {
         <p class="note">{text.readyText}</p>
         {kinds && <p>{kinds}</p>}
         <p>{text.changes(checked)}</p>
-        <Button class="button primary import-button" onClick={onImport}>
+        <RunButton class="button primary import-button" of={store}>
           {text.import(resources)}
-        </Button>
+        </RunButton>
+        <FormError error={store.error} />
       </section>
       {payouts.length > 0 && <Payouts payouts={payouts} />}
     </>
