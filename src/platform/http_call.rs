@@ -11,9 +11,11 @@ pub struct HttpCall {
     pub outcome: Result<HttpAnswer, NoAnswer>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpAnswer {
     pub status: u16,
+    /// Where it redirects, which is not followed.
+    pub location: Option<String>,
     pub retry_after: Option<String>,
     pub webhook_delivery: Option<String>,
     /// The first [`MAX_READ`](domain::callbacks::request::MAX_READ) bytes of the body.
@@ -112,10 +114,11 @@ mod fetch {
             .await
             .map_err(failed)?;
         let header = |name: &str| response.headers().get(name).ok().flatten();
-        let (retry_after, webhook_delivery) = (header("retry-after"), header("webhook-delivery"));
+        let [location, retry_after, webhook_delivery] = ["location", "retry-after", "webhook-delivery"].map(header);
         let broken = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
         Ok(HttpAnswer {
             status: response.status_code(),
+            location,
             retry_after,
             webhook_delivery,
             body: beginning(&mut response).await.map_err(broken)?,

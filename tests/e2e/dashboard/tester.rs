@@ -118,6 +118,8 @@ fn the_answer_is_diagnosed() {
         let report = tester.test("both");
         let shown = if outcome.is_number() {
             assert_eq!(report["error"], Value::Null, "{report}");
+            let redirected = (found == "redirect").then(|| elsewhere.base());
+            assert_eq!(report["response"]["location"], json!(redirected), "{report}");
             &report["response"]["http_status"]
         } else {
             assert_eq!(report["response"], Value::Null, "{report}");

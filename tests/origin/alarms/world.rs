@@ -134,9 +134,7 @@ impl Http for Runtime {
                 0 => Err(NoAnswer::new("connection", "no answer")),
                 status => Ok(HttpAnswer {
                     status,
-                    retry_after: None,
-                    webhook_delivery: None,
-                    body: String::new(),
+                    ..HttpAnswer::default()
                 }),
             },
         }

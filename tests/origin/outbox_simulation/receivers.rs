@@ -109,6 +109,7 @@ impl Receivers {
         *self.answers.entry((id.clone(), status)).or_default() += 1;
         Some(HttpAnswer {
             status,
+            location: None,
             retry_after,
             webhook_delivery: webhook_delivery.map(str::to_owned),
             body: format!("{} thanks you", fields.user_id),

@@ -118,9 +118,8 @@ impl Outbox {
             CallRequest::Http(_) => {
                 return CallAnswer::Http(HttpAnswer {
                     status: 200,
-                    retry_after: None,
-                    webhook_delivery: None,
                     body: "ok".into(),
+                    ..HttpAnswer::default()
                 });
             }
         };

@@ -38,5 +38,10 @@ export function Answer({ test }: { test: { response: CallbackAnswer | null } }) 
   const { response } = test;
   // The diagnosis says why there is none.
   if (!response) return <p>{text.noAnswer}</p>;
-  return <Exact label={text.answer(response.http_status, count(response.ms))} value={response.body} />;
+  return (
+    <>
+      {response.location !== null && <Exact label={text.location} value={response.location} />}
+      <Exact label={text.answer(response.http_status, count(response.ms))} value={response.body} />
+    </>
+  );
 }

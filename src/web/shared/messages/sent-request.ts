@@ -6,6 +6,7 @@ export const sentRequest = {
   body: "Body",
   signed: (signature: string) => `The exact text signed in “${signature}”`,
   empty: "(empty)",
+  location: "It redirects to",
   answer: (status: number, ms: string) => `Answer: ${status} after ${ms} ms`,
   noAnswer: "No answer",
 };

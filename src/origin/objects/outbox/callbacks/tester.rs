@@ -23,7 +23,7 @@ use domain::{
 };
 use platform::{
     failure::Failure,
-    http_call::{self, HttpCall},
+    http_call::{self, HttpAnswer, HttpCall},
     traits::{Clock, Http, Random},
 };
 
@@ -62,8 +62,13 @@ async fn send(
     })
 }
 
-fn response(status: u16, took_ms: i64, body: &str) -> Value {
-    json!({ "http_status": status, "ms": took_ms, "body": body })
+fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
+    json!({
+        "http_status": answer.status,
+        "ms": took_ms,
+        "location": answer.location.as_deref().map(|location| endpoint.mask_for_log(location)),
+        "body": endpoint.mask_for_log(&answer.body),
+    })
 }
 
 /// `POST …/callback_test` of the operator, with the reason for a missing answer in words.
@@ -79,10 +84,7 @@ pub async fn test(
     let sent = send(sender, runtime, app, currency, callback, SignWith::Both).await?;
     let mut report = json!({ "request": sent.request, "response": null });
     let member = match sent.call.outcome {
-        Ok(answer) => {
-            let body = sent.endpoint.mask_for_log(&answer.body);
-            ("response", response(answer.status, sent.call.took_ms, &body))
-        }
+        Ok(answer) => ("response", response(&answer, sent.call.took_ms, &sent.endpoint)),
         Err(no_answer) => ("error", no_answer.message.into()),
     };
     if let Some(members) = report.as_object_mut() {
@@ -121,22 +123,22 @@ pub async fn diagnose(
         test.sign_with,
     )
     .await?;
-    let answered = match sent.call.outcome {
+    let answered = match &sent.call.outcome {
         Ok(answer) => Ok(Answer {
             status: answer.status,
             took_ms: sent.call.took_ms,
-            webhook_delivery: answer.webhook_delivery,
+            webhook_delivery: answer.webhook_delivery.clone(),
             body: sent.endpoint.mask_for_log(&answer.body),
         }),
-        Err(no_answer) if is_tls(runtime, &sent.endpoint, &no_answer).await => Err(NoAnswer::Tls),
+        Err(no_answer) if is_tls(runtime, &sent.endpoint, no_answer).await => Err(NoAnswer::Tls),
         Err(no_answer) => Err(NoAnswer::of_cause(no_answer.cause)),
     };
     let answered = diagnosis::outcome(answered);
     let mut findings = diagnosis::of_answer(test.sign_with, &answered);
     findings.extend(diagnosis::of_url(&sent.endpoint));
-    let (response, error) = match &answered {
-        Ok(answer) => (response(answer.status, answer.took_ms, &answer.body), Value::Null),
-        Err(no_answer) => (Value::Null, json!({ "code": no_answer })),
+    let (response, error) = match (&answered, &sent.call.outcome) {
+        (Ok(_), Ok(answer)) => (response(answer, sent.call.took_ms, &sent.endpoint), Value::Null),
+        (answered, _) => (Value::Null, json!({ "code": answered.as_ref().err() })),
     };
     Ok(OperatorReply::ok(&json!({
         "request": sent.request,
