@@ -230,7 +230,7 @@ LONGEST := tests/browser/states.test.mjs
 
 # Runs test files in Chromium, three at once. BROWSER=none leaves them out and says so.
 browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a browser (BROWSER=none)"; \
-	else node --test --test-concurrency=3 --test-timeout=180000 --test-reporter=spec $(1); fi
+	else node --test --test-concurrency=3 --test-reporter=spec $(1); fi
 
 # After pip, since Debian's packages are not installed twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)

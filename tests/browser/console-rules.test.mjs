@@ -213,7 +213,7 @@ test("a change of many sets and empties what it names, and leaves the rest", () 
     ...NO_EDIT,
     active: "off",
     doing: { ...NO_EDIT.doing, click_cap: "remove", conversion_cap: "set", starts_at: "set" },
-    typed: { ...NO_EDIT.typed, conversion_cap: " 70 ", starts_at: "2026-11-01T00:00" },
+    typed: { ...NO_EDIT.typed, conversion_cap: " 70 ", starts_at: "1 Nov 2026" },
   };
   const { document, changes, hasNewTerms, problems } = plan(offer, edit, 0);
   const { offer_id, terms_revision, updated_at, click_cap, ...rest } = offer;
@@ -226,7 +226,7 @@ test("a change of many sets and empties what it names, and leaves the rest", () 
   assert.deepEqual([changes.length, hasNewTerms, problems], [4, false, []]);
   const again = plan({ ...document, offer_id, terms_revision, updated_at }, edit, 0);
   assert.deepEqual(again.changes, [], "a second time nothing changes");
-  const early = plan(offer, { ...edit, typed: { ...edit.typed, starts_at: "2027-11-01T00:00" } }, 0);
+  const early = plan(offer, { ...edit, typed: { ...edit.typed, starts_at: "1 Nov 2027, 00:00" } }, 0);
   assert.equal(early.problems.length, 1, "it ends before it starts");
   assert.deepEqual(
     [isComplete(NO_EDIT), isComplete(edit), isComplete({ ...edit, typed: { ...edit.typed, conversion_cap: "" } })],
@@ -277,7 +277,7 @@ test("a clash has words, with what cannot be read as it is typed", () => {
   assert.deepEqual(texts(words(payout, "4", "4.00")), ["", ""], "they read the same");
   assert.deepEqual(texts(words(payout, "4", "four")), ["4", "four"]);
   assert.deepEqual(texts(words(["click_cap"], "4", "1,000")), ["4", "1,000"]);
-  assert.deepEqual(texts(words(["starts_at"], "2026-11-01T00:00:00", "soon")), ["1 Nov 2026, 00:00 UTC", "soon"]);
+  assert.deepEqual(texts(words(["starts_at"], "1 Nov 2026", "soon")), ["1 Nov 2026, 00:00 UTC", "soon"]);
   const goal = tree.goals["goal g-0"];
   assert.match(words(["goals", "goal g-0"], undefined, { ...goal, payout_usd: "four" }).mine, /A goal, four USD$/);
   const labelled = named({ events: "Events" }, { events: (event) => event.toUpperCase() });

@@ -255,6 +255,24 @@ test("a date is read as the pages show it and in ISO's form, and nothing else is
   }
 });
 
+test("a time is read as it is shown, and as people type it", async () => {
+  const { readTime, typedTime } = await importSource("shared/format.ts");
+  const random = generator(7);
+  for (let n = 0; n < 2_000; n += 1) {
+    const at = Math.floor(random() * 4_000_000_000);
+    assert.equal(readTime(typedTime(at)), at);
+    assert.equal(readTime(new Date(at * 1000).toISOString().replace(".000", "")), at);
+  }
+  const at = Date.UTC(2026, 10, 5, 9, 30) / 1000;
+  for (const text of ["5 Nov 2026, 9:30", "5 november 2026 09:30 UTC", "2026-11-05T09:30:00", " 2026-11-05 9:30Z "]) {
+    assert.equal(readTime(text), at, text);
+  }
+  assert.equal(readTime("5 Nov 2026"), at - 9.5 * 3600);
+  for (const text of ["", "soon", "9:30", "5 Nov 2026, 25:00", "31 Feb 2026, 9:30", "5 Nov 2026, 9:3"]) {
+    assert.equal(readTime(text), undefined, text);
+  }
+});
+
 test("rows are sorted by change over both periods, as a plain list of their sums is", () => {
   const random = generator(20_261_129);
   const pick = (most) => Math.floor(random() * most);

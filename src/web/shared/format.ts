@@ -172,6 +172,17 @@ export function readDate(text: string): string {
   return isDate(date) ? date : typed;
 }
 
+/** A time as people type it, in UTC: 24 Nov 2026, 22:10, with its seconds where it has any. From seconds. */
+export const typedTime = (at: number) => (at % 60 === 0 ? timeText : exactTimeText)(at).replace(" UTC", "");
+
+/** The seconds of a time as people type it. A date alone is its first minute. Undefined where it is none. */
+export function readTime(text: string): number | undefined {
+  const [, date = "", clock = "00:00"] =
+    /^(.+?)(?:(?:, ?|T| )(\d{1,2}:\d{2}(?::\d{2})?))?(?: ?UTC|Z)?$/i.exec(text.trim()) ?? [];
+  const ms = Date.parse(`${readDate(date)}T${clock.replace(/^\d:/, "0$&")}Z`);
+  return Number.isNaN(ms) ? undefined : ms / 1000;
+}
+
 const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "code" });
 
 /** Germany; the code itself where it names no country. */

@@ -15,10 +15,10 @@ const NOT_ANSWERED = "Failed to load resource: net::ERR_";
 /** The refusal that tells the page that nobody is signed in. */
 export const SIGNED_OUT = [401, "/v1/dashboard/overview"];
 
-/** The two widths that each view is looked at in. */
-export const WIDTHS = [1440, 360];
+/** The two widths that each view is looked at in; `WIDTHS=390,768,1920` makes pictures of others. */
+export const WIDTHS = process.env.WIDTHS?.split(",").map(Number) ?? [1440, 360];
 
-const HEIGHTS = { 1440: 900, 390: 844, 360: 740 };
+const HEIGHTS = { 390: 844, 360: 740 };
 
 function program() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
@@ -52,7 +52,7 @@ export async function openPage(browser, signpost, { width = 1440, dark = false, 
   const isPhone = width < 700;
   const context = await browser.newContext({
     baseURL: signpost.base,
-    viewport: { width, height: HEIGHTS[width] },
+    viewport: { width, height: HEIGHTS[width] ?? 900 },
     colorScheme: dark ? "dark" : "light",
     isMobile: isPhone,
     hasTouch: isPhone,

@@ -59,8 +59,8 @@ export const editor = {
   capHint: "UTC day. Empty: no cap.",
   startsAt: "Starts at, UTC",
   endsAt: "Ends at, UTC",
-  startHint: "Empty: at once.",
-  endHint: "Empty: never.",
+  startHint: "Such as 25 Nov 2026, 14:30. Empty: at once.",
+  endHint: "Such as 31 Dec 2026, 23:59. Empty: never.",
   endBeforeStart: "Must be after the start.",
   rules: "What is paid",
   window: "Days to convert",
@@ -70,7 +70,7 @@ export const editor = {
   minSecondsHint: "Seconds after the click, 1 to 86,400. Such conversions wait for approval. Empty: none do.",
   termsSince: "Terms also for clicks before",
   termsSinceHint:
-    "UTC. Earlier clicks are paid by the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
+    "Such as 25 Nov 2026, 14:30 in UTC. Earlier clicks are paid by the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
   required: "Must not be empty.",
   badNumber: (least: number, most: number) => `Must be a whole number from ${count(least)} to ${count(most)}.`,
   badPayout: "Must be dollars with at most 6 decimals, such as 1.25, and at most 1,000,000.",
@@ -78,7 +78,7 @@ export const editor = {
   twice: "Another goal of this offer has this ID.",
   onlyRises: (since: string) => `It can only be moved later: ${since} or after.`,
   inFuture: "Must not be in the future.",
-  badTime: "Must be a date and a time.",
+  badTime: "Enter a date and a time, such as 25 Nov 2026, 14:30.",
 };
 
 export const preview = {

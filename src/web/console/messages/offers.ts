@@ -65,6 +65,7 @@ export const editMany = {
   },
   doing: { set: "Set to…", remove: "Remove" },
   valueOf: (field: string) => `${field}: new value`,
+  timeHint: "UTC, such as 25 Nov 2026, 14:30.",
   look: "See the changes",
   offer: "Offer",
   previewTitle: (offers: number) => `${plural(offers, "offer changes", "offers change")}`,

@@ -47,7 +47,7 @@ interface Typed extends Named {
 }
 
 export interface InputProps extends Typed {
-  type?: "text" | "datetime-local" | "number";
+  type?: "text" | "number";
   inputMode?: "numeric" | "decimal" | "url";
   required?: boolean;
   maxLength?: number;
@@ -60,7 +60,7 @@ export interface InputProps extends Typed {
   onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-/** A line of text, a time or a number. */
+/** A line of text or a number. */
 export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => (

@@ -1,6 +1,6 @@
 // An offer as it is typed: texts of fields, what is wrong with them, and the document that they make.
 
-import { timeText } from "../../../shared/format";
+import { readTime, timeText, typedTime } from "../../../shared/format";
 import { micros, MICROS } from "../../../shared/micros";
 import { COUNTRIES } from "../../../shared/countries";
 import type { Platform } from "../../../shared/types";
@@ -56,14 +56,7 @@ export interface OfferDraft extends Record<TextName, string> {
 
 const optional = (value: number | null | undefined) => (value == null ? "" : String(value));
 
-/** UNIX seconds as a field of date and time has them, in UTC. */
-const timeField = (at: number | null | undefined) => (at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19));
-
-/** Undefined where it is no time. */
-function fieldTime(field: string): number | undefined {
-  const ms = Date.parse(`${field}Z`);
-  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
-}
+const timeField = (at: number | null | undefined) => (at == null ? "" : typedTime(at));
 
 /** Without the exponent that small numbers have. */
 export const payoutText = (usd: number) => usd.toFixed(6).replace(/\.?0+$/, "");
@@ -152,7 +145,7 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
     if (unknown.length > 0) problems.set(path, text.unknownCountries(unknown));
   };
   const time = (path: string, field: string) => {
-    if (field !== "" && fieldTime(field) === undefined) problems.set(path, text.badTime);
+    if (field !== "" && readTime(field) === undefined) problems.set(path, text.badTime);
   };
   for (const path of ["advertiser_id", "s_id", "name", "lp_url", "ic_url"] as const) require(path, draft[path]);
   range("click_id_max", draft.click_id_max, 50, 1000);
@@ -161,9 +154,9 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
   range("click_cap.lim", draft.click_cap, 0, MAX_CAP);
   range("conversion_cap.lim", draft.conversion_cap, 0, MAX_CAP);
   for (const path of ["starts_at", "ends_at", "terms_since"] as const) time(path, draft[path]);
-  const [start, end] = [fieldTime(draft.starts_at), fieldTime(draft.ends_at)];
+  const [start, end] = [readTime(draft.starts_at), readTime(draft.ends_at)];
   if (start !== undefined && end !== undefined && end <= start) problems.set("ends_at", text.endBeforeStart);
-  const since = fieldTime(draft.terms_since);
+  const since = readTime(draft.terms_since);
   if (keptSince != null && (since === undefined || since < keptSince)) {
     problems.set("terms_since", text.onlyRises(timeText(keptSince)));
   }
@@ -187,7 +180,7 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
 const numberOr = <Name extends string>(name: Name, typed: string) =>
   (typed.trim() === "" ? {} : { [name]: Number(typed) }) as { [name in Name]?: number };
 const timeOr = <Name extends string>(name: Name, field: string) =>
-  (field === "" ? {} : { [name]: fieldTime(field) }) as { [name in Name]?: number };
+  (field === "" ? {} : { [name]: readTime(field) }) as { [name in Name]?: number };
 const capOr = <Name extends string>(name: Name, typed: string) =>
   (typed.trim() === "" ? {} : { [name]: { dur: "DAILY", lim: Number(typed) } }) as {
     [name in Name]?: Offer["click_cap"];

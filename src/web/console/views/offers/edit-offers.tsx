@@ -147,7 +147,7 @@ const Fields = ({ edit, onChange, isBadPayout }: FieldsProps) => (
         {edit.doing[field] === "set" && (
           <Input
             label={text.valueOf(text.fields[field])}
-            type={field.endsWith("_at") ? "datetime-local" : "text"}
+            hint={field.endsWith("_at") ? text.timeHint : undefined}
             inputMode={field.endsWith("_at") ? undefined : "numeric"}
             required
             value={edit.typed[field]}

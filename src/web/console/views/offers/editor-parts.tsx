@@ -121,8 +121,8 @@ export const Limits = ({ state }: { state: EditorState }) => (
     <div class="field-row">
       <TextOf state={state} name="click_cap" label={text.clickCap} hint={text.capHint} mode="numeric" />
       <TextOf state={state} name="conversion_cap" label={text.conversionCap} hint={text.capHint} mode="numeric" />
-      <TextOf state={state} name="starts_at" label={text.startsAt} hint={text.startHint} type="datetime-local" />
-      <TextOf state={state} name="ends_at" label={text.endsAt} hint={text.endHint} type="datetime-local" />
+      <TextOf state={state} name="starts_at" label={text.startsAt} hint={text.startHint} />
+      <TextOf state={state} name="ends_at" label={text.endsAt} hint={text.endHint} />
     </div>
   </Card>
 );
@@ -147,13 +147,7 @@ export function Rules({ state }: { state: EditorState }) {
           hint={text.minSecondsHint}
           mode="numeric"
         />
-        <TextOf
-          state={state}
-          name="terms_since"
-          label={text.termsSince}
-          hint={text.termsSinceHint}
-          type="datetime-local"
-        />
+        <TextOf state={state} name="terms_since" label={text.termsSince} hint={text.termsSinceHint} />
       </div>
     </Card>
   );

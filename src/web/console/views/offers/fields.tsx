@@ -34,7 +34,6 @@ export const TextOf = ({ state, name, isMono, mode, ...props }: TextOfProps) => 
     class={isMono ? "mono" : undefined}
     inputMode={mode}
     spellcheck={false}
-    step={props.type && 1}
     error={state.problem(PATHS[name] ?? name)}
     value={state.draft[name]}
     onChange={(value) => state.set({ [name]: value })}
