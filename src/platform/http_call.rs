@@ -114,7 +114,8 @@ mod fetch {
             .await
             .map_err(failed)?;
         let header = |name: &str| response.headers().get(name).ok().flatten();
-        let [location, retry_after, webhook_delivery] = ["location", "retry-after", "webhook-delivery"].map(header);
+        let [location, retry_after, webhook_delivery] =
+            ["location", "retry-after", "webhook-delivery"].map(header);
         let broken = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
         Ok(HttpAnswer {
             status: response.status_code(),

@@ -259,7 +259,8 @@ fn no_secret_is_shown_whatever_the_receiver_answers() {
     let said = [SECRET, OTHER_SECRET, LEGACY_SECRET, &encoded, bare].join(" ");
     for (number, method) in ["GET", "POST"].into_iter().enumerate() {
         let receiver = Receiver::start();
-        receiver.set(Behaviour::answer(400, &[], &said));
+        let elsewhere = format!("/cb?{}", said.replace(' ', "&"));
+        receiver.set(Behaviour::answer(302, &[("Location", &elsewhere)], &said));
         let url = format!("{}/cb?key={SECRET}&old={encoded}", receiver.base());
         let mut callback = callback(&url, method);
         callback["previous_secret"] = json!(OTHER_SECRET);
