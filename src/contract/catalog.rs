@@ -136,7 +136,7 @@ impl Get {
     }
 }
 
-/// Reads a page of resources, in the order of their ids.
+/// Reads a page of resources, in the order of their ids or names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     /// The kind of resource.
@@ -148,6 +148,9 @@ pub struct List {
     /// Of apps, the publisher whose they are; of offers, the advertiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// Whether the order is by name, and by id among equal ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_name: bool,
     /// Narrows the list further.
     #[serde(default, skip_serializing_if = "ListFilter::is_empty")]
     pub filter: ListFilter,
@@ -161,6 +164,7 @@ impl List {
             limit,
             cursor,
             owner: None,
+            by_name: false,
             filter: ListFilter::default(),
         }
     }

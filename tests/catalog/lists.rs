@@ -52,47 +52,90 @@ fn apps_are_listed_by_their_publisher_and_offers_by_their_advertiser() {
                 });
         assert!(owners.len() > 1, "{owners:?}");
         for (owner, ids) in owners.into_iter().chain([("nobody", Vec::new())]) {
-            let (mut listed, mut cursor) = (Vec::new(), None);
-            loop {
-                let list = List {
-                    owner: Some(owner.to_owned()),
-                    ..List::of(resource, 2, cursor)
-                };
-                let page = body(&catalog.send(Command::List(list)).unwrap(), 200);
-                listed.extend(page[resource.plural()].as_array().unwrap().clone());
-                cursor = page["cursor"].as_str().map(str::to_owned);
-                if cursor.is_none() {
-                    break;
-                }
-            }
-            let id_member = format!("{}_id", resource.singular());
-            let listed: Vec<_> = listed
+            let list = List {
+                owner: Some(owner.to_owned()),
+                ..List::of(resource, 2, None)
+            };
+            assert_eq!(ids_of(&catalog, list).0, ids, "{owner}");
+        }
+    }
+}
+
+#[test]
+fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
+    let catalog = Catalog::from_fixtures();
+    let demo = Demo::read();
+    let mut documents = demo.offers.clone();
+    let advertiser = documents["23817"]["advertiser_id"].clone();
+    for (id, name) in [
+        ("n-1", "zebra"),
+        ("n-2", "Zebra"),
+        ("n-3", "ZEBRA"),
+        ("n-4", "apple"),
+    ] {
+        let document = with(
+            offer(&[&format!("g-{id}")]),
+            &json!({ "name": name, "advertiser_id": advertiser }),
+        );
+        catalog.put(O, id, &document);
+        documents.insert(id.to_owned(), document);
+    }
+    for (resource, documents, owner_member) in [
+        (Resource::Publisher, &demo.publishers, None),
+        (Resource::App, &demo.apps, Some("publisher_id")),
+        (Resource::Advertiser, &demo.advertisers, None),
+        (O, &documents, Some("advertiser_id")),
+    ] {
+        let of_one = documents
+            .values()
+            .next()
+            .map(|document| &document[owner_member.unwrap_or("name")]);
+        let owners = [None, owner_member.and(of_one).and_then(Value::as_str)];
+        for owner in owners {
+            let is_owned =
+                |document: &Value| owner.is_none_or(|owner| document[owner_member.unwrap()] == owner);
+            let mut expected: Vec<_> = documents
                 .iter()
-                .map(|found| found[&id_member].as_str().unwrap())
+                .filter(|(_, document)| is_owned(document))
+                .map(|(id, document)| {
+                    (
+                        document["name"].as_str().unwrap().to_ascii_lowercase(),
+                        id.clone(),
+                    )
+                })
                 .collect();
-            assert_eq!(listed, ids, "{owner}");
+            expected.sort();
+            let list = List {
+                owner: owner.map(str::to_owned),
+                by_name: true,
+                ..List::of(resource, 2, None)
+            };
+            let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+            assert_eq!(ids_of(&catalog, list).0, expected, "{resource:?} {owner:?}");
         }
     }
 }
 
 /// The ids of all pages under conditions, of which a call may give none.
 fn ids_under(catalog: &Catalog, resource: Resource, filter: &ListFilter) -> (Vec<String>, usize) {
-    let (mut ids, mut cursor, mut pages) = (Vec::new(), None, 0);
+    let list = List {
+        filter: filter.clone(),
+        ..List::of(resource, 2, None)
+    };
+    ids_of(catalog, list)
+}
+
+/// The ids on all pages of a list, and the number of pages.
+fn ids_of(catalog: &Catalog, mut list: List) -> (Vec<String>, usize) {
+    let (mut ids, mut pages, resource) = (Vec::new(), 0, list.resource);
     loop {
-        let list = List {
-            resource,
-            limit: 2,
-            cursor,
-            owner: None,
-            filter: filter.clone(),
-        };
-        let page = body(&catalog.send(Command::List(list)).unwrap(), 200);
+        let page = body(&catalog.send(Command::List(list.clone())).unwrap(), 200);
         let items = page[resource.plural()].as_array().unwrap();
         let id = format!("{}_id", resource.singular());
         ids.extend(items.iter().map(|item| item[&id].as_str().unwrap().to_owned()));
         pages += 1;
-        cursor = page["cursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
+        list.cursor = page["cursor"].as_str().map(str::to_owned);
+        if list.cursor.is_none() {
             return (ids, pages);
         }
     }

@@ -220,6 +220,13 @@ fn lookups(catalog: &Catalog) {
         };
         body(&catalog.send(Command::List(list)).unwrap(), 200);
     }
+    for resource in Resource::ALL {
+        let list = List {
+            by_name: true,
+            ..List::of(resource, 10, None)
+        };
+        body(&catalog.send(Command::List(list)).unwrap(), 200);
+    }
     let advertiser_id = "mangrove-mobile".to_owned();
     let issue = Command::IssueToken(IssueToken { advertiser_id });
     let token = body(&catalog.send(issue).unwrap(), 201)["token"].clone();

@@ -85,6 +85,7 @@ fn a_condition_that_is_none_is_refused() {
         "offers?advertiser_id=a.b",
         "apps?publisher_id=",
         "publishers?approved=yes",
+        "publishers?sort=revenue",
     ] {
         signpost
             .operator("GET", path, None)

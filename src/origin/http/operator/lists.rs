@@ -26,9 +26,12 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
         limit,
         cursor,
         owner: owner(resource, query)?,
+        by_name: choice(query, "sort", |text| {
+            ["id", "name"].iter().position(|order| *order == text)
+        })? == Some(1),
         filter: filter(resource, query)?,
     };
-    if list.filter.is_empty() {
+    if list.filter.is_empty() && !(list.by_name && list.owner.is_some()) {
         return Ok(ask(context, &address(COMMAND_PATH), list).await);
     }
     search(context, list).await

@@ -13,31 +13,48 @@ pub(super) struct ResourceTable {
     pub select_one: &'static str,
     /// The same for all resources after an id, up to a limit.
     pub select_page: &'static str,
+    /// The same in the order of names, from after an id on.
+    pub select_by_name: &'static str,
     /// The statement that finds the ids of those with a part of a name or an id.
     pub find_named: &'static str,
 }
 
 pub(super) fn table_of(resource: Resource) -> ResourceTable {
-    let (id_member, select_one, select_page, find_named) = match resource {
+    let (id_member, select_one, select_page, select_by_name, find_named) = match resource {
         Resource::Publisher => (
             "publisher_id",
             sql::GET_PUBLISHER,
             sql::LIST_PUBLISHERS,
+            sql::LIST_PUBLISHERS_BY_NAME,
             sql::FIND_PUBLISHERS,
         ),
-        Resource::App => ("app_id", sql::GET_APP, sql::LIST_APPS, sql::FIND_APPS),
+        Resource::App => (
+            "app_id",
+            sql::GET_APP,
+            sql::LIST_APPS,
+            sql::LIST_APPS_BY_NAME,
+            sql::FIND_APPS,
+        ),
         Resource::Advertiser => (
             "advertiser_id",
             sql::GET_ADVERTISER,
             sql::LIST_ADVERTISERS,
+            sql::LIST_ADVERTISERS_BY_NAME,
             sql::FIND_ADVERTISERS,
         ),
-        Resource::Offer => ("offer_id", sql::GET_OFFER, sql::LIST_OFFERS, sql::FIND_OFFERS),
+        Resource::Offer => (
+            "offer_id",
+            sql::GET_OFFER,
+            sql::LIST_OFFERS,
+            sql::LIST_OFFERS_BY_NAME,
+            sql::FIND_OFFERS,
+        ),
     };
     ResourceTable {
         id_member,
         select_one,
         select_page,
+        select_by_name,
         find_named,
     }
 }

@@ -26,8 +26,21 @@ macro_rules! named {
         concat!(
             "SELECT id FROM ",
             $table,
-            " WHERE instr(lower(document ->> '$.name'), ?1) OR instr(lower(id), ?1)
-          ORDER BY instr(lower(document ->> '$.name'), ?1) = 1 DESC, document ->> '$.name', id LIMIT ?2"
+            " WHERE instr(lower(document ->> '$.name' COLLATE NOCASE), ?1) OR instr(lower(id), ?1)
+          ORDER BY instr(lower(document ->> '$.name' COLLATE NOCASE), ?1) = 1 DESC, document ->> '$.name' COLLATE NOCASE, id LIMIT ?2"
+        )
+    };
+}
+
+/// The order by name of a table `d`, from after an id on.
+macro_rules! by_name {
+    ($table:literal) => {
+        concat!(
+            " WHERE (d.document ->> '$.name' COLLATE NOCASE, d.id) >
+          (COALESCE((SELECT document ->> '$.name' FROM ",
+            $table,
+            " WHERE id = ?1), ''), ?1)
+          ORDER BY d.document ->> '$.name' COLLATE NOCASE, d.id LIMIT ?2"
         )
     };
 }
@@ -137,6 +150,11 @@ platform::statements! {
     pub const LIST_OFFERS = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
         FROM offer_documents d JOIN offers o ON o.id = d.id WHERE d.id > ? ORDER BY d.id LIMIT ?";
 
+    pub const LIST_PUBLISHERS_BY_NAME = concat!("SELECT id, document FROM publishers d", by_name!("publishers"));
+    pub const LIST_APPS_BY_NAME = concat!("SELECT id, document, terms_revision FROM apps d", by_name!("apps"));
+    pub const LIST_ADVERTISERS_BY_NAME = concat!("SELECT id, document FROM advertisers d", by_name!("advertisers"));
+    pub const LIST_OFFERS_BY_NAME = concat!("SELECT d.id, d.document, o.terms_revision, d.updated_at_s
+        FROM offer_documents d JOIN offers o ON o.id = d.id", by_name!("offer_documents"));
     pub const LIST_APPS_OF = "SELECT id, document, terms_revision FROM apps WHERE publisher_id = ? AND id > ?
         ORDER BY id LIMIT ?";
     pub const LIST_OFFERS_OF = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
