@@ -88,7 +88,7 @@ const shared = suite({ facts: false }, async (signpost) => {
     [
       "Rejected conversions",
       `App ${WEB_APP}`,
-      /^2 of 2 that were held for review, with the reason “The conversion came faster .*”.*: “a click farm”$/,
+      /^2 of 2 that were held for review, with the reason “The conversion came sooner .*”.*: “a click farm”$/,
     ],
     ["Erased a user", `App ${WEB_APP}`],
     ["Invited a member", "Sam Idowu", /Support$/],

@@ -82,7 +82,7 @@ test("the audit has what was done to rewards in words", () => {
   assert.equal(detailOf("reward_approved", "it is fine"), "“it is fine”");
   assert.equal(
     detailOf("reward_approved", "it is (really) fine (despite too_fast, conversion_capped)"),
-    "“it is (really) fine”, despite: The conversion came faster after the click than a person could be. The offer had reached its conversions of the day.",
+    "“it is (really) fine”, despite: The conversion came sooner after the click than a person could manage. The offer had reached its conversion cap for the day.",
   );
   const from = "2026-11-01T00:00:00Z";
   const until = "2026-11-02T00:00:00.000Z";
@@ -94,8 +94,8 @@ test("the audit has what was done to rewards in words", () => {
     ],
     [
       `1200 of 4000 with status refused, reason conversion_capped, of one user, offer o-1, from ${from}, until ${until}: why (despite too_fast)`,
-      "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day”, of one user, of offer o-1, " +
-        "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came faster after the click than a person could be.",
+      "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversion cap for the day”, of one user, of offer o-1, " +
+        "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came sooner after the click than a person could manage.",
     ],
     ["something newer", "something newer"],
   ]) {

@@ -146,7 +146,7 @@ test("the way back from a view that is kept gives it up", async () => {
   await send({ page, hand });
   await page.getByText("what you typed is kept for you").waitFor();
   await page.goBack();
-  await page.getByText("Your session has ended. Sign in to go on where you were.", { exact: true }).waitFor();
+  await page.getByText("Your session has ended. Sign in to continue where you were.", { exact: true }).waitFor();
   await page.keyboard.press("w");
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
   await page.getByRole("button", { name: /^Account/ }).waitFor();

@@ -168,7 +168,7 @@ test("the audit log has the filter of a replay in words", () => {
   const odd = "a, until 5, transaction b";
   assert.equal(
     detail(`delivery not_wanted, state held, http_status 503, user, ${seconds}, transaction ${odd}`),
-    `Not asked for, state Held for review, HTTP 503, one user, transaction ${odd}: conversions ${until}`,
+    `Event not chosen, state Held for review, HTTP 503, one user, transaction ${odd}: conversions ${until}`,
   );
   assert.equal(detail("something newer"), "something newer");
   assert.deepEqual(REPLAY_WORDS, { ...DELIVERY_NAMES, ...STATE_NAMES });

@@ -27,7 +27,7 @@ const PAGES = [
   ["members", "/settings/members", "No invite is open."],
   ["passkeys", "/settings/passkeys", "Made with"],
   ["sessions", "/settings/sessions", "this browser"],
-  ["audit", "/settings/audit", "Joined by an invite"],
+  ["audit", "/settings/audit", "Joined with an invite"],
 ];
 
 const CONSOLE_PAGES = [

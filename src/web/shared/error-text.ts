@@ -9,7 +9,7 @@ export function errorText(error: unknown): string {
   if (!(error instanceof ApiError)) return errors.unknown;
   if (error.code === "network") return errors.network;
   if (error.code === "unreadable") return errors.unreadable;
-  if (error.code === "role_forbids") return errors.roleTitle;
+  if (error.code === "role_forbids") return sentence(errors.roleTitle);
   if (error.code === "last_owner") return errors.lastOwner;
   if (error.code === "account_switched") return errors.switched;
   if (error.code === "passkey_refused") return errors.passkeyRefused;

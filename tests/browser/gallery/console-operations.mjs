@@ -146,7 +146,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
         is_incomplete: false,
         matches: [{ kind: "click", app_id: WEB_APP, shard: 3, not_shown: "expired", rewards: [] }],
       }),
-      shows: shows("not kept any more"),
+      shows: shows("no longer kept"),
     },
     "search-click": { path: searched(click), shows: shows("What became of it") },
     "search-user": {

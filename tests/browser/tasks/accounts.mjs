@@ -45,7 +45,7 @@ export async function changeFormerAccount(tab, hand, { former, current }) {
   const answer = await answered;
   assert.equal(answer.status(), 409);
   assert.equal((await answer.json()).code, "account_switched");
-  await tab.getByText("You changed to another account in another tab. This tab follows.").waitFor();
+  await tab.getByText("You switched to another account in another tab. This tab follows.").waitFor();
   await shows(tab, current);
   await heading(tab, "Overview");
 }

@@ -174,7 +174,7 @@ export async function endOtherSession(page, hand) {
   await page.getByText("this browser").waitFor();
   await hand.press(page.getByRole("button", { name: /^Sign out .* on / }));
   await hand.press(inDialog(page, "Sign out"));
-  await page.getByText("The session was ended.").waitFor({ state: "attached" });
+  await page.getByText("The browser was signed out.").waitFor({ state: "attached" });
   await page.getByRole("button", { name: /^Sign out .* on / }).waitFor({ state: "detached" });
 }
 

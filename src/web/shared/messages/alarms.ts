@@ -16,7 +16,7 @@ export const alarms = {
   secretText: "Verify each message with it, as you verify callbacks. It is shown only this once.",
   secret: "Secret",
   setAt: "Set on",
-  unreadable: "Cannot be read any more. Set it again.",
+  unreadable: "It can no longer be read. Set it again.",
   lastTry: "Last message",
   never: "Nothing sent yet",
   answered: ({ at, http_status: status, error }: AlarmTry) =>
@@ -28,6 +28,6 @@ export const alarms = {
     status === null ? `There was no answer (${error}).` : `The address answered ${status}.`,
   end: "End alarms",
   endTitle: "End alarms?",
-  endText: "Nobody is told of problems from now on. Unsent alarms are discarded.",
+  endText: "Nobody is told of problems from now on. Unsent messages are discarded.",
   ended: "Alarms were ended.",
 };

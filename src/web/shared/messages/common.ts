@@ -31,11 +31,11 @@ export const common = {
   notFound: "There is no page at this address.",
   toOverview: "Go to the first page",
   requestId: (id: string) => `Request ID ${id}`,
-  stale: (at: string) => `You see this as of ${at}. It could not be refreshed.`,
+  stale: (at: string) => `This is as of ${at}. It could not be refreshed.`,
   contact: "Contact support",
   viewFailed: "This page could not be loaded",
   viewFailedHint: "Signpost may have been updated, or the connection failed. Reload the page.",
-  reload: "Load it anew",
+  reload: "Reload",
   leaveTitle: "Leave without saving?",
   leaveText: "Your changes on this page are not saved.",
   leave: "Leave",
@@ -58,7 +58,7 @@ export const errors = {
   unknown: "The request was refused.",
   roleTitle: "Your role does not include this",
   role: (publisher: string) => `An ${HIGHEST} of ${publisher} can do this, or can change your role.`,
-  switched: "This browser has changed to another account. Nothing was done.",
+  switched: "This browser has switched to another account. Nothing was done.",
   lastOwner: `This is the last ${HIGHEST}. Make another member an ${HIGHEST} first.`,
   passkey: {
     unsupported: "This browser cannot use passkeys here. Use a current browser, and an https address or localhost.",
@@ -81,7 +81,7 @@ export const accounts = {
   list: "Accounts",
   add: "Add another account",
   signOutOfAll: "Sign out of all accounts",
-  switchedElsewhere: "You changed to another account in another tab. This tab follows.",
+  switchedElsewhere: "You switched to another account in another tab. This tab follows.",
   switched: (publisher: string) => `You now see ${publisher}.`,
 };
 

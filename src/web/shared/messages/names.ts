@@ -13,7 +13,7 @@ export const ROLE_NAMES: Record<Role, string> = {
 
 export const ROLE_HINTS: Record<Role, string> = {
   owner: "everything, including members",
-  developer: "reports, rewards, apps, keys and settings, no members",
+  developer: "reports, rewards, apps, keys and settings, but not members",
   analyst: "reports, and rewards without their users",
   user_support: "reports, rewards with their users, and single callbacks sent again",
   admin: "everything, including members",
@@ -45,6 +45,6 @@ export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
   waiting: "Waiting",
   delivered: "Delivered",
   dead: "Given up",
-  not_wanted: "Not asked for",
+  not_wanted: "Event not chosen",
   no_endpoint: "No callback",
 };

@@ -15,14 +15,14 @@ export const STATE_HINTS: Record<RewardState, string> = {
   held: `It waits for a check by ${REVIEWER}. Nothing is paid yet.`,
   rejected: "It was not paid.",
   reversed: `It was taken back, by the advertiser or by ${REVIEWER}.`,
-  refused: "It was refused and not paid.",
+  refused: "Our rules did not allow it. It was not paid.",
 };
 
 export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
   waiting: "Signpost sends it, and repeats it if needed, unless callbacks are switched off.",
   delivered: sentence(`${RECEIVER} answered 2xx`),
   dead: "Signpost no longer tries to send it. It is sent again only on request.",
-  not_wanted: "The app's callback is not called for this event.",
+  not_wanted: "The app's callback is not set up for this event.",
   no_endpoint: "The app has no callback. It is sent once there is one.",
 };
 
@@ -34,10 +34,10 @@ const CODES: Record<string, string> = {
   duplicate_txn: "The advertiser had sent this conversion before.",
   already_rewarded: "The user had the reward for this goal already.",
   after_restore: "It may have been paid before data was restored. It is decided within 72 hours.",
-  suspended: "The publisher is suspended. It is decided when that ends.",
-  too_fast: "The conversion came faster after the click than a person could be.",
+  suspended: "The publisher is suspended. It is decided when the suspension ends.",
+  too_fast: "The conversion came sooner after the click than a person could manage.",
   too_many_today: "The user has as many rewards today as the app allows.",
-  conversion_capped: "The offer had reached its conversions of the day.",
+  conversion_capped: "The offer had reached its conversion cap for the day.",
 };
 
 export const codeText = (code: string) => CODES[code] ?? code;
@@ -74,7 +74,7 @@ export const story = {
   country: "Country",
   placement: "Placement",
   terms: "Terms",
-  termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}: those at the click`,
+  termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}, as at the click`,
   paidBy: (paying: number, isSuperseded: boolean) =>
     `Paid by offer ${revisionText(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
   happened: "What happened",
@@ -83,7 +83,7 @@ export const story = {
     received: "The advertiser first reported the conversion.",
     states: {
       approved: "It was approved.",
-      pending: "It was put on pending.",
+      pending: "It was set to pending.",
       held: "It was held for review.",
       rejected: "It was rejected.",
       reversed: "It was reversed.",
@@ -91,10 +91,10 @@ export const story = {
     } satisfies Record<RewardState, string>,
     tried: (event: string, status: number | null) =>
       `The callback “${event}” was sent: ${status === null ? "no answer" : `HTTP ${status}`}.`,
-    next: (event: string) => `The callback “${event}” is sent again.`,
+    next: (event: string) => `The callback “${event}” will be sent again.`,
   },
   callback: (event: string) => `Callback: ${event}`,
-  noCallbacks: "There is no callback of this reward.",
+  noCallbacks: "This reward has no callback.",
   nextTry: (at: number) => `Next try: ${exactTimeText(at)}`,
   sent: "What is sent",
   sentHint: "The values are the same in each try; its time and signature are its own.",
@@ -105,8 +105,8 @@ export const story = {
       waiting: "It has not been sent yet.",
       no_endpoint: "It has not been sent yet.",
       not_wanted: "It is not sent.",
-      delivered: "Its tries are not kept any more.",
-      dead: "Its tries are not kept any more.",
+      delivered: "Its tries are no longer kept.",
+      dead: "Its tries are no longer kept.",
     })[delivery],
   tryAt: "Time",
   took: "Took",
@@ -153,14 +153,14 @@ export const replay = {
   all: "All",
   whichHints: {
     "": "in any state, delivered ones too",
-    dead: "not tried any more by itself",
+    dead: "no longer tried automatically",
     waiting: `sent as soon as ${RECEIVER} takes calls, not at their next try`,
     delivered: `${RECEIVER} answered 2xx, and gets them once more`,
     not_wanted: "sent if the app’s callback asks for their events now",
     no_endpoint: "sent once the app has a callback",
   } satisfies Record<RewardDelivery | "", string>,
   mayPayTwice: sentence(
-    `Send delivered callbacks, too. If ${RECEIVER} does not recognise a transaction ID that it has had, users are paid twice`,
+    `Send delivered callbacks, too. If ${RECEIVER} does not recognize a transaction ID that it has had, users are paid twice`,
   ),
   period: "Conversions (UTC)",
   only: (conditions: string) => `Only those that the log shows: ${conditions}.`,

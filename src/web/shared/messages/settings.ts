@@ -26,8 +26,8 @@ export const settings = {
     changeRole: (name: string) => `Role of ${name}`,
     roleTitle: (name: string, role: Role) => `Change the role of ${name} to “${ROLE_NAMES[role]}”?`,
     roleText: (role: Role) =>
-      `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It counts from their next click on.` +
-      (role === HIGHEST ? "" : " Open invites that they made end."),
+      `${ROLE_NAMES[role]}: ${ROLE_HINTS[role]}. It takes effect at once.` +
+      (role === HIGHEST ? "" : " Their open invites to others end."),
     changeIt: "Change the role",
     roleChanged: (name: string) => `The role of ${name} was changed.`,
     recover: "Recovery link",
@@ -38,11 +38,11 @@ export const settings = {
     remove: "Remove",
     removeTitle: (name: string) => `Remove ${name}?`,
     removeText:
-      "They are signed out at once and cannot sign in again without a new invite. Open invites that they made end, too.",
+      "They are signed out at once and cannot sign in again without a new invite. Their open invites to others end, too.",
     removed: (name: string) => `${name} was removed.`,
     known: "What they may know",
     linkTitle: (name: string) => `Send this link to ${name}`,
-    linkText: (until: number) => `It is shown only this once, works once, and ends on ${timeText(until)}.`,
+    linkText: (until: number) => `It is shown only this once, works once, and expires on ${timeText(until)}.`,
     link: "Invite link",
     create: "Make the invite link",
     pending: "Open invites",
@@ -67,7 +67,7 @@ export const settings = {
     endOf: (browser: string) => `Sign out ${browser}`,
     endTitle: (browser: string) => `Sign out ${browser}?`,
     endText: "That browser needs your passkey to sign in again.",
-    ended: "The session was ended.",
+    ended: "The browser was signed out.",
     unknownBrowser: "Unknown browser",
     on: (browser: string, system: string) => `${browser} on ${system}`,
   },
@@ -83,7 +83,7 @@ export const settings = {
     removeOf: (browser: string, at: number) => `Remove the passkey made with ${browser} on ${timeText(at)}`,
     removeTitle: (browser: string) => `Remove the passkey made with ${browser}?`,
     removeText:
-      "You cannot sign in with it any more, and all your other sessions end, since its device may have opened them.",
+      "You can no longer sign in with it, and all your other sessions end, since its device may have opened them.",
     removed: "The passkey was removed, and your other sessions were ended.",
   },
   audit: {
@@ -91,11 +91,11 @@ export const settings = {
     at: "When",
     by: "Who",
     action: "What",
-    subject: "To what",
+    subject: "Details",
     unconfirmed: "Not confirmed: it may not have been carried out.",
     more: "Show older entries",
     end: "These are all the entries.",
     emptyTitle: "No entries yet",
-    empty: "Changes of keys, members and settings appear here.",
+    empty: "Changes to keys, members and settings appear here.",
   },
 };

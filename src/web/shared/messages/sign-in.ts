@@ -20,11 +20,11 @@ export const signIn = {
   local: "Sign in",
   localHint: "This is a local installation, so no passkey is needed.",
   unknownTitle: "This invite link does not work",
-  unknown: "It was used already, has expired, or was copied in part. Ask the person who sent it for a new one.",
+  unknown: "It was already used, has expired, or was not copied in full. Ask the person who sent it for a new one.",
   toSignIn: "Sign in with a passkey instead",
   openTitle: (publisher: string) => `You are signed in to ${publisher} already`,
   open: "Sign out first to use this invite. It signs you out of all accounts in this browser.",
-  besides: (publisher: string) => `You stay signed in to ${publisher}. The account menu changes between the two.`,
+  besides: (publisher: string) => `You stay signed in to ${publisher}. The account menu switches between the two.`,
   notNow: "Not now",
   addTitle: "Add another account",
   addIntro: "Use the passkey of the other account. You stay signed in to this one.",
@@ -34,7 +34,7 @@ export const signIn = {
   suspended:
     "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what has to be done.",
   otherAccount: "Sign in to another account",
-  expired: "Your session has ended. Sign in to go on where you were.",
-  expiredKept: "Your session has ended. Sign in to go on where you were: what you typed is kept for you.",
+  expired: "Your session has ended. Sign in to continue where you were.",
+  expiredKept: "Your session has ended. Sign in to continue where you were: what you typed is kept for you.",
   returned: "You are signed in again. What you typed is still here.",
 };
