@@ -20,7 +20,7 @@ for (const width of WIDTHS) {
       const act = async (page) => {
         const copy = page.getByRole("button", { name: "Copy App-Id" });
         const save = page.getByRole("region", { name: "Blocked offers" }).getByRole("button", { name: "Save" });
-        await page.getByLabel("Offer IDs, one a line").fill(`${Math.floor(Math.random() * 1e6)}`);
+        await page.getByLabel("Offer IDs, one per line").fill(`${Math.floor(Math.random() * 1e6)}`);
         const button = block === "start" ? copy : save;
         await button.evaluate((element, block) => element.scrollIntoView({ block }), block);
         await button.click();

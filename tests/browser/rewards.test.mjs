@@ -66,7 +66,7 @@ for (const [Hand, width] of WAYS) {
       file.conversions.map((story) => story.transaction_id),
       [transactionId],
     );
-    const cleared = { title: `${user} was erased`, text: "1 reward was cleared. 3 apps were looked through." };
+    const cleared = { title: `${user} was erased`, text: "1 reward was cleared. 3 apps were searched." };
     await rewards.eraseUser(page, hand, user, cleared);
     await row.waitFor({ state: "detached" });
     await page.goto("/dashboard/settings/audit");
@@ -116,9 +116,7 @@ test("all pages of what is stored of a user are asked for, and an erasure goes o
   await press("Erase the user");
   await page.getByRole("dialog", { name: "player-1 is being erased" }).waitFor();
   await dialog
-    .getByText(
-      "3 rewards were cleared. 2 rewards are cleared once their callbacks have ended. 254 apps were looked through.",
-    )
+    .getByText("3 rewards were cleared. 2 rewards are cleared once their callbacks have ended. 254 apps were searched.")
     .waitFor();
   await press("Done");
   await page.getByRole("button", { name: "A user's data" }).click();
@@ -191,7 +189,7 @@ test("the live log pauses by itself where its reader has gone far back, and star
     return route.fulfill({ json });
   });
   await page.goto("/dashboard/rewards");
-  const log = page.getByRole("table", { name: "Delivery log" });
+  const log = page.getByRole("table", { name: "Rewards", exact: true });
   const haveRows = (number) =>
     page.waitForFunction((rows) => document.querySelectorAll("main tbody tr").length === rows, number);
   await log.waitFor();

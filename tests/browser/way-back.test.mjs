@@ -54,7 +54,7 @@ for (const width of WIDTHS) {
   });
 }
 
-test("the way back to the delivery log leads to the same place", async () => {
+test("the way back to the rewards leads to the same place", async () => {
   const owner = await shared.signpost.signIn();
   await earn(shared.signpost, await advertiserToken(shared.signpost), "player-of-the-way-back");
   const newest = () => shared.signpost.dashboard(owner, "POST", "/rewards", { limit: 1 });

@@ -183,7 +183,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     path: app(APP),
     cookie: owner,
     prepare: (page) => change(page, `apps/${APP}`, ({ callback }) => (callback.has_previous_secret = true)),
-    act: open("Go on with the rotation"),
+    act: open("Continue the rotation"),
     shows: shows("I do not have it: make another"),
     isOverlay: true,
   },

@@ -280,7 +280,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
       await shows("No rewards yet")(page);
       await answer(page, "POST", "rewards", BUSY);
     },
-    shows: shows("The log is not updated at present."),
+    shows: shows("The list is not being updated."),
   },
   "rewards-late": {
     path: REWARDS,

@@ -61,7 +61,7 @@ export async function refuseFallback(page, hand) {
 
 export async function blockOffers(page, hand, ids) {
   const blocked = part(page, "Blocked offers");
-  await hand.write(blocked.getByLabel("Offer IDs, one a line"), ids.join("\n"));
+  await hand.write(blocked.getByLabel("Offer IDs, one per line"), ids.join("\n"));
   await blocked.getByText(`${ids.length} offers of at most 1,000.`).waitFor();
   await hand.press(save(blocked));
   await saved(page);
@@ -120,11 +120,11 @@ export async function rotateSecret(page, hand, { teach, checkSignatures }) {
   const shown = page.getByRole("dialog").getByText(/^whsec_/);
   const lost = await shown.innerText();
   await hand.press(inDialog(page, "Finish later"));
-  await hand.press(page.getByRole("button", { name: "Go on with the rotation" }));
+  await hand.press(page.getByRole("button", { name: "Continue the rotation" }));
   await hand.press(inDialog(page, "I do not have it: make another"));
   const secret = await shown.innerText();
   assert.notEqual(secret, lost);
-  await hand.press(inDialog(page, "My receiver knows it"));
+  await hand.press(inDialog(page, "My receiver has it"));
   await hand.press(inDialog(page, "Send the test"));
   await page.getByText(/^Not passed: your receiver does not accept the new secret/).waitFor();
   teach(secret);
@@ -133,12 +133,12 @@ export async function rotateSecret(page, hand, { teach, checkSignatures }) {
   await hand.press(inDialog(page, "Next"));
   await hand.press(inDialog(page, "Send the test"));
   await page.getByText(/^Your receiver accepts unsigned callbacks/).waitFor();
-  assert.equal(await inDialog(page, "Next").count(), 0, "the former secret stays until both tests pass");
+  assert.equal(await inDialog(page, "Next").count(), 0, "the old secret stays until both tests pass");
   checkSignatures();
   await hand.press(inDialog(page, "Send it again"));
   await page.getByText("Passed: your receiver refuses a wrong signature.").waitFor();
   await hand.press(inDialog(page, "Next"));
-  await hand.press(inDialog(page, "End the former secret"));
+  await hand.press(inDialog(page, "End the old secret"));
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Rotate the secret" }).waitFor();
 }
@@ -150,7 +150,7 @@ export async function signClicks(page, hand) {
   await hand.press(inDialog(page, "Require signed clicks"));
   await page.getByRole("heading", { name: "Copy the click secret now" }).waitFor();
   await hand.press(inDialog(page, "Done"));
-  await clicks.getByText("Clicks of this app need a signature by your backend.").waitFor();
+  await clicks.getByText("Clicks of this app need a signature from your backend.").waitFor();
 }
 
 /** `meanwhile` is somebody else's change of the name and of the offers, after which this page's is refused. Mine stays. */

@@ -7,7 +7,7 @@ import * as apps from "./apps.mjs";
 
 const follow = (page, hand, name) =>
   hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }));
-const log = (page) => page.getByRole("table", { name: "Delivery log" });
+const log = (page) => page.getByRole("table", { name: "Rewards", exact: true });
 const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
 
 /** The earnings of last week, and the apps that changed them. */
@@ -81,7 +81,8 @@ export async function followTestClick({ begin, owner, tester, user }) {
   await popup.getByText("the offer").waitFor();
   await tester.convert(/[?&]clickid=([^&]+)/.exec(location)[1]);
   await popup.close();
-  await hand.press(page.getByRole("link", { name: "Delivery log" }));
+  const pages = page.getByRole("navigation", { name: "App", exact: true });
+  await hand.press(pages.getByRole("link", { name: "Rewards" }));
   await hand.press(log(page).getByRole("row").filter({ hasText: user }).getByRole("link"));
   await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
   await page.getByText("The user clicked the offer.").waitFor();

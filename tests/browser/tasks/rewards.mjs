@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 
 const FAILING_ENDPOINT_MILLISECONDS = 75_000;
 
-const log = (page) => page.getByRole("table", { name: "Delivery log" });
+const log = (page) => page.getByRole("table", { name: "Rewards", exact: true });
 const rowOf = (page, user) => log(page).getByRole("row").filter({ hasText: user });
 const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
 
@@ -85,7 +85,7 @@ export async function pauseLog(page, hand, user, earn) {
   const calls = page.requests.length;
   await page.waitForTimeout(3000);
   assert.equal(page.requests.length, calls, "nothing is asked for");
-  await hand.press(page.getByRole("button", { name: "Go on" }));
+  await hand.press(page.getByRole("button", { name: "Resume" }));
   await rowOf(page, user).waitFor();
 }
 
@@ -95,7 +95,7 @@ export async function switchOnAgain(page, hand, { appName, user, repair }) {
   const health = page.getByRole("table", { name: "Callback health" });
   await health.getByText("Switched off").waitFor();
   await hand.press(health.getByRole("link", { name: `Switch on again: ${appName}` }));
-  await page.getByText(/^Callbacks are switched off since /).waitFor();
+  await page.getByText(/^Callbacks have been switched off since /).waitFor();
   await repair();
   const button = page.getByRole("button", { name: "Switch on again" });
   await hand.press(button);

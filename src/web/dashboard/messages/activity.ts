@@ -17,23 +17,23 @@ export const activity = {
     title: "Needs attention",
     states: ({ state, waiting, dead }: EndpointHealth) =>
       [
-        state === "disabled" && "your receiver told us to stop, so no reward is sent.",
+        state === "disabled" && "your receiver told us to stop, so no callback is sent.",
         state === "failing" && "your receiver does not answer 2xx.",
         waiting > 0 && `${plural(waiting, "callback waits", "callbacks wait")}.`,
         dead > 0 && `${plural(dead, "callback was", "callbacks were")} given up, so users are not paid.`,
       ]
         .filter(Boolean)
         .join(" "),
-    repair: "Repair it",
+    repair: "Fix it",
     see: "See them",
     more: (apps: number) => `${plural(apps, "more app is", "more apps are")} listed under Callback health.`,
     late: (date: string) => `Ad figures are late: they are complete through ${date} only.`,
   },
-  log: "Open the delivery log",
+  log: "Open in Rewards",
   health: {
     title: "Callback health",
     none: "No app has a reward yet.",
-    seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in the delivery log`,
+    seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in Rewards`,
     enable: "Switch on again",
     enableOf: (app: string) => `Switch on again: ${app}`,
     sendAgain: "Send again",
@@ -41,13 +41,13 @@ export const activity = {
   },
   stateHints: {
     healthy: "",
-    failing: "Your receiver does not answer 2xx. Each reward is tried again by itself, until it is given up.",
-    disabled: "Your receiver told us to stop, so rewards wait. Repair it, then switch callbacks on.",
+    failing: "Your receiver does not answer 2xx. Each callback is tried again automatically until it is given up.",
+    disabled: "Your receiver told us to stop, so rewards wait. Fix it, then switch callbacks on again.",
     none: "Rewards wait until the app has a callback.",
   } satisfies Record<EndpointHealth["state"], string>,
   checklist: {
     title: "Go live",
-    intro: "Each step is ticked when it really happens.",
+    intro: "Each step is checked off once it really happens.",
     progress: (done: number, all: number) => `${count(done)} of ${plural(all, "step", "steps")} done`,
     at: (at: number) => `first on ${timeText(at)}`,
     steps: {

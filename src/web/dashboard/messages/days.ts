@@ -49,7 +49,7 @@ export const changes = {
       ? `Days up to ${dateText(through)} are final. When one of them still changes, you see it here for 400 days.`
       : "No day is final yet. A day is final once all of its figures are loaded and checked.",
   emptyTitle: "No final day has changed",
-  empty: "No final day has changed.",
+  empty: "A change appears here with its cause and time.",
   date: "Day",
   app: "App",
   revenue: "Revenue",

@@ -6,17 +6,17 @@ import { plural } from "../../shared/messages/plural";
 
 export const rewards = {
   title: "Rewards",
-  tableName: "Delivery log",
-  toLog: "Delivery log",
+  tableName: "Rewards",
+  toLog: "All rewards",
   intro: "The newest 10,000 rewards and what became of their callbacks, newest first.",
   live: "Live",
   paused: "Paused",
   pause: "Pause",
-  goOn: "Go on",
+  goOn: "Resume",
   pausedTooLong: "Paused while older rewards are open",
   restart: "Show the newest",
   behind: (ms: number) => `Behind by ${durationText(ms)}`,
-  stopped: "The log is not updated at present.",
+  stopped: "The list is not being updated.",
   app: "App",
   allApps: "All apps",
   badStatus: "Enter a status from 100 to 599.",
@@ -27,7 +27,7 @@ export const rewards = {
   emptyTitle: "No rewards yet",
   empty: "A reward appears here within seconds of its conversion.",
   none: "None of the newest 10,000 rewards matches these filters.",
-  noneOld: "None of the newest 10,000 rewards has this transaction ID. With an app chosen you can open an older one.",
+  noneOld: "None of the newest 10,000 rewards has this transaction ID. Choose an app to open an older one.",
   findOld: "Open the older reward",
   end: "These are all of the newest 10,000 rewards that match.",
 };
@@ -56,5 +56,5 @@ export const userData = {
   erased: (rewards: number) => `${plural(rewards, "reward was", "rewards were")} cleared.`,
   waiting: (rewards: number) =>
     `${plural(rewards, "reward is cleared once its callback has", "rewards are cleared once their callbacks have")} ended.`,
-  apps: (apps: number) => `${plural(apps, "app was", "apps were")} looked through.`,
+  apps: (apps: number) => `${plural(apps, "app was", "apps were")} searched.`,
 };

@@ -12,7 +12,8 @@ export const alarmsIntro =
   "A signed webhook tells you when a receiver fails or works again, when rewards are given up, when ad figures are late, and when a final day changes.";
 
 export const keys = {
-  intro: "A report key lets your scripts and BI tools read reports, or erase users. One key for each use is best.",
+  intro:
+    "A report key lets your scripts and BI tools read reports or rewards, or erase users. One key for each use is best.",
   labelHint: "Where the key is used, for example “Looker”.",
   empty: "Create one to read reports from a script or a BI tool.",
   made: "It is shown only this once. Keep it where you keep passwords.",
@@ -26,7 +27,8 @@ export const pubKey = {
   missing: "You have no Pub-Key yet. Your account manager makes one when you are approved.",
   ask: "Ask for a new one",
   askTitle: "Ask for a new Pub-Key",
-  askText: "Your account manager makes it. The old one then stops within two minutes, so have an app update ready.",
+  askText:
+    "Your account manager makes it. The old one then stops working within two minutes, so have an app update ready.",
   reason: "Reason",
   reasonHint: "For example: it was published by mistake.",
   send: "Send the request",
@@ -40,7 +42,7 @@ export const removal = {
   keys: "Revoke the report keys that they made",
   used: (scope: KeyScope, at: number | null) =>
     `${SCOPE_NAMES[scope]}. ${settings.lastUsed}: ${at === null ? common.never : timeText(at)}`,
-  keysText: "A key without a tick keeps working. A revoked key is refused at once, for good.",
+  keysText: "A key that is not selected keeps working. A revoked key is refused at once, for good.",
   noKeys: "No report key that they made still works.",
   keysFailed: "You can remove the member without the list. Their report keys then keep working until you revoke them.",
   remove: (keys: number) => `Remove and revoke ${plural(keys, "key", "keys")}`,
@@ -52,7 +54,7 @@ export const removal = {
     role === "analyst" || role === "user_support"
       ? "This role sees no keys or secrets. If they were an owner or a developer before, they could read these. "
       : `As ${role === "owner" ? "an" : "a"} ${ROLE_NAMES[role].toLowerCase()}, they could read these. `,
-  replace: "Replace what they must not use any more.",
+  replace: "Replace what they must no longer use.",
   pubKey: "they could see it. Ask for a new one there.",
   apps: "the callback secrets and click secrets that they made, and all callback URLs, with any key in them.",
   audit: "it says who made which secret. Each was shown once, to that member.",

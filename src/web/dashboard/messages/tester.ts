@@ -23,7 +23,7 @@ export const tester = {
   sent: "The test was sent.",
   result: "Result of the test",
   diagnosis: "Diagnosis",
-  severities: { problem: "Problem", advice: "Advice", ok: "In order" } satisfies Record<Finding["severity"], string>,
+  severities: { problem: "Problem", advice: "Advice", ok: "OK" } satisfies Record<Finding["severity"], string>,
 };
 
 /** Findings by their code. A code that is new to this page is shown by its own name. */
@@ -38,16 +38,16 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   method_refused: () => "Your server does not take this method here (405). Change the method, or the URL.",
   gone: () => "410 switches callbacks off: we stop calling until you switch them on again. Answer 2xx instead.",
   content_type_refused: () => "Your server does not take JSON here (415). POST sends application/json.",
-  busy: (status) => `Your receiver asks to be called later (${status}). It would be tried again.`,
+  busy: (status) => `Your receiver asks to be called later (${status}). A real callback would be tried again.`,
   signature_refused: (status) =>
     `Your receiver refuses a good signature (${status}). Check that it uses this app's secret and signs the exact bytes that are shown below.`,
   request_refused: (status) => `Your receiver refuses the request (${status}). The answer below may say why.`,
   server_error: (status) => `Your server failed (${status}). Its log says why.`,
   unexpected_status: (status) => `${status} counts as a failure. Only 2xx counts as delivered.`,
-  timeout: () => "Your receiver did not answer in time. Write the reward down and answer at once; do the rest later.",
+  timeout: () => "Your receiver did not answer in time. Save the reward and answer at once; do the rest later.",
   tls: () => "No secure connection could be made. Check that the certificate is valid for this host and not expired.",
   unreachable: () => "No connection could be made. Check the host of the URL, and that a firewall lets us in.",
-  broken_answer: () => "The answer broke off before its end. Check your server and what stands before it.",
+  broken_answer: () => "The answer broke off before its end. Check your server and any proxy in front of it.",
   forbidden: () => "This address may not be called: it is private or not allowed.",
   asks_to_disable: () => "The header “webhook-delivery: disable” in the answer switches callbacks off. Leave it out.",
   answers_a_page: () =>
@@ -80,23 +80,23 @@ export const rotation = {
   title: "Rotate the callback secret",
   steps: {
     make: "Make a new secret",
-    teach: "Teach your receiver",
+    teach: "Add it to your receiver",
     accepts: "Test the new secret",
     refuses: "Test a wrong signature",
-    end: "End the former secret",
+    end: "End the old secret",
   },
   texts: {
-    make: "From then on each call is signed with the new secret and with the former one. No call is lost.",
-    teach: "Add the new secret to your receiver beside the former one. It is shown only this once.",
+    make: "From then on each call is signed with the new secret and with the old one. No call is lost.",
+    teach: "Add the new secret to your receiver beside the old one. It is shown only this once.",
     accepts:
-      "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you do not have the new secret any more, make another.",
+      "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you no longer have the new secret, make another.",
     refuses: "The next test has a wrong signature, as a forger would send it. Your receiver must not answer 2xx.",
-    end: "Both tests passed. Calls are signed with the new secret alone from now on. Then remove the former one from your receiver.",
+    end: "Both tests passed. Calls are signed with the new secret alone from now on. Then remove the old one from your receiver.",
   },
   secret: "New callback secret",
   make: "Make the secret",
   makeAnother: "I do not have it: make another",
-  taught: "My receiver knows it",
+  taught: "My receiver has it",
   test: "Send the test",
   again: "Send it again",
   testing: "Waiting for an answer (up to 20 seconds)…",
@@ -108,8 +108,8 @@ export const rotation = {
   },
   failed: {
     accepts:
-      "Not passed: your receiver does not accept the new secret yet. The former one still signs, so no reward is lost.",
+      "Not passed: your receiver does not accept the new secret yet. The old one still signs, so no reward is lost.",
     refuses:
-      "Not passed: your receiver must refuse a wrong signature by a 4xx. Have it check the signature, then test again.",
+      "Not passed: your receiver must refuse a wrong signature with a 4xx. Have it check the signature, then test again.",
   },
 };
