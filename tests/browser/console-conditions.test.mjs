@@ -82,11 +82,11 @@ test("an admin does not undo what another has done to an offer", async () => {
 
   const { page, hand } = second;
   await hand.press(page.getByRole("button", { name: "Pay clicks", exact: false }));
-  await hand.press(inDialog(page, "Pay them by the terms in force"));
+  await hand.press(inDialog(page, "Pay them under current terms"));
   await learn(dialog(page), "check that you still want this.");
   await page.locator(".heading").getByText("Switched off").waitFor();
-  await hand.press(inDialog(page, "Pay them by the terms in force"));
-  await said(page, "Clicks made before now are paid by the terms in force.");
+  await hand.press(inDialog(page, "Pay them under current terms"));
+  await said(page, "Clicks made before now are paid under the current terms.");
   const kept = await signpost.operator("GET", call);
   assert.equal(kept.active, false);
   assert.ok(kept.terms_since > 0);
@@ -114,11 +114,11 @@ test("an admin does not undo what another has done to an app", async () => {
   await said(first.page, "Saved.");
 
   const { page, hand } = second;
-  await hand.press(page.getByRole("button", { name: "Pay clicks before now by current terms" }));
-  await hand.press(inDialog(page, "Pay them by current terms"));
+  await hand.press(page.getByRole("button", { name: "Pay clicks before now under current terms" }));
+  await hand.press(inDialog(page, "Pay them under current terms"));
   await learn(dialog(page), "check that you still want this.");
-  await hand.press(inDialog(page, "Pay them by current terms"));
-  await page.getByText(/^Clicks made before .* are paid by the present terms/).waitFor();
+  await hand.press(inDialog(page, "Pay them under current terms"));
+  await page.getByText(/^Clicks made before .* are paid under the current terms/).waitFor();
   const kept = await signpost.operator("GET", call);
   assert.equal(kept.max_rewards_per_user_day, 40);
   assert.ok(kept.terms_since > 0);
@@ -149,9 +149,9 @@ for (const hours of [-3, 3]) {
       Date.now = () => now() + wrong;
     }, hours * HOUR);
     await page.goto(`/console${call}`);
-    await hand.press(page.getByRole("button", { name: "Pay clicks before now by current terms" }));
-    await hand.press(inDialog(page, "Pay them by current terms"));
-    await page.getByText(/^Clicks made before .* are paid by the present terms/).waitFor();
+    await hand.press(page.getByRole("button", { name: "Pay clicks before now under current terms" }));
+    await hand.press(inDialog(page, "Pay them under current terms"));
+    await page.getByText(/^Clicks made before .* are paid under the current terms/).waitFor();
     const { terms_since } = await signpost.operator("GET", call);
     assert.ok(Math.abs(terms_since - Date.now() / 1000) < HOUR / 2000, String(terms_since));
     await closePage(page);

@@ -140,7 +140,7 @@ test("a revoked token that is still used is found by the token, and mended with 
   await closePage(page);
 });
 
-test("clicks that were saved up before a payout fell are seen, and paid by the terms in force", async () => {
+test("clicks that were saved up before a payout fell are seen, and paid under the current terms", async () => {
   const { signpost } = shared;
   const partner = await addPartner(signpost, "stockpile", "45000000");
   const clicks = await Promise.all(["saver-1", "saver-2"].map((user) => partner.click(user)));
@@ -154,7 +154,7 @@ test("clicks that were saved up before a payout fell are seen, and paid by the t
   await page.goto("/console");
   await walk.follow(page, hand, "Service");
   const day = await walk.compareDay(page, hand, "45000000", today());
-  await day.getByText(/ 1 \(100\.0%\) were paid by earlier terms/).waitFor();
+  await day.getByText(/ 1 \(100\.0%\) were paid under earlier terms/).waitFor();
 
   // The reward says by which terms it was paid, and leads to its offer.
   await walk.find(page, hand, clicks[0]);

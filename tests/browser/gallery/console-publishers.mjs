@@ -270,7 +270,7 @@ export const views = ({ admin, support }) => ({
   "console-app-terms": {
     path: APP,
     cookie: admin,
-    act: press("Pay clicks before now by current terms"),
+    act: press("Pay clicks before now under current terms"),
     shows: dialog,
     isOverlay: true,
   },

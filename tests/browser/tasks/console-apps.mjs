@@ -53,11 +53,11 @@ export async function decideAfterAnother(page, hand, meanwhile) {
 
 export async function payOlderClicks(page, hand) {
   const region = part(page, "Terms of older clicks");
-  await region.getByText("Each click is paid by the terms of its time.").waitFor();
-  await hand.press(region.getByRole("button", { name: "Pay clicks before now by current terms" }));
-  await dialog(page).getByText("It cannot be taken back, only be moved to a later time.").waitFor();
-  await hand.press(inDialog(page, "Pay them by current terms"));
-  await region.getByText(/^Clicks made before .* are paid by the present terms/).waitFor();
+  await region.getByText("Each click is paid under the terms of its time.").waitFor();
+  await hand.press(region.getByRole("button", { name: "Pay clicks before now under current terms" }));
+  await dialog(page).getByText("This cannot be undone, only moved to a later time.").waitFor();
+  await hand.press(inDialog(page, "Pay them under current terms"));
+  await region.getByText(/^Clicks made before .* are paid under the current terms/).waitFor();
 }
 
 export async function testCallback(page, hand, verdict) {

@@ -83,13 +83,13 @@ export async function lowerPayout(page, hand, payout) {
   const row = changes.getByRole("row", { name: /Payout in USD/ });
   assert.match(await row.innerText(), new RegExp(`1\\.25\\s+${payout}`));
   await dialog(page).getByText("Clicks made before you save keep the terms they were made under").waitFor();
-  await hand.tick(dialog(page).getByRole("checkbox", { name: /Pay clicks made before by the new terms/ }));
+  await hand.tick(dialog(page).getByRole("checkbox", { name: /Pay earlier clicks under the new terms/ }));
   await hand.press(inDialog(page, "Save"));
   await said(page, "The offer is saved.");
   const terms = page.getByRole("table", { name: "Terms" });
   await terms.getByText(`${payout} USD`).waitFor();
   await terms.getByText("1.25 USD").waitFor();
-  await page.getByText(/Clicks made before .* are paid by the terms in force, too\./).waitFor();
+  await page.getByText(/Clicks made before .* are paid under the current terms, too\./).waitFor();
 }
 
 /** A change that meets another is not saved over it. What only the other has changed is taken as it is. */

@@ -79,9 +79,9 @@ export async function compareDay(page, hand, app, date) {
 /** On the page of an offer: clicks made so far are paid by what is in force. */
 export async function payOlderClicks(page, hand) {
   const terms = part(page, "Terms");
-  await hand.press(terms.getByRole("button", { name: "Pay clicks before now by the terms in force" }));
-  await dialog(page).getByText("It cannot be taken back, only be moved to a later time.").waitFor();
-  await hand.press(inDialog(page, "Pay them by the terms in force"));
-  await said(page, "Clicks made before now are paid by the terms in force.");
-  await terms.getByText(/Clicks made before .* are paid by the terms in force, too\./).waitFor();
+  await hand.press(terms.getByRole("button", { name: "Pay clicks before now under current terms" }));
+  await dialog(page).getByText("This cannot be undone, only moved to a later time.").waitFor();
+  await hand.press(inDialog(page, "Pay them under current terms"));
+  await said(page, "Clicks made before now are paid under the current terms.");
+  await terms.getByText(/Clicks made before .* are paid under the current terms, too\./).waitFor();
 }

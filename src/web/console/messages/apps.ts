@@ -79,22 +79,22 @@ export const decisions = {
 export const terms = {
   title: "Terms of older clicks",
   intro:
-    "A click is paid by the currency that the app had when the click was made, also if the conversion comes weeks later. " +
-    "After a mistyped rate you can end that: clicks made before now are then paid by the present currency.",
-  now: (rate: string) => `The present currency: ${rate}.`,
-  none: "Each click is paid by the terms of its time.",
+    "A click is paid in the currency that the app had when the click was made, even if the conversion comes weeks later. " +
+    "After a mistyped rate you can end that: clicks made before now are then paid in the current currency.",
+  now: (rate: string) => `The current currency: ${rate}.`,
+  none: "Each click is paid under the terms of its time.",
   since: (at: number) =>
-    `Clicks made before ${timeText(at)} are paid by the present terms; later ones by those of their time.`,
-  pay: "Pay clicks before now by current terms",
-  payTitle: "Pay clicks before now by the current terms?",
+    `Clicks made before ${timeText(at)} are paid under the current terms; later ones under those of their time.`,
+  pay: "Pay clicks before now under current terms",
+  payTitle: "Pay clicks before now under current terms?",
   payText: (rate: string) => [
     `Conversions still to come of clicks made before now are paid at ${rate}. Users may get more or less than they were shown.`,
     "Rewards that were paid already stay as they are.",
-    "It cannot be taken back, only be moved to a later time.",
+    "This cannot be undone, only moved to a later time.",
     "Correct the currency first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
   ],
-  payIt: "Pay them by current terms",
-  done: "Clicks made before now are paid by the current terms.",
+  payIt: "Pay them under current terms",
+  done: "Clicks made before now are paid under the current terms.",
 };
 
 export const callback = {

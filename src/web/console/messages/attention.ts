@@ -51,7 +51,7 @@ const REASONS: Record<string, string> = {
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
-  terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
+  terms_lost: "The catalog does not have this revision. Nobody is paid under it until it is entered.",
   ledger_behind: "The reports have less than the log.",
   log_behind: "The log has less than the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",

@@ -40,7 +40,7 @@ export const reconcile = {
     rewards === 0
       ? "No rewards on this day."
       : `${plural(rewards, "reward", "rewards")}. ${shareText(late, rewards)} came more than 24 hours after the click, ` +
-        `and ${shareText(old, rewards)} were paid by earlier terms, as promised at the click.`,
+        `and ${shareText(old, rewards)} were paid under earlier terms, as promised at the click.`,
   outboxes: "By outbox",
   outbox: "Outbox",
   rewardsCount: "Rewards",

@@ -128,11 +128,11 @@ export const service = {
   rewards: {
     title: "Rewards from old clicks and old terms",
     note: (day: string) =>
-      `Of ${day}, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.`,
+      `Of ${day}, in UTC. A click is paid under the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid under the current terms, with the button under the terms of the offer or of the app.`,
     app: "App",
     rewards: "Rewards",
     late: "After 24 hours",
-    old: "By earlier terms",
+    old: "Under earlier terms",
   },
   limits: {
     title: "Near a limit",

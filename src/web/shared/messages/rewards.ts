@@ -76,7 +76,7 @@ export const story = {
   terms: "Terms",
   termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}, as at the click`,
   paidBy: (paying: number, isSuperseded: boolean) =>
-    `Paid by offer ${revisionText(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
+    `Paid under offer ${revisionText(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
   happened: "What happened",
   steps: {
     click: "The user clicked the offer.",
