@@ -45,14 +45,14 @@ for (const Hand of HANDS) {
     const page = await shared.open({ cookie: admin });
     const hand = new Hand(page);
     await page.goto("/console?kind=held");
-    await page.getByText("Choose all 2 shown").waitFor();
-    await hand.tick(page.getByRole("checkbox", { name: "Choose all 2 shown" }));
+    await page.getByText("Select all 2 shown").waitFor();
+    await hand.tick(page.getByRole("checkbox", { name: "Select all 2 shown" }));
     const sum = await page.getByText(/^2 rewards, \$[0-9.]+ in all$/).innerText();
-    await hand.tick(page.getByRole("checkbox", { name: /^Choose [0-9a-f]{8}-/ }).first(), false);
+    await hand.tick(page.getByRole("checkbox", { name: /^Select [0-9a-f]{8}-/ }).first(), false);
     const half = await page.getByText(/^1 reward, \$[0-9.]+ in all$/).innerText();
     const dollars = (text) => Number(/\$([0-9.]+)/.exec(text)[1]);
     assert.equal(dollars(sum).toFixed(2), (2 * dollars(half)).toFixed(2));
-    await hand.tick(page.getByRole("checkbox", { name: "Choose all 2 shown" }));
+    await hand.tick(page.getByRole("checkbox", { name: "Select all 2 shown" }));
     await hand.press(page.getByRole("button", { name: "Approve…", exact: true }));
     const dialog = page.getByRole("dialog");
     await dialog.getByText(`2 rewards of 1 app, $${dollars(sum).toFixed(2)} in all.`).waitFor();
@@ -138,7 +138,7 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
   const list = page.getByRole("table", { name: "What is open" });
   for (const [subject, publisher, reason] of [
     ["kite, 17 Nov 2026", "kite", "A source has not confirmed its clicks or revenue of the day."],
-    ["lumen-arcade, 17 Nov 2026", "lumen-arcade", "A source has other sums than the reports."],
+    ["lumen-arcade, 17 Nov 2026", "lumen-arcade", "A source has other totals than the reports."],
     ["panels: 2026-11-17", "panels", "The reports have less than the log."],
   ]) {
     const row = list.getByRole("row").filter({ has: page.getByRole("link", { name: publisher, exact: true }) });

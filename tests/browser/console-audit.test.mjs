@@ -84,7 +84,7 @@ const shared = suite({ facts: false }, async (signpost) => {
     ["Restated a day", "Publisher lumen-arcade", "3 Nov 2026"],
     ["Published all changes"],
     ["Approved a reward", `App ${WEB_APP}`, one.transactionId, "“the advertiser saw the visit”"],
-    ["Took a reward back", `App ${WEB_APP}`, taken.transactionId, "“a click farm”"],
+    ["Reversed a reward", `App ${WEB_APP}`, taken.transactionId, "“a click farm”"],
     [
       "Rejected conversions",
       `App ${WEB_APP}`,
@@ -116,7 +116,7 @@ for (const Hand of HANDS) {
     const linkOf = (action, name) =>
       table.getByRole("row").filter({ hasText: action }).getByRole("link", { name }).first();
     for (const [action, name, path] of [
-      ["Took a reward back", /^Reward/, /\/apps\/10000003\/rewards\/[^/]+$/],
+      ["Reversed a reward", /^Reward/, /\/apps\/10000003\/rewards\/[^/]+$/],
       ["Erased a user", /^App/, /\/apps\/10000003$/],
       ["Issued a token", /^Advertiser/, /\/advertisers\/kite$/],
       ["Changed an offer", /^Offer/, /\/offers\/70155$/],

@@ -75,7 +75,7 @@ for (const Hand of HANDS) {
     await closePage(list);
   });
 
-  test(`an operator takes a reward back by ${Hand.handName}`, async () => {
+  test(`an operator reverses a reward by ${Hand.handName}`, async () => {
     const user = `taken-${Hand.handName}`;
     await survey(user);
     const page = await shared.open({ cookie: admin });
@@ -84,10 +84,10 @@ for (const Hand of HANDS) {
     await tasks.filterByUser(page, hand, user);
     const settling = {
       user,
-      button: "Take back",
+      button: "Reverse",
       reason: "a click farm",
       becomes: "reversed",
-      said: "It is taken back.",
+      said: "It is reversed.",
     };
     await tasks.settleOne(page, hand, settling);
     await closePage(page);
@@ -120,7 +120,7 @@ test("support sees rewards and settles none", async () => {
   await page.goto(`/console/apps/${WEB_APP}/rewards/${transactionId}`);
   await page.getByText("What happened").waitFor();
   await page.getByText("seen-by-support", { exact: true }).waitFor();
-  for (const name of ["Take back…", "Erase this user…"]) {
+  for (const name of ["Reverse…", "Erase this user…"]) {
     assert.equal(await page.getByRole("button", { name }).count(), 0, name);
   }
   await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);

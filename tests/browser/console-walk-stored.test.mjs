@@ -50,7 +50,7 @@ test("a batch without an answer is found, its sums are compared, and it arrives 
 
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
-  await walk.followAttention(page, hand, "Totals late", "arrive by themselves then", /^Compare the sums: /);
+  await walk.followAttention(page, hand, "Totals late", "are sent again automatically", /^Compare the totals: /);
   await page.getByRole("heading", { name: "Service" }).waitFor();
   const unsent = walk.part(page, "Not in the reports yet");
   await unsent.getByText("Totals late").waitFor();
@@ -125,8 +125,8 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
     .getByText(/ agrees: every reward and reversal is in the ledger\.$/)
     .waitFor();
 
-  const late = `Compare the sums: ${outbox}: ledger: batch after 999`;
-  await walk.followAttention(page, hand, "Totals late", "arrive by themselves then", late);
+  const late = `Compare the totals: ${outbox}: ledger: batch after 999`;
+  await walk.followAttention(page, hand, "Totals late", "are sent again automatically", late);
   await page.getByRole("heading", { name: "Service" }).waitFor();
   const row = walk.part(page, "Not in the reports yet").getByRole("row", { name: /Totals late/ });
   await row.getByText(`${outbox}: ledger: batch after 999`).waitFor();

@@ -102,7 +102,7 @@ export async function approveHeld(given) {
   await untilHeld(given.signpost, 2);
   const { page, hand } = await given.begin(given.admin);
   await openTile(page, hand, /^Held for review 2$/);
-  await hand.tick(page.getByRole("checkbox", { name: "Choose all 2 shown" }));
+  await hand.tick(page.getByRole("checkbox", { name: "Select all 2 shown" }));
   const [sum] = /\$[\d.]+/.exec(await page.getByText(/^2 rewards, \$[\d.]+ in all$/).innerText());
   await hand.press(page.getByRole("button", { name: "Approve…", exact: true }));
   await dialog(page).getByText(`2 rewards of 1 app, ${sum} in all.`).waitFor();

@@ -130,7 +130,7 @@ export async function editMany(page, hand, id, names) {
   await hand.write(page.getByLabel("Name, ID or promoted app"), id);
   await page.getByText("2 offers", { exact: true }).waitFor();
   for (const name of names) {
-    await hand.tick(page.getByRole("checkbox", { name: `Tick ${name}`, exact: true }));
+    await hand.tick(page.getByRole("checkbox", { name: `Select ${name}`, exact: true }));
   }
   await hand.press(page.getByRole("button", { name: "Change…", exact: true }));
   await hand.write(dialog(page).getByLabel("Payouts, change in %"), "10");

@@ -61,7 +61,7 @@ export const tokens = {
   token: "Token",
   revoke: "Revoke",
   revokeTitle: (serial: string) => `Revoke token ${serial}?`,
-  revokeText: "Postbacks with it are refused within two minutes. It cannot be taken back.",
+  revokeText: "Postbacks with it are refused within two minutes. This cannot be undone.",
   revokeLast: "It is the only valid token: no postback of this advertiser is taken until you issue another.",
   revoked: (serial: string) => `Token ${serial} is revoked. Its postbacks are refused within two minutes.`,
   emptyTitle: "No token yet",

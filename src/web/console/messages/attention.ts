@@ -31,13 +31,13 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   near_limit:
     "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
   batch_refused:
-    "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+    "Totals of clicks or revenue that the reports rejected, so the reports are too low. Tell the developers; the totals are safe, and are sent again every 5 minutes.",
   batch_late:
-    "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+    "Totals of clicks or revenue that were sent to the reports five times without an answer. Reports are too low until they arrive; the totals are safe, and are sent again automatically. Tell the developers if they stay.",
   differs:
-    "Days on which the reports and the log of rewards or clicks have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
+    "Days on which the reports and the log of rewards or clicks have different totals. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
   unconfirmed:
-    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
+    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other totals. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
   facts_late:
@@ -68,7 +68,7 @@ const REASONS: Record<string, string> = {
   ledger_restored: "Clicks and revenue arrive again by themselves.",
   not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",
-  differs: "A source has other sums than the reports. “Restate” shows what would change.",
+  differs: "A source has other totals than the reports. “Restate” shows what would change.",
 };
 
 function reasonText(reason: string): string {
@@ -81,7 +81,7 @@ export const attention = {
   note: "Everything that needs a decision or a repair, oldest first.",
   tableName: "What is open",
   open: "open",
-  tick: (subject: string) => `Choose ${subject}`,
+  tick: (subject: string) => `Select ${subject}`,
   kinds: "Kinds",
   nothingOf: "Nothing open:",
   all: "Everything",
@@ -100,8 +100,8 @@ export const attention = {
     disabled: "Switch on",
     failing: "See the app",
     near_limit: "See the service",
-    batch_refused: "Compare the sums",
-    batch_late: "Compare the sums",
+    batch_refused: "Compare the totals",
+    batch_late: "Compare the totals",
     differs: "Compare the day",
     unconfirmed: "See the facts",
     terms_lost: "See the terms",

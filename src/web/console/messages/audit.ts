@@ -42,10 +42,10 @@ const OPERATOR_ACTIONS: Record<string, string> = {
   object_restored: "Put an object back to an earlier time",
   reward_approved: "Approved a reward",
   reward_rejected: "Rejected a conversion",
-  reward_reversed: "Took a reward back",
+  reward_reversed: "Reversed a reward",
   rewards_approved: "Approved rewards",
   rewards_rejected: "Rejected conversions",
-  rewards_reversed: "Took rewards back",
+  rewards_reversed: "Reversed rewards",
 };
 
 const CREATED: Record<string, string> = {

@@ -43,10 +43,10 @@ const usedOf = (used?: number) => (used === undefined ? "" : `${count(used)} of 
 /** Changes several offers at once. */
 export const editMany = {
   ticked: (offers: number) =>
-    offers === 0 ? "Tick offers to change several at once." : plural(offers, "offer", "offers"),
+    offers === 0 ? "Select offers to change several at once." : plural(offers, "offer", "offers"),
   edit: "Change…",
-  clear: "Untick all",
-  all: (offers: number) => `Tick all ${count(offers)} shown`,
+  clear: "Clear the selection",
+  all: (offers: number) => `Select all ${count(offers)} shown`,
   title: (offers: number) => `Change ${plural(offers, "offer", "offers")}`,
   intro: "Choose what to change. Everything else stays as it is. You see each change before it is saved.",
   doneSoFar: (done: number, left: number) =>
@@ -84,7 +84,7 @@ export const editMany = {
 };
 
 export const offers = {
-  tick: (name: string) => `Tick ${name}`,
+  tick: (name: string) => `Select ${name}`,
   title: "Offers",
   intro: "Offers that users can click and earn from. Changes are live within two minutes.",
   create: "Create an offer",

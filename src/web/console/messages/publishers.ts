@@ -264,7 +264,7 @@ export const facts = {
 };
 
 export const changedSums = {
-  table: "Sums before and after",
+  table: "Totals before and after",
   app: "App",
   all: "All apps",
   clicksBefore: "Clicks before",
@@ -278,7 +278,7 @@ export const restate = {
   of: (date: string) => `Restate ${dateText(date)}`,
   title: (date: string) => `Restate ${dateText(date)}?`,
   intro:
-    "Asks the outboxes and click counters for their sums of this day, and corrects the clicks and revenue that Signpost counted. Loaded facts stay.",
+    "Asks the outboxes and click counters for their totals of this day, and corrects the clicks and revenue that Signpost counted. Loaded facts stay.",
   asking: "Asking the sources…",
   changes: (apps: number) => `Clicks or revenue of ${plural(apps, "app", "apps")} would change.`,
   nothing: "Nothing would change: the sources report what the reports have.",

@@ -26,9 +26,9 @@ export const reconcile = {
   outboxDiffers: (outboxes: number[]) =>
     `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
     "from what the ledger has of it. The side that is behind was restored to an earlier time or damaged.",
-  ledgerDiffers: "Every outbox agrees with what the ledger has of it, so the ledger's stored sums were damaged.",
+  ledgerDiffers: "Every outbox agrees with what the ledger has of it, so the ledger's stored totals were damaged.",
   behind: { ledger: "the ledger is behind", log: "the outbox is behind" },
-  sums: "Sums of the day",
+  sums: "Totals of the day",
   what: "What",
   amount: "USD",
   paid: "Paid by the app's outboxes, rewards less reversals",

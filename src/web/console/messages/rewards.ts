@@ -30,8 +30,8 @@ export const rewards = {
   replayIgnores: "The filter by reason does not count here.",
 };
 
-const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Take back" };
-const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected", reverse: "taken back" };
+const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Reverse" };
+const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected", reverse: "reversed" };
 
 /** Codes of refusals, besides those of conversions. */
 const REFUSALS: Record<string, string> = {
@@ -44,7 +44,7 @@ export const settle = {
   titles: {
     approve: "Approve this reward?",
     reject: "Reject this conversion?",
-    reverse: "Take this reward back?",
+    reverse: "Reverse this reward?",
   } satisfies Record<Settling, string>,
   texts: {
     approve: "The user is paid, the publisher is told by a callback, and the advertiser owes the payout.",
@@ -54,7 +54,7 @@ export const settle = {
   done: {
     approve: "It is approved.",
     reject: "It is rejected.",
-    reverse: "It is taken back.",
+    reverse: "It is reversed.",
   } satisfies Record<Settling, string>,
   reason: "Reason",
   reasonHint: "At most 200 characters. The log keeps it, and the publisher gets it with the callback.",
@@ -65,8 +65,8 @@ export const settle = {
   manyTitle: (app: string) => `Approve or reject rewards of ${app}`,
   manyReason: "Choose a reason, too: an approval pays what was refused for it.",
   manyHint:
-    "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones taken back.",
-  manyNone: "Rejected and reversed rewards cannot be settled.",
+    "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones reversed.",
+  manyNone: "Rejected and reversed rewards cannot be changed.",
   action: "What to do",
   actionHints: {
     approve: "pays each user and tells the publisher",
@@ -92,7 +92,7 @@ export const settle = {
   resultTitle: (action: Settling, settled: number, payout: number) =>
     `${plural(settled, "reward was", "rewards were")} ${DONE[action]}, ${money(payout)} in all`,
   already: (number: number) => `${plural(number, "was", "were")} in this state already.`,
-  refusedTitle: (number: number) => `${plural(number, "was", "were")} not settled:`,
+  refusedTitle: (number: number) => `${plural(number, "was", "were")} not changed:`,
   refusedOf: (code: string, number: number) => `${count(number)}: ${REFUSALS[code] ?? codeText(code)}`,
   again: (number: number) => `Approve ${count(number)} despite this`,
   refusal: (code: string) => REFUSALS[code] ?? null,
@@ -100,7 +100,7 @@ export const settle = {
 
 /** Of those that are ticked in Attention. */
 export const decide = {
-  all: (all: number) => (all === 1 ? "Choose it" : `Choose all ${count(all)} shown`),
+  all: (all: number) => (all === 1 ? "Select it" : `Select all ${count(all)} shown`),
   ticked: (ticked: number, payout: number) => `${plural(ticked, "reward", "rewards")}, ${money(payout)} in all`,
   title: (action: Settling, rewards: number) => `${NAMES[action]} ${plural(rewards, "reward", "rewards")}?`,
   text: (rewards: number, apps: number, payout: number) =>
@@ -110,7 +110,7 @@ export const decide = {
 export const erase = {
   button: "Erase this user",
   title: "Erase this user?",
-  text: "The user's ID, device IDs and custom values are cleared from every reward of this app. Amounts stay. It cannot be undone, and rewards of this user cannot be settled or sent again afterwards.",
+  text: "The user's ID, device IDs and custom values are cleared from every reward of this app. Amounts stay. This cannot be undone. Afterwards, rewards of this user cannot be approved, rejected, reversed or sent again.",
   what: "user ID",
   done: (erased: number, waiting: number) =>
     `${plural(erased, "reward was", "rewards were")} cleared.${waiting > 0 ? ` ${plural(waiting, "follows", "follow")} once the callback is done.` : ""}`,

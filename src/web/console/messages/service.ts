@@ -123,7 +123,7 @@ export const service = {
   },
   unsent: {
     title: "Not in the reports yet",
-    none: "Sums of clicks and revenue reach the reports within about 10 seconds. None has waited for longer than two minutes.",
+    none: "Totals of clicks and revenue reach the reports within about 10 seconds. None has waited for longer than two minutes.",
   },
   rewards: {
     title: "Rewards from old clicks and old terms",
