@@ -67,11 +67,7 @@ const shared = suite({ facts: false }, async (signpost) => {
     ["Issued a Pub-Key", `Publisher ${PUBLISHER}`],
     ["Created a report key", `Publisher ${PUBLISHER}`, `“Looker, daily”, key ${key.key_id}`],
     ["Revoked a report key", `Publisher ${PUBLISHER}`, `key ${key.key_id}`],
-    [
-      "Changed an app",
-      `App ${WEB_APP}`,
-      "Fallback hosts: none → play.example.com; Rewards for each user and day: 3 → 50",
-    ],
+    ["Changed an app", `App ${WEB_APP}`, "Fallback hosts: none → play.example.com; Rewards per user per day: 3 → 50"],
     ["Created an advertiser", "Advertiser kite"],
     ["Issued a token", "Advertiser kite", `serial ${token.token_id}`],
     ["Revoked a token", "Advertiser kite", `serial ${token.token_id}`],

@@ -107,8 +107,8 @@ test("an admin does not undo what another has done to an app", async () => {
   const { signpost } = shared;
   const call = "/apps/10000001";
   const [first, second] = await openTwice(`/console${call}`, `/v1/operator${call}`);
-  const decisions = first.page.getByRole("region", { name: "What you decide for it", exact: true });
-  await first.hand.write(decisions.getByLabel("Rewards for each user and day"), "40");
+  const decisions = first.page.getByRole("region", { name: "Your settings for this app", exact: true });
+  await first.hand.write(decisions.getByLabel("Rewards per user per day"), "40");
   await first.hand.press(decisions.getByRole("button", { name: "Save", exact: true }));
   await first.hand.press(inDialog(first.page, "Save the changes"));
   await said(first.page, "Saved.");
@@ -125,7 +125,7 @@ test("an admin does not undo what another has done to an app", async () => {
 
   // A change of another field counts, too: the write is of the whole document.
   await putApp(signpost, "10000001", { name: "Lumen Arcade Two" });
-  const typed = page.getByRole("region", { name: "What you decide for it", exact: true });
+  const typed = page.getByRole("region", { name: "Your settings for this app", exact: true });
   await hand.write(typed.getByLabel("Ports for its callback, besides 443"), "8443");
   await hand.press(typed.getByRole("button", { name: "Save", exact: true }));
   await hand.press(inDialog(page, "Save the changes"));

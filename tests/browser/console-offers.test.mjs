@@ -159,7 +159,7 @@ test("support reads an offer and changes none", async () => {
   assert.equal(await page.getByRole("button", { name: "Create an offer" }).count(), 0);
   assert.equal(await page.getByRole("link", { name: "Import", exact: true }).count(), 0);
   await page.goto("/console/offers/23990");
-  await page.getByText("Your role reads offers.").waitFor();
+  await page.getByText("Your role can only view offers.").waitFor();
   assert.ok(await page.getByRole("textbox", { name: "Name", exact: true }).isDisabled());
   for (const name of ["Review and save", "Switch off"]) {
     assert.equal(await page.getByRole("button", { name }).count(), 0, name);

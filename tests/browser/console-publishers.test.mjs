@@ -170,7 +170,7 @@ test("a request for a new Pub-Key stands above the publishers and is closed by t
   await hand.press(page.getByRole("button", { name: `Issue a new key: ${id}` }));
   await page
     .getByRole("dialog")
-    .getByText(/The present key stops working everywhere within two minutes/)
+    .getByText(/The current key stops working everywhere within two minutes/)
     .waitFor();
   const key = await tasks.takeKey(page, hand);
   assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, key);

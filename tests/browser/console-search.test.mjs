@@ -228,7 +228,7 @@ for (const Hand of HANDS) {
     // What may be a credential may also be a user's id.
     const other = "0123456789ABCDEF0123456789ABCDEF";
     await paste(page, new Hand(page), other);
-    await page.getByText("No key or token is this one.").waitFor();
+    await page.getByText("No key or token matches.").waitFor();
     await new Hand(page).write(page.getByLabel("App", { exact: true }), WEB_APP);
     await page.keyboard.press("Enter");
     await page.getByText("No match").waitFor();
@@ -261,7 +261,7 @@ test("a part that does not answer is said, and nothing opens by itself", async (
     },
   });
   await page.goto(`/console/search#${new URLSearchParams({ text: DEMO })}`);
-  await page.getByText("A part of the store did not answer").waitFor();
+  await page.getByText("A part of Signpost did not answer").waitFor();
   await page.getByRole("link", { name: "Lumen Arcade", exact: true }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/console/search");
   await closePage(page);
@@ -291,7 +291,7 @@ test("a click whose record has left shows what became of it", async () => {
   await page.goto("/console/service");
   await page.getByRole("heading", { name: "Service" }).waitFor();
   await paste(page, hand, unpaid);
-  await page.getByRole("heading", { name: "Click that is not kept any more" }).waitFor();
+  await page.getByRole("heading", { name: "Click that is no longer kept" }).waitFor();
   await page.getByText("No conversion of this click came in time.").waitFor();
   await paste(page, hand, paid);
   const became = page.getByRole("table", { name: "What became of it" });

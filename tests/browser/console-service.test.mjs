@@ -139,12 +139,12 @@ test("while nothing is known of other instances, the page tells of the one that 
   await serviceWith(page, null);
   await page.goto("/console/service");
   const room = part(page, ROOM);
-  await room.getByText("The counts of other instances are not known at present.").waitFor();
+  await room.getByText("The counts of other instances are not known right now.").waitFor();
   await room
     .getByRole("row", { name: /^Sign-ins/ })
     .getByText("0 of 32")
     .waitFor();
-  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("It is not known at present").waitFor();
+  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("This is not known right now").waitFor();
   await part(page, "Publication").getByText("2 publishers").waitFor();
   await closePage(page);
 });

@@ -63,9 +63,9 @@ test("a list that cannot be updated says so, and goes on by itself", async () =>
   await page.getByText("Nothing in this list").waitFor();
   const isOfAttention = (url) => url.pathname === path;
   await page.route(isOfAttention, (route) => route.abort("internetdisconnected"));
-  await page.getByText("Not updated at present").waitFor();
+  await page.getByText("Not being updated").waitFor();
   await page.getByText("Nothing in this list").waitFor();
   await page.unroute(isOfAttention);
-  await page.getByText("Not updated at present").waitFor({ state: "detached" });
+  await page.getByText("Not being updated").waitFor({ state: "detached" });
   await closePage(page);
 });

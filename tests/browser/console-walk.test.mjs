@@ -68,7 +68,7 @@ for (const [number, Hand] of HANDS.entries()) {
     const [{ transaction_id: id }] = await partner.entries("reason=conversion_capped");
     const page = await shared.open({ cookie: admin });
     const hand = new Hand(page);
-    await walk.followAttention(page, hand, "Earned beyond a cap", "Approve them to pay all the same.", `Decide: ${id}`);
+    await walk.followAttention(page, hand, "Earned beyond a cap", "Approve them to pay anyway.", `Decide: ${id}`);
     await walk.approveCapped(page, hand, "the advertiser raised the budget");
     await page
       .getByRole("region", { name: /^Callback/ })

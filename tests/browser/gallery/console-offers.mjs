@@ -91,7 +91,7 @@ export const views = ({ admin, support }) => ({
     isOverlay: true,
   },
   "console-offer": { path: OFFER, cookie: admin, shows: shows("In force") },
-  "console-offer-support": { path: OFFER, cookie: support, shows: shows("Your role reads offers.") },
+  "console-offer-support": { path: OFFER, cookie: support, shows: shows("Your role can only view offers.") },
   "console-offer-failed": broken(OFFER, "offers/23990", admin),
   "console-offer-new": {
     path: `${LIST}/new-one`,

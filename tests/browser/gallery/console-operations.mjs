@@ -191,7 +191,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
         await attention(NOTHING_OPEN)(page);
         await serviceWith(page, null);
       },
-      shows: shows("It is not known at present"),
+      shows: shows("This is not known right now"),
     },
     "service-publish": {
       path: "/console/service",

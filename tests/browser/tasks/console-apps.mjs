@@ -15,14 +15,14 @@ async function overwrite(page, hand, field, text) {
 
 /** What is wrong is said before anything is sent; what is refused stands at its field. */
 export async function decide(page, hand) {
-  const region = part(page, "What you decide for it");
+  const region = part(page, "Your settings for this app");
   const save = region.getByRole("button", { name: "Save", exact: true });
   const ports = region.getByLabel("Ports for its callback, besides 443");
   await overwrite(page, hand, ports, "8443, abc");
-  await region.getByText("Enter numbers from 0 to 65535, by comma.").waitFor();
+  await region.getByText("Enter numbers from 0 to 65535, separated by commas.").waitFor();
   await overwrite(page, hand, ports, "8443, 9443");
-  await overwrite(page, hand, region.getByLabel("Rewards for each user and day"), "20");
-  const hosts = region.getByLabel("Hosts for its fallback URL, one a line");
+  await overwrite(page, hand, region.getByLabel("Rewards per user per day"), "20");
+  const hosts = region.getByLabel("Hosts for its fallback URL, one per line");
   await overwrite(page, hand, hosts, "bad_host!/");
   await hand.press(save);
   await hand.press(inDialog(page, "Save the changes"));
@@ -31,20 +31,20 @@ export async function decide(page, hand) {
   await overwrite(page, hand, hosts, "Play.Lumen-Arcade.example");
   await hand.press(save);
   await dialog(page).getByText("Fallback hosts: add play.lumen-arcade.example").waitFor();
-  await dialog(page).getByText("Rewards for each user and day: no limit → 20").waitFor();
+  await dialog(page).getByText("Rewards per user per day: no limit → 20").waitFor();
   await hand.press(inDialog(page, "Save the changes"));
   await said(page, "Saved.");
 }
 
 /** `meanwhile` is somebody else's change of the same field. */
 export async function decideAfterAnother(page, hand, meanwhile) {
-  const region = part(page, "What you decide for it");
-  const rewards = region.getByLabel("Rewards for each user and day");
+  const region = part(page, "Your settings for this app");
+  const rewards = region.getByLabel("Rewards per user per day");
   await overwrite(page, hand, rewards, "30");
   await meanwhile();
   await hand.press(region.getByRole("button", { name: "Save", exact: true }));
   await hand.press(inDialog(page, "Save the changes"));
-  await hand.press(region.getByRole("button", { name: "Rewards for each user and day: Keep mine" }));
+  await hand.press(region.getByRole("button", { name: "Rewards per user per day: Keep mine" }));
   assert.equal(await rewards.inputValue(), "30");
   await hand.press(region.getByRole("button", { name: "Save", exact: true }));
   await hand.press(inDialog(page, "Save the changes"));

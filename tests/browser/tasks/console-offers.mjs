@@ -22,7 +22,7 @@ export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   await page.goto("/console/offers");
   await hand.press(page.getByRole("button", { name: "Create an offer" }));
   await hand.write(dialog(page).getByLabel("Offer ID"), id);
-  await hand.press(inDialog(page, "Go on to the editor"));
+  await hand.press(inDialog(page, "Continue to the editor"));
   await heading(page, `New offer ${id}`).waitFor();
   const review = page.getByRole("button", { name: "Review and save" });
 

@@ -151,12 +151,12 @@ export async function loadDay(page, hand, date, { wrong, right, rows }) {
   await dialog(page)
     .getByText(/^facts\.csv: 2 lines, /)
     .waitFor();
-  const lines = dialog(page).getByRole("list", { name: "Nothing was kept" });
+  const lines = dialog(page).getByRole("list", { name: "Nothing was loaded" });
   await lines.getByText("impressions").waitFor();
   await choose(right);
   await lines.waitFor({ state: "detached" });
   await dialog(page).getByText("Figures of 1 app would change.").waitFor();
   await hand.press(inDialog(page, "Replace the day"));
-  await said(page, new RegExp(`${rows} rows? kept for `));
+  await said(page, new RegExp(`${rows} rows? loaded for `));
   await page.getByRole("table", { name: "Facts" }).waitFor();
 }

@@ -11,7 +11,7 @@ export const advertisers = {
   name: "Name",
   nameHint: "Publishers do not see it.",
   id: "Advertiser ID",
-  idHint: "For good. Letters, digits and hyphens, at most 64.",
+  idHint: "It cannot be changed later. Letters, digits and hyphens, at most 64.",
   badId: "Use letters, digits and hyphens, at most 64.",
   taken: "There is an advertiser with this ID already.",
   created: (name: string) => `“${name}” is created.`,
@@ -88,12 +88,12 @@ export const doctor = {
   notShown: (postbacks: number, since: number | null) =>
     `${plural(postbacks, "further postback", "further postbacks")} came${since === null ? "" : ` since ${timeText(since)}`} and ${postbacks === 1 ? "is" : "are"} not shown: in a flood most are only counted.`,
   emptyTitle: "No postback has come yet",
-  empty: "They are shown within seconds of their arrival. Check below what a postback would be answered.",
+  empty: "They are shown within seconds of their arrival. Check below how a postback would be answered.",
   noneTitle: "No postback was answered like this",
   clear: "Show all answers",
   more: "Load older ones",
   shown: (postbacks: number) => `The newest ${plural(postbacks, "postback", "postbacks")}`,
-  stopped: "New ones are not loaded at present.",
+  stopped: "New ones are not being loaded.",
   live: "New ones appear by themselves.",
   kept: "With older ones shown, new ones do not appear by themselves.",
 };

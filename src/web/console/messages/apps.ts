@@ -18,7 +18,7 @@ export const app = {
 };
 
 export const document = {
-  title: "As it is kept",
+  title: "Current settings",
   publisher: "Publisher",
   platform: "Platform",
   currency: "Currency",
@@ -30,7 +30,7 @@ export const document = {
   defaultEvents: "approved, reversed",
   secrets: "Secrets of the callback",
   secret: "one, hidden",
-  twoSecrets: "two, hidden: the former one still signs",
+  twoSecrets: "two, hidden: the old one still signs",
   legacy: "and one for the older MD5 signature",
   fallback: "Fallback URL",
   noFallback: "None: our own page is shown",
@@ -45,17 +45,17 @@ export const document = {
 };
 
 export const decisions = {
-  title: "What you decide for it",
+  title: "Your settings for this app",
   intro: "Its publisher changes the rest in the dashboard.",
-  hosts: "Hosts for its fallback URL, one a line",
+  hosts: "Hosts for its fallback URL, one per line",
   hostsHint: "The publisher may point its fallback URL to these by itself, for example play.example.com. At most 20.",
   ports: "Ports for its callback, besides 443",
-  portsHint: "The publisher may point its callback to these by itself. By comma, at most 20.",
-  badPort: "Enter numbers from 0 to 65535, by comma.",
-  rewards: "Rewards for each user and day",
+  portsHint: "The publisher may point its callback to these by itself. Separated by commas, at most 20.",
+  badPort: "Enter numbers from 0 to 65535, separated by commas.",
+  rewards: "Rewards per user per day",
   rewardsHint: "From 1 to 1,000. Further rewards of the user are held until you decide. Empty: no limit.",
   badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
-  blocked: "Blocked offers, one ID a line",
+  blocked: "Blocked offers, one ID per line",
   blockedHint: (lines: number) =>
     `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
   none: "none",
@@ -70,7 +70,7 @@ export const decisions = {
   names: {
     fallback_hosts: "Fallback hosts",
     callback_ports: "Callback ports",
-    max_rewards_per_user_day: "Rewards for each user and day",
+    max_rewards_per_user_day: "Rewards per user per day",
     blocked_offers: "Blocked offers",
   },
   andMore: (shown: string, more: number) => `${shown} and ${count(more)} more`,
@@ -103,7 +103,7 @@ export const callback = {
   next: (at: number) => `The next try is on ${timeText(at)}.`,
   waiting: "Waiting to be sent",
   dead: "Given up",
-  reserving: "Waiting for their cap",
+  reserving: "Waiting for a cap check",
   enable: "Switch on again",
   enableTitle: "Switch the callback on again?",
   enableText: "Rewards that wait are sent at once. If the receiver tells us to stop again, it is switched off again.",
@@ -111,7 +111,7 @@ export const callback = {
   test: "Send a test",
   testTitle: "Send a test to the receiver?",
   testText: (host: string) =>
-    `One call with example values goes to ${host} now. Its transaction_id begins with “test-”, so the receiver pays nothing. It is in no log. The answer may take up to 20 seconds.`,
+    `One call with example values goes to ${host} now. Its transaction_id begins with “test-”, so the receiver pays nothing. It does not appear in the log. The answer may take up to 20 seconds.`,
   sendIt: "Send the test",
   sent: "The test was sent.",
   result: "Result of the test",

@@ -18,16 +18,16 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   unconfirmed: "Day final, unconfirmed",
   terms_lost: "Terms lost",
   restored: "Restored from a copy",
-  facts_late: "Daily figures late",
+  facts_late: "Ad figures late",
 };
 
 /** What a kind is, and what to do about it. */
 export const KIND_HINTS: Record<AttentionKind, string> = {
-  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided by themselves when it is approved again.",
-  capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
+  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided automatically when it is approved again.",
+  capped: "Users earned these, but the offer had reached its conversion cap for the day. Approve them to pay anyway.",
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
   disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
-  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
+  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again automatically.",
   near_limit:
     "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
   batch_refused:
@@ -41,7 +41,7 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
   facts_late:
-    "Days whose figures were not loaded by noon (UTC) of the day after. Load the day, or say that it has nothing to load; it leaves the list then.",
+    "Days whose figures were not loaded by noon (UTC) of the day after. Load the day, or say that it has nothing to load. Then it leaves the list.",
   restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
 };
 
@@ -91,7 +91,7 @@ export const attention = {
   ago: (ms: number) => `${durationText(ms)} ago`,
   reason: "Why",
   amount: "Amount",
-  repair: "Repair",
+  repair: "What to do",
   reasonText,
   repairs: {
     held: "Decide",
@@ -115,7 +115,7 @@ export const attention = {
   everyApp: "All apps",
   live: "Live",
   behind: (ms: number) => `Behind by ${durationText(ms)}`,
-  stopped: "Not updated at present",
+  stopped: "Not being updated",
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
   notListed: (number: number) =>
     `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,

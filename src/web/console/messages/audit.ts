@@ -11,7 +11,8 @@ import { publisher, publishers } from "./publishers";
 import { rewards, settle } from "./rewards";
 
 export const audit = {
-  intro: "What the operator's members changed, newest first. Calls with the operator's token are in the log alone.",
+  intro:
+    "What the operator's members changed, newest first. Calls with the operator's token are only in the service's log.",
   publisher: (id: string) => `Publisher ${id}`,
   app: (id: string) => `App ${id}`,
   advertiser: (id: string) => `Advertiser ${id}`,
@@ -38,8 +39,8 @@ const OPERATOR_ACTIONS: Record<string, string> = {
   facts_added: "Added facts",
   facts_replaced: "Replaced a day of facts",
   day_restated: "Restated a day",
-  attention_ended: "Closed an item of attention",
-  object_restored: "Put an object back to an earlier time",
+  attention_ended: "Closed an item in Attention",
+  object_restored: "Restored an object to an earlier time",
   reward_approved: "Approved a reward",
   reward_rejected: "Rejected a conversion",
   reward_reversed: "Reversed a reward",
@@ -70,7 +71,7 @@ const FIELDS: Record<string, Record<string, string>> = {
     fallback_url: document.fallback,
     ...decisions.names,
     click_secret: document.signing,
-    previous_click_secret: "Former secret of signed clicks",
+    previous_click_secret: "Old secret of signed clicks",
     outbox_shards: document.shards,
     terms_since: terms.title,
   },

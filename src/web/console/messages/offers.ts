@@ -118,20 +118,20 @@ export const offers = {
   empty: "Create one, or import a file of many.",
   noneTitle: "No offer matches",
   clear: "Clear the filters",
-  createText: "The ID is the offer's for good. Letters, digits and hyphens, at most 64.",
+  createText: "The ID cannot be changed later. Letters, digits and hyphens, at most 64.",
   offerId: "Offer ID",
   badId: "Use letters, digits and hyphens, at most 64.",
-  openEditor: "Go on to the editor",
+  openEditor: "Continue to the editor",
 };
 
 export const nearCaps = {
   title: (offers: number) => `${plural(offers, "daily cap is", "daily caps are")} nearly used up`,
-  hint: "A cap that is used up stops clicks or pay until 00:00 UTC.",
+  hint: "A cap that is used up stops clicks or rewards until 00:00 UTC.",
   click: (used: number, limit: number) => `${count(used)} of ${plural(limit, "click", "clicks")}`,
   conversion: (used: number, limit: number) => `${count(used)} of ${plural(limit, "conversion", "conversions")}`,
   share: (used: number, limit: number) => (limit === 0 ? "closed" : percent(used / limit)),
   all: (caps: number) => `Show all ${count(caps)}`,
-  failed: "Caps near their end could not be loaded.",
+  failed: "Caps nearly used up could not be loaded.",
 };
 
 export const offer = {
@@ -151,7 +151,7 @@ export const offer = {
   activateText: "It is listed and can be clicked within two minutes, if it has started and not ended.",
   activated: "The offer is switched on.",
   deactivated: "The offer is switched off.",
-  readOnly: "Your role reads offers. An admin changes them.",
+  readOnly: "Your role can only view offers. An admin can change them.",
   figures: {
     label: "Figures of the last 30 days",
     clicks: "Clicks",

@@ -39,11 +39,12 @@ export const publishers = {
   createText: "Its people see the dashboard once you invite them. Its apps show offers once it is approved.",
   nameOf: "Name",
   nameHint: "As its people see it.",
-  idHint: "Letters, digits and hyphens, for example lumen-arcade. It stands in keys and links and never changes.",
+  idHint:
+    "Letters, digits and hyphens, for example lumen-arcade. It appears in keys and links, and cannot be changed later.",
   badId: "Use letters, digits and hyphens only, at most 64.",
   isTaken: (id: string) => `There is a publisher with the ID ${id} already.`,
   approveAtOnce: "Approve it at once",
-  approveHint: "else it waits until you approve it",
+  approveHint: "otherwise it waits until you approve it",
   created: (name: string) => `${name} was created.`,
 };
 
@@ -62,7 +63,7 @@ export const requests = {
 export const issue = {
   title: (name: string) => `Issue a new Pub-Key for ${name}?`,
   firstTitle: (name: string) => `Issue the Pub-Key of ${name}?`,
-  text: "The present key stops working everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
+  text: "The current key stops working everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
   firstText: "All its apps send this key with each request for offers.",
   closes: "The open request for a new key is closed.",
   issue: "Issue the key",
@@ -92,7 +93,7 @@ export const publisher = {
   approveText: [
     "Its apps get offers and its clicks are redirected within two minutes.",
     "Its people can sign in to the dashboard, and set up apps there. Its report keys work again.",
-    "Rewards that were held because it was suspended are judged again, and callbacks go out.",
+    "Rewards that were held because it was suspended are checked again, and callbacks go out.",
     "If it was suspended, sessions that ended stay ended: people sign in again with their passkeys.",
   ],
   approvedNow: (name: string) => `${name} was approved.`,
@@ -126,7 +127,7 @@ export const figures = {
   held: "Held",
   heldNote: "wait for you to decide",
   rejectedNote: "by the advertiser or by you",
-  refusedNote: "not paid by our rules",
+  refusedNote: "not paid under our rules",
   behind: (ms: number) => `These figures are behind by ${durationText(ms)}. Newer rewards may be missing.`,
 };
 
@@ -136,7 +137,7 @@ export const endpoints = {
   none: "No app of this publisher has had a reward yet.",
   hints: {
     healthy: "",
-    failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
+    failing: "The receiver does not answer 2xx. Each callback is tried again until it is given up.",
     disabled: "The receiver told us to stop. Rewards wait until it is switched on again.",
     none: "Rewards wait until the app has a callback.",
   } satisfies Record<CallbackState, string>,
@@ -186,10 +187,10 @@ export const keys = {
 
 export const reportKeys = {
   title: "Report keys",
-  intro: "With one of them a script reads this publisher's reports, or erases its users.",
+  intro: "A report key lets a script read this publisher's reports or rewards, or erase its users.",
   labelHint: "Where the key is used, for example “data warehouse”.",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
-  made: "It is shown only this once. Send it to the publisher by a safe channel.",
+  made: "It is shown only this once. Send it to the publisher through a safe channel.",
   revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
 };
 
@@ -237,14 +238,14 @@ export const facts = {
   dialogTitle: "Load a day's facts",
   dialogText: (date: string | null, rows: number) =>
     date === null
-      ? "The file takes the place of everything that was loaded for its day. What Signpost counted itself stays."
+      ? "The file replaces everything that was loaded for its day. What Signpost counted itself stays."
       : rows > 0
-        ? `The file takes the place of the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
+        ? `The file replaces the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
         : `Nothing is loaded for ${dateText(date)} in the days shown. What Signpost counted itself stays.`,
   day: "Day, in UTC",
   drop: "Drop a CSV or NDJSON file here, or choose one.",
   choose: "Choose a file",
-  dropHint: "At most 67 MB. With a header and no rows, the day is cleared and has nothing to load.",
+  dropHint: "At most 67 MB. A file with a header and no rows clears the day and marks it as having nothing to load.",
   file: (name: string, lines: number, bytes: string) => `${name}: ${plural(lines, "line", "lines")}, ${bytes}`,
   otherFile: "Choose another file",
   noFile: "Choose a file first.",
@@ -256,8 +257,8 @@ export const facts = {
     `Figures of ${plural(apps, "app", "apps")} would change.${shown < apps ? ` The first ${count(shown)} are shown.` : ""}`,
   replaceIt: "Replace the day",
   replacing: "Loading…",
-  done: (date: string, rows: number) => `${plural(rows, "row", "rows")} kept for ${dateText(date)}.`,
-  wrongTitle: "Nothing was kept",
+  done: (date: string, rows: number) => `${plural(rows, "row", "rows")} loaded for ${dateText(date)}.`,
+  wrongTitle: "Nothing was loaded",
   wrongText: (lines: number) =>
     lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
   line: (line: number) => `Line ${count(line)}:`,

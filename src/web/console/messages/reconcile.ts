@@ -32,7 +32,7 @@ export const reconcile = {
   what: "What",
   amount: "USD",
   paid: "Paid by the app's outboxes, rewards less reversals",
-  waiting: "Of it, waiting to be sent to the ledger",
+  waiting: "Of this, waiting to be sent to the ledger",
   ledger: "Counted in the ledger",
   difference: "Difference",
   noDifference: "none",

@@ -17,7 +17,7 @@ export const rewards = {
   chooseTitle: "Choose an app",
   choose: "Rewards are listed app by app. To find one by its ID, paste it into the search above.",
   reason: "Reason",
-  reasonHint: "A code such as too_fast, or the whole of a reason in words",
+  reasonHint: "A code such as too_fast, or the full text of a reason",
   offer: "Offer and goal",
   value: "Value",
   ifApproved: "if approved",
@@ -27,7 +27,7 @@ export const rewards = {
   looking: "Looking further back…",
   end: "These are all that match.",
   back: "Rewards of this app",
-  replayIgnores: "The filter by reason does not count here.",
+  replayIgnores: "The reason filter does not apply here.",
 };
 
 const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Reverse" };
@@ -63,7 +63,7 @@ export const settle = {
   despiteNames: "Approve despite",
   many: "Approve or reject selected",
   manyTitle: (app: string) => `Approve or reject rewards of ${app}`,
-  manyReason: "Choose a reason, too: an approval pays what was refused for it.",
+  manyReason: "Choose a reason, too. An approval pays the rewards that were refused for it.",
   manyHint:
     "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones reversed.",
   manyNone: "Rejected and reversed rewards cannot be changed.",
@@ -81,7 +81,7 @@ export const settle = {
   which: (parts: string[]) => `Applies to all rewards that are ${parts.join(", ")}.`,
   ofUser: (user: string) => `of user ${user}`,
   withReason: (reason: string) => `with the reason “${reason}”`,
-  unusedDelivery: "The filter of callbacks does not count here.",
+  unusedDelivery: "The callback filter does not apply here.",
   matches: (number: number, payout: number, until: number) =>
     `${plural(number, "reward matches", "rewards match")}, ${money(payout)} in all, up to ${exactTimeText(until)}.`,
   nothing: "Nothing matches.",

@@ -22,10 +22,10 @@ export const search = {
   nothingYetText:
     "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
   beginnings:
-    "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
+    "Paste a Pub-Key in full. For a report key, the beginning with its publisher is enough, such as sk_lumen-arcade. For a valid token, the beginning with its serial is enough.",
   noneTitle: "No match",
   none: "Check the spelling, or that you pasted all of it.",
-  noKey: "No key or token is this one. Check that you pasted all of it.",
+  noKey: "No key or token matches. Check that you pasted all of it.",
   needsApp: "Is it a user ID?",
   needsAppText: "Without an app, only the newest rewards are searched. Enter the app to search all of its rewards.",
   searchInApp: "Search in this app",
@@ -46,7 +46,7 @@ export const search = {
   },
   notApproved: "not approved",
   notActive: "not active",
-  incomplete: "A part of the store did not answer, so there may be more than this.",
+  incomplete: "A part of Signpost did not answer, so there may be more matches.",
   serial: (id: string) => `Serial ${id}`,
   keyId: "key",
   credentials: {
@@ -86,13 +86,13 @@ export const search = {
     placement: "Placement",
     terms: "Terms",
     termsOf: (offer: string, app: string) => `Offer ${offer}, app ${app}`,
-    shard: "Shard",
+    shard: "Outbox",
     became: "What became of it",
     nothing:
-      "No conversion of this click has come. If the advertiser says it sent one, look at what its postbacks were answered:",
+      "No conversion of this click has come. If the advertiser says it sent one, look at how its postbacks were answered:",
     postbacks: (advertiser: string) => `Postbacks of ${advertiser}`,
     itsOffer: "its offer",
-    hiddenTitle: { expired: "Click that is not kept any more", erased: "Click of a user who was erased" },
+    hiddenTitle: { expired: "Click that is no longer kept", erased: "Click of a user who was erased" },
     hidden: {
       expired:
         "Signpost issued this click ID. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",

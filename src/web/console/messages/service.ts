@@ -8,7 +8,7 @@ export const service = {
   note: "Publication, delivery, limits, and what an app's day adds up to.",
   publication: {
     title: "Publication",
-    note: "Changes of apps and offers reach clicks and lists with the next publication.",
+    note: "Changes to apps and offers reach clicks and lists with the next publication.",
     down: "The catalog does not answer. Clicks and lists go on with what was published last.",
     tracking: "Built for clicks",
     listing: "Built for offer lists",
@@ -29,7 +29,7 @@ export const service = {
     publish: "Publish now",
     publishTitle: "Publish all changes now?",
     publishText:
-      "Clicks and offer lists take every saved change of apps and offers at once instead of within a minute.",
+      "Clicks and offer lists take every saved change to apps and offers at once instead of within a minute.",
     published: "Everything is published.",
   },
   open: {
@@ -46,7 +46,7 @@ export const service = {
   },
   asking: {
     button: "Ask every app now",
-    note: "Of the apps with a callback. One that does not answer reports nothing, and its postbacks are answered 503.",
+    note: "Asks each app with a callback. One that does not answer reports nothing, and its postbacks are answered 503.",
     running: (apps: number) => `${plural(apps, "app was", "apps were")} asked so far…`,
     result: (apps: number, silent: number) =>
       silent === 0
@@ -59,7 +59,7 @@ export const service = {
     ofAll:
       "Refusals are summed over all instances, each since it started. “In use” is that of the instance that answered.",
     ofOne:
-      "The counts of other instances are not known at present. These are of the one that answered, since it started.",
+      "The counts of other instances are not known right now. These are of the one that answered, since it started.",
     name: "Work",
     names: {
       click: "Clicks that wait",
@@ -87,7 +87,7 @@ export const service = {
     some: (number: number) => `${plural(number, "request was", "requests were")} refused.`,
   },
   reported: {
-    down: "It is not known at present: what keeps it does not answer.",
+    down: "This is not known right now: the part that keeps it does not answer.",
     by: (instances: number, at: number) =>
       `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
   },
@@ -142,9 +142,9 @@ export const service = {
     since: "Since",
   },
   caps: {
-    title: "Caps near their end",
+    title: "Caps nearly used up",
     note: (at: string) => `Counted at ${at}. Caps start again at 00:00 UTC.`,
-    none: "No cap is used up to 80 %.",
+    none: "No cap has reached 80%.",
     offer: "Offer",
     kind: "Cap",
     kinds: { click: "Clicks", conversion: "Conversions" },

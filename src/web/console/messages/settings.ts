@@ -4,14 +4,14 @@ import type { Role } from "../types";
 
 /** What the alarms of the operator tell. */
 export const alarmsIntro =
-  "A signed webhook tells you when a publisher's receiver fails, rewards are given up, a cap is at 80 % or spent, facts are late, a final day changes, a publisher waits for approval, or an object is restored or nearly full.";
+  "A signed webhook tells you when a publisher's receiver fails, rewards are given up, a cap is at 80% or used up, ad figures are late, a final day changes, a publisher waits for approval, or an object is restored or nearly full.";
 
 /** What a member of the operator who is removed has made and seen. */
 export const removal = {
   known: (role: Role) =>
     (role === "support"
       ? "Support sees the callback URLs, and no keys or tokens. If they were an admin before, all of this stays valid. "
-      : "All of this stays valid. ") + "Replace what they must not use any more.",
+      : "All of this stays valid. ") + "Replace what they must no longer use.",
   publishers:
     "every Pub-Key; report keys that they made; invites and recovery links that they made for publishers; callback URLs, with any key in them; secrets of apps that they imported.",
   advertisers: "the tokens that they issued.",
