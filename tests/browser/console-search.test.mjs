@@ -299,3 +299,35 @@ test("a click whose record has left shows what became of it", async () => {
   await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
   await closePage(page);
 });
+
+test("lists are in the order of their names where somebody asks for it, on all of their pages", async () => {
+  const { signpost } = shared;
+  for (let n = 0; n < 60; n += 1) {
+    const id = `sorted-${String(n).padStart(2, "0")}`;
+    await signpost.operator("PUT", `/publishers/${id}`, { name: `Studio ${99 - n}`, approved: true });
+  }
+  const page = await shared.open({ cookie: admin });
+  for (const [path, header] of [
+    ["publishers", "Publisher"],
+    ["offers", "Offer"],
+    ["advertisers", "Advertiser"],
+  ]) {
+    await page.goto(`/console/${path}`);
+    await page.getByRole("columnheader", { name: header, exact: true }).getByRole("button").click();
+    await page.waitForURL(/[?&]sort=name/);
+    await page.locator("th[aria-sort=ascending]").waitFor();
+    const more = page.getByRole("button", { name: /^Show more|^More/ });
+    const rows = page.locator("main table tbody tr");
+    while (await more.isVisible()) {
+      const before = await rows.count();
+      await more.click();
+      await page.waitForFunction((before) => document.querySelectorAll("main table tbody tr").length > before, before);
+    }
+    const names = (await rows.locator("th a").allInnerTexts()).map((name) => name.toLowerCase());
+    assert.ok(names.length > 3, path);
+    assert.deepEqual(names, [...names].sort(), path);
+    await page.getByRole("columnheader", { name: header, exact: true }).getByRole("button").click();
+    await page.waitForURL((url) => !url.search.includes("sort"));
+  }
+  await closePage(page);
+});

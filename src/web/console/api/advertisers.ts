@@ -9,8 +9,8 @@ const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(adver
 
 export const advertisersApi = {
   /** Those that have the text in their ID or name. */
-  list: (cursor: string | null, limit: number, text = "") =>
-    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ q: text, limit, cursor })}`),
+  list: (cursor: string | null, limit: number, text = "", sort = "") =>
+    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ q: text, sort, limit, cursor })}`),
   read: (advertiserId: string) => getTagged<Advertiser>(advertiser(advertiserId)),
   /** Refused with 412 when there is one with this ID. */
   create: (advertiserId: string, name: string) => putTagged<Advertiser>(advertiser(advertiserId), { name }, null),

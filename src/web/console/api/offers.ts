@@ -24,6 +24,7 @@ export interface OfferQuery {
   advertiser_id?: string;
   off_type?: string;
   state?: string;
+  sort?: string;
 }
 
 export const offersApi = {

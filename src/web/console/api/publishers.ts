@@ -18,8 +18,10 @@ import { OPERATOR } from "./operator";
 const of = (publisherId: string) => `${OPERATOR}/publishers/${id(publisherId)}`;
 
 export const publishersApi = {
-  list: (limit: number, cursor: string | null, isWaiting: boolean) =>
-    get<T.PublisherPage>(`${OPERATOR}/publishers${queryText({ approved: isWaiting ? "false" : "", limit, cursor })}`),
+  list: (limit: number, cursor: string | null, isWaiting: boolean, sort = "") =>
+    get<T.PublisherPage>(
+      `${OPERATOR}/publishers${queryText({ approved: isWaiting ? "false" : "", sort, limit, cursor })}`,
+    ),
   read: (publisherId: string) => getTagged<T.Publisher>(of(publisherId)),
   /** Refused with 412 when there is one with this id. */
   create: (publisherId: string, publisher: T.PublisherDocument) =>

@@ -27,6 +27,7 @@ import { isId, MAX_ID } from "../../ids";
 import { advertisers as text, check } from "../../messages/advertisers";
 import { advertiserPath } from "../../router";
 import { may } from "../../session";
+import { sortIn, sortingBy } from "../../components/by-name";
 import type { Advertiser } from "../../types/advertisers";
 import { CheckDialog } from "./check";
 import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
@@ -48,14 +49,14 @@ export function Advertisers() {
   );
 }
 
-const textOf = (query: string) => (new URLSearchParams(query).get("q") ?? "").trim();
-
 function List() {
-  const wanted = textOf(search.value);
-  const change = (next: string) => setSearch(queryText({ q: next }), "replace");
+  const query = new URLSearchParams(search.value);
+  const wanted = (query.get("q") ?? "").trim();
+  const sort = sortIn(query);
+  const change = (next: string) => setSearch(queryText({ q: next, sort }), "replace");
   const [typed, type] = useTyped(wanted, change);
-  const pages = usePages(advertisersKey(wanted), (cursor) =>
-    advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted).then(pageOf("advertisers")),
+  const pages = usePages(advertisersKey(wanted + (sort && ` ${sort}`)), (cursor) =>
+    advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted, sort).then(pageOf("advertisers")),
   );
   const { rows } = pages;
   if (rows?.length === 0 && wanted === "") return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
@@ -70,6 +71,7 @@ function List() {
         empty={<NoMatch title={text.noneTitle} clear={text.clear} onClear={() => change("")} />}
         name={text.title}
         columns={COLUMNS}
+        sorting={sortingBy("advertiser", sort, (next) => setSearch(queryText({ q: wanted, sort: next }), "replace"))}
         rowKey="advertiser_id"
       >
         <ListFoot of={pages} shown={text.shown(rows?.length ?? 0, !pages.hasMore)} />
@@ -79,9 +81,12 @@ function List() {
 }
 
 const COLUMNS: Column<Advertiser>[] = [
-  column("advertiser", text.advertiser, ({ advertiser_id: id, name }) => (
-    <NamedLink path={advertiserPath(id)} id={id} name={name} />
-  )),
+  {
+    ...column("advertiser", text.advertiser, ({ advertiser_id: id, name }) => (
+      <NamedLink path={advertiserPath(id)} id={id} name={name} />
+    )),
+    sortable: true,
+  },
   numberColumn("tokens", text.tokens, ({ tokens }) => tokens.length),
   column("newest", text.newest, ({ tokens }) => {
     if (tokens.length === 0) return <span class="note">{text.noToken}</span>;

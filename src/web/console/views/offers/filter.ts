@@ -2,6 +2,7 @@
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";
+import { type Sort, sortIn } from "../../components/by-name";
 import type { KeptOffer, OfferType } from "../../types/offers";
 import type { OfferQuery } from "../../api/offers";
 
@@ -10,9 +11,10 @@ export interface OfferFilter {
   advertiser: string;
   type: OfferType | "";
   state: OfferState | "";
+  sort: Sort;
 }
 
-export const NO_FILTER: OfferFilter = { text: "", advertiser: "", type: "", state: "" };
+export const NO_FILTER: OfferFilter = { text: "", advertiser: "", type: "", state: "", sort: "" };
 export const STATES = Object.keys(STATE_NAMES) as OfferState[];
 
 export function parseFilter(search: string): OfferFilter {
@@ -23,11 +25,12 @@ export function parseFilter(search: string): OfferFilter {
     advertiser: value("advertiser"),
     type: oneOf(value("type"), OFFER_TYPES),
     state: oneOf(value("state"), STATES),
+    sort: sortIn(query),
   };
 }
 
-export const searchOf = ({ text, advertiser, type, state }: OfferFilter) =>
-  queryText({ q: text.trim(), advertiser, type, state });
+export const searchOf = ({ text, advertiser, type, state, sort }: OfferFilter) =>
+  queryText({ q: text.trim(), advertiser, type, state, sort });
 
 export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number): OfferState {
   if (!active) return "off";
@@ -36,9 +39,10 @@ export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number):
 }
 
 /** What the server is asked for. */
-export const queryOf = ({ text, advertiser, type, state }: OfferFilter): OfferQuery => ({
+export const queryOf = ({ text, advertiser, type, state, sort }: OfferFilter): OfferQuery => ({
   q: text.trim(),
   advertiser_id: advertiser,
   off_type: type,
   state,
+  sort,
 });

@@ -27,6 +27,7 @@ import { offerColumn, payoutColumn, stateColumn } from "./columns";
 import { EditBar } from "./edit-offers";
 import { NO_FILTER, type OfferFilter, parseFilter, queryOf, searchOf } from "./filter";
 import { offersKey } from "../cache-keys";
+import { sortingBy } from "../../components/by-name";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
 
@@ -66,10 +67,14 @@ function List() {
         {(rows) =>
           rows.length > 0 ? (
             <>
-              <Shown offers={rows} onChanged={() => void pages.list.reload()} />
+              <Shown
+                offers={rows}
+                sorting={sortingBy("offer", filter.sort, (sort) => change({ ...filter, sort }))}
+                onChanged={() => void pages.list.reload()}
+              />
               <ListFoot of={pages} shown={text.shown(rows.length, !pages.hasMore)} />
             </>
-          ) : filterText === searchOf(NO_FILTER) ? (
+          ) : filterText === searchOf({ ...NO_FILTER, sort: filter.sort }) ? (
             <Empty title={text.emptyTitle}>{text.empty}</Empty>
           ) : (
             <NoMatch title={text.noneTitle} clear={text.clear} onClear={() => change(NO_FILTER)} />
@@ -84,7 +89,13 @@ const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figu
 
 const LABEL = ({ name }: KeptOffer) => text.tick(name);
 
-function Shown({ offers, onChanged }: { offers: KeptOffer[]; onChanged: () => void }) {
+interface ShownProps {
+  offers: KeptOffer[];
+  sorting: ReturnType<typeof sortingBy>;
+  onChanged: () => void;
+}
+
+function Shown({ offers, sorting, onChanged }: ShownProps) {
   const { nameOf } = useAdvertisers();
   const ticks = useTicks<KeptOffer>(({ offer_id: id }) => (may("manage") ? id : null), LABEL);
   const {
@@ -100,7 +111,13 @@ function Shown({ offers, onChanged }: { offers: KeptOffer[]; onChanged: () => vo
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
       {may("manage") && <EditBar offers={offers} ticks={ticks} onChanged={onChanged} />}
-      <CardTable name={text.title} columns={columns(nameOf, figures, ticks)} rows={offers} rowKey="offer_id" />
+      <CardTable
+        name={text.title}
+        columns={columns(nameOf, figures, ticks)}
+        rows={offers}
+        rowKey="offer_id"
+        sorting={sorting}
+      />
     </>
   );
 }
@@ -110,7 +127,7 @@ const columns = (
   figures: Answers<Figures>,
   ticks: Ticks<KeptOffer>,
 ): Column<KeptOffer>[] => [
-  tickable(offerColumn, ticks),
+  { ...tickable(offerColumn, ticks), sortable: true },
   stateColumn,
   column("advertiser", text.advertiser, ({ advertiser_id: id }) => (
     <div class="advertiser">

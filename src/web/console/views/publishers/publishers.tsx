@@ -16,6 +16,7 @@ import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
 import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
+import { type Sort, sortIn, sortingBy } from "../../components/by-name";
 import { NamedLink } from "../../components/links";
 import { common } from "../../messages";
 import { publisher as publisherText, publishers as text } from "../../messages/publishers";
@@ -35,10 +36,12 @@ const SHOWN: Shown[] = ["all", "waiting"];
 // As many as one call gives figures of.
 const PAGE_ROWS = 50;
 
-const shownIn = (query: string): Shown => (new URLSearchParams(query).get("state") === "waiting" ? "waiting" : "all");
+const searchOf = (shown: Shown, sort: Sort) => queryText({ state: shown === "all" ? "" : shown, sort });
 
 export function Publishers() {
-  const shown = shownIn(search.value);
+  const query = new URLSearchParams(search.value);
+  const shown: Shown = query.get("state") === "waiting" ? "waiting" : "all";
+  const sort = sortIn(query);
   return (
     <>
       <Heading title={text.title} note={text.intro}>
@@ -50,26 +53,29 @@ export function Publishers() {
           name={text.show}
           options={SHOWN.map((value) => ({ value, label: text.shows[value] }))}
           value={shown}
-          onChange={(value) => setSearch(value === "all" ? "" : "?state=waiting", "push")}
+          onChange={(value) => setSearch(searchOf(value, sort), "push")}
         />
       </div>
-      <List key={shown} shown={shown} />
+      <List key={`${shown} ${sort}`} shown={shown} sort={sort} />
       {isCreating() && <CreatePublisher onClose={() => setCreating(false)} />}
     </>
   );
 }
 
-function List({ shown }: { shown: Shown }) {
+function List({ shown, sort }: { shown: Shown; sort: Sort }) {
   const isAll = shown === "all";
-  const list = usePages(`${PUBLISHERS_KEY} ${shown}`, (cursor) =>
-    api.list(PAGE_ROWS, cursor, !isAll).then(pageOf("publishers")),
+  const list = usePages(`${PUBLISHERS_KEY} ${shown} ${sort}`, (cursor) =>
+    api.list(PAGE_ROWS, cursor, !isAll, sort).then(pageOf("publishers")),
   );
   return (
     <Loaded of={list.list} loading={<CardSkeleton rows={6} />}>
       {(rows) => (
         <>
           {rows.length > 0 ? (
-            <Found publishers={rows} />
+            <Found
+              publishers={isAll ? rows : rows.filter(({ closed }) => !closed)}
+              sorting={sortingBy("name", sort, (next) => setSearch(searchOf(shown, next), "replace"))}
+            />
           ) : isAll ? (
             <Empty title={text.emptyTitle}>{text.empty}</Empty>
           ) : (
@@ -84,7 +90,12 @@ function List({ shown }: { shown: Shown }) {
 
 const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
 
-function Found({ publishers }: { publishers: Publisher[] }) {
+interface FoundProps {
+  publishers: Publisher[];
+  sorting: ReturnType<typeof sortingBy>;
+}
+
+function Found({ publishers, sorting }: FoundProps) {
   const { answers, error, retry } = useAnswers(
     publishers.map(({ publisher_id: id }) => id),
     PAGE_ROWS,
@@ -94,7 +105,13 @@ function Found({ publishers }: { publishers: Publisher[] }) {
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
       <p class="note list-note">{text.figuresNote}</p>
-      <CardTable name={text.title} columns={columns(answers)} rows={publishers} rowKey="publisher_id" />
+      <CardTable
+        name={text.title}
+        columns={columns(answers)}
+        rows={publishers}
+        rowKey="publisher_id"
+        sorting={sorting}
+      />
     </>
   );
 }
@@ -106,9 +123,12 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
       return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
     });
   return [
-    column("name", text.name, ({ publisher_id: id, name }) => (
-      <NamedLink path={publisherPath(id)} id={id} name={name} />
-    )),
+    {
+      ...column("name", text.name, ({ publisher_id: id, name }) => (
+        <NamedLink path={publisherPath(id)} id={id} name={name} />
+      )),
+      sortable: true,
+    },
     column("state", text.state, (publisher) => (
       <>
         <StateBadge publisher={publisher} />
