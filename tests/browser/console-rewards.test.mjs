@@ -125,7 +125,7 @@ test("support sees rewards and settles none", async () => {
   }
   await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
   await page.getByRole("table", { name: "Rewards", exact: true }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Approve or reject selected" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Approve or reject all that match" }).count(), 0);
   await page.getByRole("button", { name: "Send callbacks again" }).waitFor();
   await closePage(page);
 });

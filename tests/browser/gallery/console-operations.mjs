@@ -163,7 +163,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     },
     "rewards-settle": {
       path: rewardList("&status=held"),
-      act: press("Approve or reject selected"),
+      act: press("Approve or reject all that match"),
       shows: shows(/rewards? match/),
       isOverlay: true,
     },

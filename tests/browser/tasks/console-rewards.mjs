@@ -45,7 +45,7 @@ export async function approveDespite(page, hand, against) {
 
 /** Rejects all of the filter, after a count. */
 export async function rejectMany(page, hand, number, reason) {
-  await hand.press(page.getByRole("button", { name: "Approve or reject selected" }));
+  await hand.press(page.getByRole("button", { name: "Approve or reject all that match" }));
   await dialog(page).getByText(`${number} rewards match`).waitFor();
   await hand.tick(dialog(page).getByLabel("Reject"));
   const reject = dialog(page).getByRole("button", { name: new RegExp(`^Reject ${number} rewards, \\$\\d+\\.\\d\\d$`) });

@@ -36,6 +36,8 @@ export const importText = {
   goal: "Goal",
   payoutNow: "Payout now",
   payoutAfter: "After the import",
+  same: "Nothing would change",
+  sameText: "Each line is as it is stored.",
   nothing: "The file has no resources",
   nothingText: "Each line is a JSON object with kind and id.",
   wrong: (lines: number, isAll: boolean) =>

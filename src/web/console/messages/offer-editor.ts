@@ -83,7 +83,7 @@ export const editor = {
 
 export const preview = {
   title: (name: string) => `Preview of “${name}”`,
-  text: "Nothing is saved by this. Values are samples, for an app whose dollar is worth 1,000.",
+  text: "Nothing is saved by this. Values are samples, for an app where $1 is 1,000 Coins.",
   loading: "Making the preview…",
   redirect: "A click leads to",
   listed: "The API gives",

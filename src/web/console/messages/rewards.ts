@@ -61,8 +61,8 @@ export const settle = {
   against: (code: string) => `There is another reason not to approve it: ${codeText(code)}`,
   despite: (code: string) => `Approve despite this: ${codeText(code)}`,
   despiteNames: "Approve despite",
-  many: "Approve or reject selected",
-  manyTitle: (app: string) => `Approve or reject rewards of ${app}`,
+  many: "Approve or reject all that match",
+  manyTitle: (app: string) => `Approve or reject all that match, ${app}`,
   manyReason: "Choose a reason, too. An approval pays the rewards that were refused for it.",
   manyHint:
     "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones reversed.",

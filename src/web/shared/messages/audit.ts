@@ -1,8 +1,9 @@
 // Text for the entries of an audit log.
 
 import { timeText } from "../format";
-import type { Role } from "../types";
+import type { KeyScope, Role } from "../types";
 import { DELIVERY_NAMES, ROLE_NAMES, STATE_NAMES } from "./names";
+import { SCOPE_NAMES } from "./report-keys";
 
 /** Text for an action of the audit log. An action that is new to this page is shown by its own name. */
 export const AUDIT_ACTIONS: Record<string, string> = {
@@ -87,14 +88,22 @@ const OF_ROLES = new Set([
 
 /** With its roles by their names. A name may stand before them. */
 export const roleDetail = (detail: string) =>
-  detail.replace(/(?:^|(?<=, ))[a-z]+(?: to [a-z]+)?$/, (roles) =>
-    roles.replace(/[a-z]+/g, (role) => ROLE_NAMES[role as Role] ?? role),
+  detail.replace(/(?:^|(?<=, ))[a-z_]+(?: to [a-z_]+)?$/, (roles) =>
+    roles.replace(/[a-z_]+/g, (role) => ROLE_NAMES[role as Role] ?? role),
   );
+
+/** A label, with what the key does in words. */
+const scopeDetail = (detail: string) =>
+  detail.replace(/\(([\w.-]+)\)$/, (whole, scope) => {
+    const name = SCOPE_NAMES[scope as KeyScope];
+    return name ? `(${name.toLowerCase()})` : whole;
+  });
 
 export function auditDetail(action: string, detail: string | null): string | null {
   if (!detail) return detail;
   if (action === "rewards_replayed") return replayDetail(detail);
   if (OF_ROLES.has(action)) return roleDetail(detail);
+  if (action === "report_key_created") return scopeDetail(detail);
   const words = AUDIT_WORDS[action];
   return words ? detail.replace(/\w+/g, (word) => words[word] ?? word) : detail;
 }

@@ -185,7 +185,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
           onClose={close}
         />
       )}
-      {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}
+      {unlisted > 0 && !page.cursor && <p class="note list-note">{text.notListed(unlisted)}</p>}
       <div class="row">
         {cursor && <LinkButton href={href({ kind, app })}>{text.first}</LinkButton>}
         {page.cursor && <LinkButton href={href({ kind, app, cursor: page.cursor })}>{text.next}</LinkButton>}

@@ -1,12 +1,12 @@
 // What a save changes, in words, and whether it makes new terms.
 
-import { countryName, timeText } from "../../../shared/format";
+import { countryName, exactMoney, timeText } from "../../../shared/format";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as names } from "../../messages/offer-editor";
 import { CATEGORY_NAMES, ONCE_PER_NAMES, review as text, TYPE_NAMES } from "../../messages/offers";
 import type { Goal, Offer, Terms } from "../../types/offers";
 import { type Clash, setAt, type Words } from "../../../shared/use-merged";
-import { documentOf, type GoalDraft, ofTree, payoutText, type treeOf } from "./draft";
+import { documentOf, type GoalDraft, ofTree, type treeOf } from "./draft";
 
 export interface Change {
   field: string;
@@ -49,7 +49,7 @@ const FIELDS: [string, (offer: Offer) => string][] = [
 const GOAL_FIELDS: [string, (goal: Goal) => string][] = [
   [names.goalTitle, ({ ttl }) => ttl],
   [names.instructions, ({ instr }) => or(instr)],
-  [names.payout, ({ payout_usd }) => payoutText(payout_usd)],
+  [names.payout, ({ payout_usd }) => exactMoney(payout_usd)],
   [names.order, ({ ord }) => String(ord)],
   [names.event, ({ gl_val }) => or(gl_val)],
 ];
@@ -67,7 +67,7 @@ export function changesOf(before: Offer, after: Offer): Change[] {
       const field = text.goalRetired(goal.id);
       const old = byId.get(goal.id);
       if (!old)
-        return [{ field, before: text.none, after: `${text.fresh}: ${goal.ttl}, ${payoutText(goal.payout_usd)} USD` }];
+        return [{ field, before: text.none, after: `${text.fresh}: ${goal.ttl}, ${exactMoney(goal.payout_usd)}` }];
       return differing(GOAL_FIELDS, old, goal, `${field}: `);
     }),
     ...before.goals

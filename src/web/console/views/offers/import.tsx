@@ -120,6 +120,13 @@ function Ready({ checked, store }: ReadyProps) {
       </Card>
     );
   }
+  if (checked.new + checked.changed === 0) {
+    return (
+      <Card title={text.same}>
+        <p>{text.sameText}</p>
+      </Card>
+    );
+  }
   return (
     <>
       <section class="card padded part" role="status">

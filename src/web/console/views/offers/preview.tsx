@@ -7,12 +7,11 @@ import { Dialog } from "../../../shared/components/dialog";
 import { FormError, Skeleton } from "../../../shared/components/states";
 import { Exact } from "../../../shared/components/sent-request";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
-import { amount } from "../../../shared/format";
+import { amount, exactMoney } from "../../../shared/format";
 import { offersApi } from "../../api/offers";
 import { common } from "../../messages";
 import { preview as text } from "../../messages/offer-editor";
 import type { ListedOffer, Offer, Preview as Shown } from "../../types/offers";
-import { payoutText } from "./draft";
 
 export function Preview({ offerId, document, onClose }: { offerId: string; document: Offer; onClose: () => void }) {
   const [shown, setShown] = useState<Shown | null>(null);
@@ -38,7 +37,6 @@ export function Preview({ offerId, document, onClose }: { offerId: string; docum
 }
 
 function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown }) {
-  const dollars = (usd: number) => `${payoutText(usd)} USD`;
   const inCurrency = ({ amt, cur }: ListedOffer["inapp_pyt"]) => `${amount(amt)} ${cur}`;
   const columns: Column<ListedOffer["gls"][number]>[] = [
     column("goal", text.goals, ({ id, ttl, instr }) => (
@@ -49,14 +47,14 @@ function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown
       </div>
     )),
     numberColumn("value", text.value, ({ inapp_pyt }) => inCurrency(inapp_pyt)),
-    numberColumn("payout", text.payout, ({ pyt }) => dollars(pyt.amt)),
+    numberColumn("payout", text.payout, ({ pyt }) => exactMoney(pyt.amt)),
   ];
   return (
     <div class="preview">
       <Exact label={text.redirect} value={redirect} />
       <h3>{text.listed}</h3>
       <p>
-        <b>{offer.name}</b>, {inCurrency(offer.inapp_pyt)}, {dollars(offer.pyt.amt)}
+        <b>{offer.name}</b>, {inCurrency(offer.inapp_pyt)}, {exactMoney(offer.pyt.amt)}
       </p>
       <p class="steps-text">{offer.desc.raw || text.noText}</p>
       <div class="dialog-table">

@@ -10,7 +10,7 @@ import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { say } from "../../../shared/components/status";
 import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
-import { timeText } from "../../../shared/format";
+import { exactMoney, timeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
 import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
@@ -18,7 +18,7 @@ import { may, nowSeconds } from "../../session";
 import type { KeptOffer, Revision } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerKey, offersKey, termsKey } from "../cache-keys";
-import { payoutText, writable } from "./draft";
+import { writable } from "./draft";
 
 const text = messages.terms;
 const SHOWN = 3;
@@ -91,7 +91,7 @@ const columns = (current: number, nameOf: (id: string) => string): Column<Revisi
     <ul class="term-goals">
       {terms.goals.map(({ id, payout_usd, gl_val }) => (
         <li key={id}>
-          {payoutText(payout_usd)} USD <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
+          {exactMoney(payout_usd)} <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
         </li>
       ))}
     </ul>

@@ -9,7 +9,7 @@ import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { Answer, SentRequest } from "../../../shared/components/sent-request";
 import { Skeleton } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
+import { tell } from "../../../shared/components/status";
 import { count } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { CallbackBadge } from "../../../shared/rewards/activity";
@@ -59,7 +59,7 @@ export function AppCallback({ app }: { app: App }) {
             // Nobody may take the last verdict for the new one.
             setResult(null);
             setResult(await withVerification(() => api.testCallback(app.app_id)));
-            say(text.sent);
+            tell(text.sent);
             close();
           }}
           onClose={close}

@@ -30,7 +30,7 @@ const columns = (nameOf: (appId: string) => string): Column<ChangedSum>[] => [
   column("app", text.app, ({ app_id: id }) => (
     <div class="wrap">
       {id ? nameOf(id) : text.all}
-      {id && <span class="cell-second">{id}</span>}
+      {id && nameOf(id) !== id && <span class="cell-second">{id}</span>}
     </div>
   )),
   numberColumn("clicks-before", text.clicksBefore, ({ before }) => count(before.clicks)),

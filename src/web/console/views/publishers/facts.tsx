@@ -126,6 +126,7 @@ const columns = (open: (dialog: Open) => void): Column<FactsDay>[] => [
 
 function Actions({ day: { date, state }, open }: { day: FactsDay; open: (dialog: Open) => void }) {
   const isOver = date < today();
+  const replace = text.replace(state !== "not_loaded");
   const button = (name: string, label: string, dialog: Open["dialog"]) => (
     <RowButton name={name} label={label} onClick={() => open({ dialog, date })} />
   );
@@ -133,7 +134,7 @@ function Actions({ day: { date, state }, open }: { day: FactsDay; open: (dialog:
     <div class="row-buttons">
       {isOver && state === "not_loaded" && button(text.nothing, text.nothingOf(date), "nothing")}
       {isOver && button(restate.name, restate.of(date), "restate")}
-      {button(text.replace, text.replaceOf(date), "load")}
+      {button(replace, `${replace} ${dateText(date)}`, "load")}
     </div>
   );
 }

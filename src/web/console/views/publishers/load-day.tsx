@@ -59,7 +59,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const lines = error instanceof ApiError ? error.lines : [];
   return (
     <Dialog title={text.dialogTitle} onClose={onClose} isWide keepOpen={load.isRunning}>
-      <Form onSubmit={() => isDate(date) && void load.run()}>
+      <Form onSubmit={() => isDate(date) && lines.length === 0 && void load.run()}>
         <DateInput label={text.day} required value={date} onChange={setDate} />
         <DropFile
           accept={ACCEPTED}
@@ -70,11 +70,13 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
           problem={problem}
           onFile={(given) => void take(given)}
         />
-        <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
+        {lines.length === 0 && (
+          <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
+        )}
         {check && !error && <Preview found={check.found} />}
         {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={error} />}
         <DialogButtons onClose={onClose}>
-          <SubmitButton class="button danger" isDisabled={load.isRunning}>
+          <SubmitButton class="button danger" isDisabled={load.isRunning || lines.length > 0}>
             {load.isRunning ? text.replacing : text.replaceIt}
           </SubmitButton>
         </DialogButtons>

@@ -36,7 +36,7 @@ export function Rewards() {
     <>
       <Heading title={text.title} note={text.note} />
       <Filters filter={filter} onChange={change} />
-      {app && (
+      {app && list.list.error?.status !== 404 && (
         <div class="row many">
           {may("manage") && <SettleMany key={app} filter={filter} appName={nameOf(app)} onSettled={list.reload} />}
           {may("replay") && (

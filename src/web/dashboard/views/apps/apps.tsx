@@ -7,7 +7,7 @@ import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { count } from "../../../shared/format";
+import { amount, count } from "../../../shared/format";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { usePages } from "../../../shared/use-pages";
 import { common } from "../../messages";
@@ -48,7 +48,7 @@ const columns = (mayOpen: boolean): Column<ListedApp>[] => [
   column("name", text.app, ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name)),
   column("id", text.appId, ({ app_id }) => <code>{app_id}</code>),
   column("platform", text.platform, ({ platform }) => PLATFORM_NAMES[platform]),
-  column("currency", text.currency, ({ currency }) => text.rate(String(currency.per_usd), currency.name)),
+  column("currency", text.currency, ({ currency }) => text.rate(amount(currency.per_usd), currency.name)),
   column("callback", text.callback, ({ callback_host: host }) => host ?? text.noCallback),
   column("clicks", text.clicks, ({ signs_clicks }) => (signs_clicks ? text.signed : text.unsigned)),
   numberColumn("blocked", text.blocked, ({ blocked_offers: blocked }) => (blocked > 0 ? count(blocked) : common.none)),

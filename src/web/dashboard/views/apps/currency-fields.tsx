@@ -1,5 +1,6 @@
 // An app's currency as fields, with an example that follows what is typed.
 
+import { amount } from "../../../shared/format";
 import { Input, Select } from "../../../shared/components/field";
 import type { FieldErrors } from "../../../shared/field-errors";
 import { appForm, ROUNDING_NAMES } from "../../messages/apps";
@@ -93,7 +94,7 @@ function Example({ currency }: { currency: CurrencyDraft }) {
     <div class="example" role="status" aria-label={text.exampleTitle}>
       {examples.length === 0 && <p>{text.noExample}</p>}
       {examples.map(({ payout, value }) => (
-        <p key={payout}>{text.example(payout, value, currency.name.trim() || text.currencyName)}</p>
+        <p key={payout}>{text.example(payout, amount(value), currency.name.trim() || text.currencyName)}</p>
       ))}
       {examples.some(({ value }) => value === "0") && <p class="failed-text">{text.exampleNothing}</p>}
     </div>

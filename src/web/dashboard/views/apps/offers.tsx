@@ -9,7 +9,7 @@ import { More } from "../../../shared/components/more";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { countryName, money, percent, exactMoney, smallMoney } from "../../../shared/format";
+import { amount, countryName, money, percent, exactMoney, smallMoney } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { session } from "../../session";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
@@ -103,7 +103,7 @@ function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: Of
   );
 }
 
-const amount = ({ amt, cur }: Amount) => `${amt} ${cur}`;
+const inCurrency = ({ amt, cur }: Amount) => `${amount(amt)} ${cur}`;
 
 const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
   column("offer", text.offer, ({ id, name, gls: goals }) => (
@@ -117,7 +117,7 @@ const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
             <li key={goal.id}>
               {goal.ttl}
               <span class="cell-second">
-                {amount(goal.inapp_pyt)}, {exactMoney(goal.pyt.amt)}
+                {inCurrency(goal.inapp_pyt)}, {exactMoney(goal.pyt.amt)}
               </span>
             </li>
           ))}
@@ -125,7 +125,7 @@ const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
       </details>
     </div>
   )),
-  numberColumn("value", text.value, ({ inapp_pyt: value }) => amount(value)),
+  numberColumn("value", text.value, ({ inapp_pyt: value }) => inCurrency(value)),
   numberColumn("payout", text.payout, ({ pyt }) => money(pyt.amt)),
   column("left", text.left, ({ click_cap: clicks, conversion_cap: conversions }) =>
     !clicks && !conversions ? (
