@@ -120,11 +120,11 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     act: async (page) => {
       await page.getByRole("button", { name: "Filter", exact: true }).click();
       const box = page.getByRole("combobox", { name: "App is one of" });
-      await box.fill("lum");
-      await page.getByRole("option", { name: /Lumen Solitaire/ }).click();
-      await box.fill("arcade");
-      await page.getByRole("option", { name: /Lumen Arcade for iOS/ }).waitFor();
-      await box.press("ArrowDown");
+      await box.fill("solitaire");
+      await page.getByText("Enter adds Lumen Solitaire.").waitFor();
+      await box.press("Enter");
+      await box.fill("for ios");
+      await page.getByText("Enter adds Lumen Arcade for iOS.").waitFor();
     },
   },
   "reports-export": {

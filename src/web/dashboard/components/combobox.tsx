@@ -1,9 +1,16 @@
-// A text field with suggestions from the server, several of which can be chosen; follows WAI-ARIA's combobox pattern.
+// A text field with suggestions from the server, several of which can be chosen.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { reports } from "../messages";
 import type { Suggestion } from "../types";
-import { Check, Cross } from "../../shared/components/icons";
+import { Field, Options } from "../../shared/components/field";
+import { Cross } from "../../shared/components/icons";
+
+/** The values that the server suggests for a text; null where they could not be loaded. */
+interface Found {
+  text: string;
+  values: string[] | null;
+}
 
 interface Props {
   label: string;
@@ -16,64 +23,60 @@ interface Props {
 // Short enough to feel immediate, long enough that a typed word is one question.
 const PAUSE_MILLISECONDS = 150;
 
+// The inputs that choose an option; some browsers do not name them.
+const CHOSEN = ["insertReplacementText", undefined];
+
 export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
-  const id = useId();
+  const list = useId();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
-  const [found, setFound] = useState<Suggestion[] | "failed" | null>(null);
-  const [isOpen, setOpen] = useState(true);
-  const [activeValue, setActiveValue] = useState<string | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
+  const typed = text.trim();
 
   useEffect(() => {
     let isCurrent = true;
     const timer = setTimeout(
       () => {
-        suggest(text.trim()).then(
-          (suggestions) => isCurrent && setFound(suggestions),
-          () => isCurrent && setFound("failed"),
+        suggest(typed).then(
+          (suggestions) => isCurrent && setFound({ text: typed, values: suggestions.map(({ value }) => value) }),
+          () => isCurrent && setFound({ text: typed, values: null }),
         );
       },
-      text ? PAUSE_MILLISECONDS : 0,
+      typed ? PAUSE_MILLISECONDS : 0,
     );
     return () => {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [text]);
+  }, [typed]);
 
-  const suggestions = Array.isArray(found) ? found : [];
-  const typed = text.trim();
-  const isKnown = suggestions.some((suggestion) => suggestion.value.toLowerCase() === typed.toLowerCase());
+  const suggested = found?.values ?? [];
+  const known = suggested.find((value) => value.toLowerCase() === typed.toLowerCase());
   // A value that no suggestion has can still be used: the dates may be wider than the search.
-  const options: Suggestion[] =
-    typed && !isKnown ? [...suggestions, { value: typed, label: reports.useText(typed) }] : suggestions;
-  const active = options.findIndex((option) => option.value === activeValue);
-  const isListed = isOpen && options.length > 0;
-  const optionId = (index: number) => `${id}-option-${index}`;
+  const options = typed && !known ? [...suggested, typed] : suggested;
+  const isWaiting = found?.text !== typed;
+  const first = known ?? options[0] ?? "";
+  const hint = isWaiting
+    ? reports.searching
+    : found.values === null
+      ? reports.suggestionsFailed
+      : suggested.length === 0
+        ? reports.noSuggestions
+        : typed
+          ? reports.enterAdds(labelOf(first))
+          : reports.typeToSearch;
 
-  const toggle = (value: string) => {
-    onChange(values.includes(value) ? values.filter((chosen) => chosen !== value) : [...values, value]);
+  const set = (next: string[]) => {
+    onChange(next);
     setText("");
     input.current?.focus();
   };
-
-  const move = (step: number) => {
-    if (!isListed) return setOpen(true);
-    const next = active === -1 && step < 0 ? options.length - 1 : (active + step + options.length) % options.length;
-    setActiveValue(options[next]!.value);
-    document.getElementById(optionId(next))?.scrollIntoView({ block: "nearest" });
-  };
+  const add = (value: string) => set([...new Set([...values, value])]);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown") move(1);
-    else if (event.key === "ArrowUp") move(-1);
-    else if (event.key === "Enter" && isListed && (active >= 0 || typed)) {
-      const option = options[Math.max(active, 0)];
-      if (option) toggle(option.value);
-    } else if (event.key === "Escape" && isOpen && (text || active >= 0)) {
-      setText("");
-      setActiveValue(null);
-    } else if (event.key === "Backspace" && !text && values.length > 0) onChange(values.slice(0, -1));
+    if (event.key === "Enter" && typed) isWaiting || add(first);
+    else if (event.key === "Escape" && text) setText("");
+    else if (event.key === "Backspace" && !text && values.length > 0) onChange(values.slice(0, -1));
     else return;
     event.preventDefault();
   };
@@ -85,66 +88,42 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
           {values.map((value) => (
             <li key={value} class="chip">
               <span>{labelOf(value)}</span>
-              <button type="button" aria-label={reports.removeValue(labelOf(value))} onClick={() => toggle(value)}>
+              <button
+                type="button"
+                aria-label={reports.removeValue(labelOf(value))}
+                onClick={() => set(values.filter((chosen) => chosen !== value))}
+              >
                 <Cross />
               </button>
             </li>
           ))}
         </ul>
       )}
-      <label class="field">
-        <span>{label}</span>
-        <input
-          ref={input}
-          type="text"
-          role="combobox"
-          autocomplete="off"
-          spellcheck={false}
-          aria-autocomplete="list"
-          aria-expanded={isListed}
-          aria-controls={`${id}-list`}
-          aria-activedescendant={active >= 0 && isListed ? optionId(active) : undefined}
-          value={text}
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setOpen(true);
-          }}
-          onKeyDown={onKeyDown}
-        />
-      </label>
-      <ul
-        class="options"
-        id={`${id}-list`}
-        role="listbox"
-        aria-multiselectable="true"
-        aria-label={label}
-        hidden={!isListed}
-      >
-        {options.map((option, index) => (
-          <li
-            key={option.value}
-            id={optionId(index)}
-            role="option"
-            class={index === active ? "active" : undefined}
-            aria-selected={values.includes(option.value)}
-            onPointerDown={(event) => event.preventDefault()}
-            onClick={() => toggle(option.value)}
-          >
-            <span>{option.label ?? labelOf(option.value)}</span>
-            {option.label && option.value !== typed && <span class="option-value">{option.value}</span>}
-            {values.includes(option.value) && <Check />}
-          </li>
-        ))}
-      </ul>
-      <p class="options-note" role="status">
-        {found === "failed"
-          ? reports.suggestionsFailed
-          : found && suggestions.length === 0
-            ? reports.noSuggestions
-            : found && typed
-              ? reports.suggestions(suggestions.length)
-              : ""}
-      </p>
+      <Field label={label} hint={<span role="status">{hint}</span>}>
+        {(props) => (
+          <>
+            <input
+              {...props}
+              ref={input}
+              type="text"
+              list={list}
+              autocomplete="off"
+              spellcheck={false}
+              value={text}
+              onInput={({ currentTarget: { value }, inputType }) =>
+                CHOSEN.includes(inputType) && options.includes(value) ? add(value) : setText(value)
+              }
+              onKeyDown={onKeyDown}
+            />
+            <datalist id={list}>
+              <Options
+                options={options}
+                nameOf={(value) => (value === typed && !known ? reports.useText(value) : labelOf(value))}
+              />
+            </datalist>
+          </>
+        )}
+      </Field>
     </div>
   );
 }
