@@ -2,7 +2,6 @@
 
 import { computed, signal } from "@preact/signals";
 import { NAME } from "#site";
-import { memories } from "./cache";
 
 /** The path of the site's first page. */
 export const ROOT = `/${NAME}`;
@@ -29,36 +28,17 @@ export function focusNextHeading(how: "focus" | "focus-and-scroll" = "focus-and-
   if (headingWantsFocus !== "focus-and-scroll") headingWantsFocus = how;
 }
 
-// Where an entry of the history was left, by its number, which the entry holds.
-const places = new Map<number, number>();
-memories.add(() => places.clear());
-const entryNumber = () => (history.state as { entry: number } | null)?.entry ?? 0;
-
+/** An entry of the history keeps where it was left. */
 function write(url: string | URL, how: "push" | "replace") {
-  places.set(entryNumber(), scrollY);
   if (how === "replace") return history.replaceState(history.state, "", url);
-  history.pushState({ entry: entryNumber() + 1 }, "", url);
-  // A former entry may have had the number.
-  places.delete(entryNumber());
+  history.replaceState({ top: scrollY }, "");
+  history.pushState(null, "", url);
 }
 
-// A list is long enough for its place only when it is loaded.
-const MAX_SCROLLING_MILLISECONDS = 3000;
-const INPUTS = ["wheel", "touchstart", "pointerdown", "keydown"];
-let lastScroll = 0;
-
-/** Goes to where the entry was left, until the view is loaded, or somebody does something. */
+/** Goes to where the entry was left, once its view is drawn. Some browsers try before, and stop at the old view's end. */
 function scrollBack() {
-  const place = places.get(entryNumber());
-  const started = performance.now();
-  lastScroll = started;
-  const go = (now: number) => {
-    if (place === undefined || lastScroll !== started) return;
-    scrollTo(0, place);
-    const isThere = Math.abs(scrollY - place) < 2 && !document.querySelector(".skeleton");
-    if (!isThere && now - started < MAX_SCROLLING_MILLISECONDS) requestAnimationFrame(go);
-  };
-  requestAnimationFrame(go);
+  const { top } = (history.state ?? {}) as { top?: number };
+  if (top !== undefined) requestAnimationFrame(() => scrollTo(0, top));
 }
 
 let openedFrom: "link" | "history" = "link";
@@ -68,7 +48,6 @@ export const cameBack = () => openedFrom === "history";
 
 function show(path: string, query: string, from: "link" | "history") {
   openedFrom = from;
-  lastScroll = 0;
   if (from === "history") scrollBack();
   if (path !== address.peek().path) headingWantsFocus = from === "link" ? "focus-and-scroll" : "focus";
   address.value = { path, search: query, fragment: location.hash };
@@ -109,7 +88,7 @@ function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
   // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
-  history.pushState({ entry: entryNumber() + 1 }, "", path + query + hash);
+  history.pushState(null, "", path + query + hash);
   leaving.value = () => {
     giveUpUnsaved();
     history.back();
@@ -126,7 +105,6 @@ export function setSearch(query: string, how: "push" | "replace", hash?: string)
 /** Opens links of the site without loading a page; everything else is the browser's. */
 export function startRouter() {
   addEventListener("popstate", onHistory);
-  for (const input of INPUTS) addEventListener(input, () => (lastScroll = 0), { passive: true });
   // A browser asks in its own words before the page is closed.
   addEventListener("beforeunload", (event) => {
     if (unsaved.size > 0) event.preventDefault();

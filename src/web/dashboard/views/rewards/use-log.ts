@@ -1,6 +1,6 @@
 // The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
 import { memories, returned } from "../../../shared/cache";
 import { cameBack } from "../../../shared/navigation";
@@ -57,7 +57,8 @@ export function useLog(query: RewardQuery | null): Log {
   };
   const isLong = (shown: RewardPage | null) => shown !== null && shown.rows.length > MAX_ROWS;
 
-  useEffect(() => {
+  // A layout effect, so that a kept log is drawn before the page scrolls back to its place.
+  useLayoutEffect(() => {
     forget();
     const account = generation.peek();
     const isKept = cameBack() && left?.key === key;
