@@ -8,15 +8,15 @@ import { Input, Select } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { type Column, column, Table } from "../../../shared/components/table";
+import { column } from "../../../shared/components/table";
 import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
 import type { Ticks } from "../../components/ticks";
-import { editMany as text, review } from "../../messages/offers";
+import { editMany as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
 import type { KeptOffer } from "../../types/offers";
-import type { Change } from "./changes";
 import { type Edit, isComplete, NO_EDIT, percentOf, plan, type Planned, TYPED } from "./edit-many";
+import { Changes } from "./review";
 
 interface BarProps {
   offers: KeptOffer[];
@@ -167,16 +167,7 @@ interface PreviewProps {
   onClose: () => void;
 }
 
-interface Row extends Change {
-  id: string;
-}
-
-const COLUMNS: Column<Row>[] = [
-  column("offer", text.offer, ({ id }) => id),
-  column("field", review.field, ({ field }) => <div class="change-text">{field}</div>),
-  column("before", review.before, ({ before }) => <div class="change-text">{before}</div>),
-  column("after", review.after, ({ after }) => <div class="change-text">{after}</div>),
-];
+const OFFER = column<{ id: string }>("offer", text.offer, ({ id }) => id);
 
 function Preview({ planned, run, done, back, onClose }: PreviewProps) {
   const rows = planned.flatMap(({ seen, changes }) => changes.map((change) => ({ ...change, id: seen.offer_id })));
@@ -189,11 +180,7 @@ function Preview({ planned, run, done, back, onClose }: PreviewProps) {
         {run.isRunning ? text.running(done, changing) : text.summary(changing, planned.length - changing)}
       </p>
       {newTerms > 0 && <p class="note">{text.newTerms(newTerms)}</p>}
-      {rows.length > 0 && (
-        <div class="dialog-table">
-          <Table name={review.changes} columns={COLUMNS} rows={rows} rowKey={({ id, field }) => `${id} ${field}`} />
-        </div>
-      )}
+      {rows.length > 0 && <Changes changes={rows} first={[OFFER]} />}
       <Problem>{wrong.length > 0 && wrong.join(" ")}</Problem>
       <FormError error={run.error} />
       <DialogButtons onClose={onClose}>

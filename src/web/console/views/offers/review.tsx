@@ -52,14 +52,13 @@ export function Review({ before, after, onSave, onClose }: Props) {
 
 const summaryOf = ({ name, goals, active }: Offer) => text.summary(name, goals.length, payoutOf(goals), active);
 
-const COLUMNS: Column<Change>[] = [
-  column("field", text.field, ({ field }) => <div class="change-text">{field}</div>),
-  column("before", text.before, ({ before }) => <div class="change-text">{before}</div>),
-  column("after", text.after, ({ after }) => <div class="change-text">{after}</div>),
-];
+const COLUMNS = (["field", "before", "after"] as const).map((key) =>
+  column<Change>(key, text[key], ({ [key]: value }) => <div class="change-text">{value}</div>),
+);
 
-const Changes = ({ changes }: { changes: Change[] }) => (
+/** The fields that change. `first` are columns that stand before theirs. */
+export const Changes = <Row extends Change>({ changes, first = [] }: { changes: Row[]; first?: Column<Row>[] }) => (
   <div class="dialog-table">
-    <Table name={text.changes} columns={COLUMNS} rows={changes} rowKey="field" />
+    <Table name={text.changes} columns={[...first, ...COLUMNS]} rows={changes} rowKey={(_, index) => index} />
   </div>
 );
