@@ -37,7 +37,6 @@ export type AppPage = Schemas["OwnAppList"];
 export type NewApp = Schemas["NewOwnApp"];
 export type App = Schemas["OwnApp"];
 export type AppChange = Schemas["OwnAppChange"];
-export type Callback = Schemas["OwnCallback"];
 export type CallbackDraft = Schemas["NewCallback"];
 export type NewSecret = Schemas["NewCallbackSecret"] | Schemas["NewClickSecret"];
 export type SignWith = Schemas["SignWith"];

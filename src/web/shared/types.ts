@@ -6,7 +6,6 @@ export * from "./types/rewards";
 
 /** A publisher's members have the first three, the operator's the others. */
 export type Role = Schemas["ShownRole"];
-export type Notice = Schemas["Notice"];
 export type Refusal = Schemas["Error"];
 export type WrongLine = NonNullable<Refusal["lines"]>[number];
 export type Members = Schemas["MemberList"];

@@ -1,7 +1,7 @@
 // The field for an app: its App-Id, with the names of the first apps to choose from.
 
 import { useId } from "preact/hooks";
-import { Field, Options } from "../../shared/components/field";
+import { Input, Options } from "../../shared/components/field";
 import { Name } from "../../shared/components/name";
 import { useAppNames } from "../app-names";
 import { rewards as text } from "../messages/rewards";
@@ -17,23 +17,19 @@ export function AppField({ value, onChange, error }: Props) {
   const list = useId();
   const known = apps.find(({ app_id }) => app_id === value);
   return (
-    <Field label={text.app} error={error} hint={known ? <Name>{known.name}</Name> : text.appHint}>
-      {(props) => (
-        <>
-          <input
-            {...props}
-            type="text"
-            list={list}
-            autocomplete="off"
-            spellcheck={false}
-            value={value}
-            onInput={(event) => onChange(event.currentTarget.value.trim())}
-          />
-          <datalist id={list}>
-            <Options options={apps.map(({ app_id }) => app_id)} nameOf={nameOf} />
-          </datalist>
-        </>
-      )}
-    </Field>
+    <>
+      <Input
+        label={text.app}
+        hint={known ? <Name>{known.name}</Name> : text.appHint}
+        error={error}
+        list={list}
+        spellcheck={false}
+        value={value}
+        onChange={(typed) => onChange(typed.trim())}
+      />
+      <datalist id={list}>
+        <Options options={apps.map(({ app_id }) => app_id)} nameOf={nameOf} />
+      </datalist>
+    </>
   );
 }

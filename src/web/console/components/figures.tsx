@@ -1,7 +1,7 @@
 // Figures of a list that come after it, or not at all.
 
 import { common } from "../messages";
-import { SmallButton } from "../../shared/components/button";
+import { Banner } from "../../shared/components/states";
 
 /** In the place of a figure: it is still asked for, or it did not come. */
 export const NoFigure = ({ answer, title }: { answer: null | undefined; title: string }) => (
@@ -10,12 +10,5 @@ export const NoFigure = ({ answer, title }: { answer: null | undefined; title: s
   </span>
 );
 
-export function FiguresFailed({ error, text, retry }: { error: unknown; text: string; retry: () => void }) {
-  if (error === null) return null;
-  return (
-    <div class="banner warning" role="status">
-      <p>{text}</p>
-      <SmallButton onClick={retry}>{common.retry}</SmallButton>
-    </div>
-  );
-}
+export const FiguresFailed = ({ error, text, retry }: { error: unknown; text: string; retry: () => void }) =>
+  error === null ? null : <Banner onClick={retry}>{text}</Banner>;

@@ -9,7 +9,6 @@ export type OfferType = OperatorSchemas["OfferType"];
 export type Category = OperatorSchemas["Category"];
 export type Country = OperatorSchemas["Country"];
 export type Goal = OperatorSchemas["Goal"];
-export type Cap = OperatorSchemas["Cap"];
 export type Offer = OperatorSchemas["Offer"];
 export type OncePer = NonNullable<Offer["once_per"]>;
 export type KeptOffer = OperatorSchemas["KeptOffer"];

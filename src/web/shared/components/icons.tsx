@@ -27,7 +27,6 @@ export const Sortable = draw("M5 6.5L8 3.5l3 3M5 9.5l3 3 3-3");
 export const Calendar = draw("M3 4.5h10v9H3zM3 7.5h10M5.5 2.5v2M10.5 2.5v2");
 export const Warning = draw("M8 2.5l6 11H2zM8 7v3M8 11.8v.1");
 export const Info = draw("M8 14A6 6 0 108 2a6 6 0 000 12zM8 7.5v3.2M8 5.2v.1");
-export const Person = draw("M8 8a2.5 2.5 0 100-5 2.5 2.5 0 000 5zM3 13.5c.6-2.3 2.6-3.5 5-3.5s4.4 1.2 5 3.5");
 
 /** The product's sign: a post with two boards. */
 export const Mark = () => (
