@@ -3,8 +3,6 @@
 import { count } from "../../shared/format";
 
 export const editor = {
-  discard: "Discard changes",
-  unsaved: "Not saved yet.",
   wrong: "Some fields are not right yet. They say what is wrong.",
   preview: "Preview",
   general: "General",

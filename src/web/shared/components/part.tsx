@@ -7,6 +7,7 @@ import { isChangedMeanwhile } from "../client";
 import { type FieldErrors, fieldErrors } from "../field-errors";
 import { form as text } from "../messages/form";
 import { noteUnsaved } from "../navigation";
+import { Button } from "./button";
 import { Form, SubmitButton } from "./form";
 import { type Merged, named, useMerged, type Writes } from "../use-merged";
 import { SaveError } from "./save-error";
@@ -71,8 +72,20 @@ export function Card({ title, intro, children }: { title: string; intro?: string
   );
 }
 
-/** After a button that goes away, reading goes on at the one that stays. */
-const focusSave = (form: HTMLFormElement | null) => form?.querySelector<HTMLElement>("[type=submit]")?.focus();
+/** Gives up what was typed. The button goes away then, so reading goes on at the one that saves. */
+export const Discard = ({ onClick }: { onClick: () => void }) => (
+  <>
+    <Button
+      onClick={({ currentTarget: { form } }) => {
+        onClick();
+        form?.querySelector<HTMLElement>("[type=submit]")?.focus();
+      }}
+    >
+      {text.discard}
+    </Button>
+    <span class="note">{text.unsaved}</span>
+  </>
+);
 
 interface PartFormProps<Values> {
   draft: Draft<Values>;
@@ -96,21 +109,7 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
       />
       <div class="row part-buttons">
         <SubmitButton isDisabled={!maySave || draft.isSaving}>{text.save}</SubmitButton>
-        {draft.isChanged && (
-          <>
-            <button
-              type="button"
-              class="button"
-              onClick={(event) => {
-                draft.discard();
-                focusSave(event.currentTarget.form);
-              }}
-            >
-              {text.discard}
-            </button>
-            <span class="note">{text.unsaved}</span>
-          </>
-        )}
+        {draft.isChanged && <Discard onClick={draft.discard} />}
         {buttons}
       </div>
     </Form>

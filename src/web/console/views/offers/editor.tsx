@@ -6,7 +6,7 @@ import { ApiError, isChangedMeanwhile, type Tagged } from "../../../shared/clien
 import { Button } from "../../../shared/components/button";
 import { SubmitButton } from "../../../shared/components/form";
 import { focusHeading } from "../../../shared/components/heading";
-import { useUnsaved } from "../../../shared/components/part";
+import { Discard, useUnsaved } from "../../../shared/components/part";
 import { SaveError } from "../../../shared/components/save-error";
 import { Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -116,19 +116,7 @@ export function Editor({ offerId, kept, reload }: Props) {
         <div class="row">
           {mayChange && <SubmitButton isDisabled={!maySave}>{review.button}</SubmitButton>}
           <Button onClick={() => openDialog("preview")}>{text.preview}</Button>
-          {isChanged && (
-            <>
-              <Button
-                onClick={() => {
-                  discard();
-                  form.current?.querySelector<HTMLElement>("[type=submit]")?.focus();
-                }}
-              >
-                {text.discard}
-              </Button>
-              <span class="note">{text.unsaved}</span>
-            </>
-          )}
+          {isChanged && <Discard onClick={discard} />}
         </div>
       </div>
       {open === "preview" && <Preview offerId={offerId} document={documentOf(draft)} onClose={() => setOpen(null)} />}
