@@ -1,8 +1,9 @@
 // The whole result as a file: its format is chosen, it is made, and the browser downloads it.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
+import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FormError } from "../../../shared/components/states";
@@ -14,12 +15,10 @@ const FORMATS: ExportFormat[] = ["csv", "spreadsheet_csv", "ndjson"];
 
 export function ExportDialog({ query, rows, onClose }: { query: Query; rows: number; onClose: () => void }) {
   const [format, setFormat] = useState<ExportFormat>("csv");
-  const link = useRef<HTMLAnchorElement>(null);
   const action = useAction(async () => {
     const made = await api.createExport(query, format);
     // The browser writes the file as it arrives, which a script could not do with a large one.
-    link.current!.href = api.exportUrl(made.export_id);
-    link.current!.click();
+    Object.assign(document.createElement("a"), { href: api.exportUrl(made.export_id), download: "" }).click();
     say(text.exportStarted(made.rows));
     onClose();
   });
@@ -35,19 +34,8 @@ export function ExportDialog({ query, rows, onClose }: { query: Query; rows: num
       />
       <p class="note">{text.exportBroken}</p>
       <FormError error={action.error} />
-      <a ref={link} download hidden>
-        {text.exportTitle}
-      </a>
       <DialogButtons onClose={onClose}>
-        <button
-          type="button"
-          class="button primary"
-          aria-disabled={action.isRunning}
-          aria-busy={action.isRunning}
-          onClick={() => void action.run()}
-        >
-          {action.isRunning ? text.exportPreparing : text.exportStart}
-        </button>
+        <PrimaryRun of={action}>{action.isRunning ? text.exportPreparing : text.exportStart}</PrimaryRun>
       </DialogButtons>
     </Dialog>
   );
