@@ -98,7 +98,7 @@ export const views = ({ admin, support }) => ({
     cookie: admin,
     refusals: [[404, "/v1/operator/offers/new-one"]],
     act: (page) => press(page, "Review and save"),
-    shows: shows("Some fields are not right yet."),
+    shows: shows("Some fields need a correction."),
   },
   "console-offer-missing": {
     path: `${LIST}/new-one`,

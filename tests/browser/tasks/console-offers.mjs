@@ -27,7 +27,7 @@ export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   const review = page.getByRole("button", { name: "Review and save" });
 
   await hand.press(review);
-  await page.getByText("Some fields are not right yet.").waitFor();
+  await page.getByText("Some fields need a correction.").waitFor();
   assert.ok(await isInvalid(field(page, "Name")));
   await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
   await hand.write(field(page, "Name"), name);

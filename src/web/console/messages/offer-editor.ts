@@ -3,7 +3,7 @@
 import { count } from "../../shared/format";
 
 export const editor = {
-  wrong: "Some fields are not right yet. They say what is wrong.",
+  wrong: "Some fields need a correction. Each says what is wrong.",
   preview: "Preview",
   general: "General",
   advertiserId: "Advertiser ID",
@@ -31,7 +31,7 @@ export const editor = {
   include: "Only in these countries",
   includeHint: "Codes such as DE, AT. Empty: everywhere.",
   exclude: "Not in these countries",
-  excludeHint: "Codes, too.",
+  excludeHint: "Codes such as US, CA. Empty: none.",
   unknownCountries: (codes: string[]) =>
     codes.length === 1 ? `${codes[0]} is not a country code.` : `${codes.join(", ")} are not country codes.`,
   goals: "Goals",
@@ -64,11 +64,11 @@ export const editor = {
   window: "Days to convert",
   windowHint: "After the click, 1 to 90. Empty: 30.",
   oncePer: "A goal is paid",
-  minSeconds: "Hold what comes within",
-  minSecondsHint: "Seconds after the click, 1 to 86,400. Such conversions wait for approval. Empty: none do.",
+  minSeconds: "Minimum time to convert",
+  minSecondsHint: "Seconds from the click, 1 to 86,400. Faster conversions are held for review. Empty: none are.",
   termsSince: "Terms also for clicks before",
   termsSinceHint:
-    "Such as 25 Nov 2026, 14:30 in UTC. Earlier clicks are paid by the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
+    "Such as 25 Nov 2026, 14:30 in UTC. Earlier clicks are paid under the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
   required: "Must not be empty.",
   badNumber: (least: number, most: number) => `Must be a whole number from ${count(least)} to ${count(most)}.`,
   badPayout: "Must be dollars with at most 6 decimals, such as 1.25, and at most 1,000,000.",

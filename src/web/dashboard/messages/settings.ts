@@ -24,7 +24,8 @@ export const pubKey = {
   ...settings.pubKey,
   intro: "Your apps send the Pub-Key with each offer request. It is the same for all your apps.",
   name: "Pub-Key",
-  missing: "You have no Pub-Key yet. Your account manager makes one when you are approved.",
+  missingTitle: "No Pub-Key yet",
+  missing: "Your account manager makes one when you are approved.",
   ask: "Ask for a new one",
   askTitle: "Ask for a new Pub-Key",
   askText:

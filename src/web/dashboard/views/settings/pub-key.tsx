@@ -36,7 +36,7 @@ export function PubKey() {
             </div>
           </>
         ) : answer.pub_key === null ? (
-          <Empty title={text.name}>{text.missing}</Empty>
+          <Empty title={text.missingTitle}>{text.missing}</Empty>
         ) : (
           <>
             <CopyField label={text.name} value={answer.pub_key} />
