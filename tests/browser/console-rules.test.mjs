@@ -273,13 +273,13 @@ test("a clash has words, with what cannot be read as it is typed", () => {
   const words = (path, theirs, mine) => clashWords({ path, base: "5", theirs, mine }, tree);
   const payout = ["goals", "goal g-0", "payout_usd"];
   const texts = ({ theirs, mine }) => [theirs, mine];
-  assert.deepEqual(texts(words(payout, "4", "3.50")), ["4", "3.5"]);
+  assert.deepEqual(texts(words(payout, "4", "3.50")), ["$4.00", "$3.50"]);
   assert.deepEqual(texts(words(payout, "4", "4.00")), ["", ""], "they read the same");
-  assert.deepEqual(texts(words(payout, "4", "four")), ["4", "four"]);
+  assert.deepEqual(texts(words(payout, "4", "four")), ["$4.00", "four"]);
   assert.deepEqual(texts(words(["click_cap"], "4", "1,000")), ["4", "1,000"]);
   assert.deepEqual(texts(words(["starts_at"], "1 Nov 2026", "soon")), ["1 Nov 2026, 00:00 UTC", "soon"]);
   const goal = tree.goals["goal g-0"];
-  assert.match(words(["goals", "goal g-0"], undefined, { ...goal, payout_usd: "four" }).mine, /A goal, four USD$/);
+  assert.match(words(["goals", "goal g-0"], undefined, { ...goal, payout_usd: "four" }).mine, /A goal, four$/);
   const labelled = named({ events: "Events" }, { events: (event) => event.toUpperCase() });
   assert.deepEqual(labelled({ path: ["events"], theirs: ["a", "b"], mine: [] }), {
     field: "Events",

@@ -32,6 +32,8 @@ const broken = (path, call, cookie, text = `Request ID ${REQUEST_ID}`, method = 
   shows: shows(text),
 });
 
+const NEW_LINE = `${JSON.stringify({ kind: "advertiser", id: "nova", name: "Nova Studios" })}\n`;
+
 const choose = (name, buffer) => (page) =>
   page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
 
@@ -151,8 +153,14 @@ export const views = ({ admin, support }) => ({
   "console-import-ready": {
     path: IMPORT,
     cookie: admin,
+    act: choose("catalog.ndjson", Buffer.from(`${readFileSync(CATALOG)}${NEW_LINE}`)),
+    shows: shows("85 resources are ready to import"),
+  },
+  "console-import-same": {
+    path: IMPORT,
+    cookie: admin,
     act: choose("catalog.ndjson", readFileSync(CATALOG)),
-    shows: shows("84 resources are ready to import"),
+    shows: shows("Nothing would change"),
   },
   "console-import-wrong": {
     path: IMPORT,

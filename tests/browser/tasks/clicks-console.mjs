@@ -59,7 +59,7 @@ export async function createAndRaise({ begin, admin, signpost, user: id }) {
   await hand.send();
   await dialog(page).getByRole("table", { name: "What changes" }).getByText("1.5", { exact: true }).waitFor();
   await hand.press(inDialog(page, "Save"));
-  await page.getByRole("table", { name: "Terms" }).getByText("1.5 USD").waitFor();
+  await page.getByRole("table", { name: "Terms" }).getByText("$1.50").waitFor();
   assert.equal((await signpost.operator("GET", `/offers/${id}`)).goals[0].payout_usd, 1.5);
 }
 

@@ -81,14 +81,14 @@ export async function lowerPayout(page, hand, payout) {
   await hand.press(page.getByRole("button", { name: "Review and save" }));
   const changes = dialog(page).getByRole("table", { name: "What changes" });
   const row = changes.getByRole("row", { name: /Payout in USD/ });
-  assert.match(await row.innerText(), new RegExp(`1\\.25\\s+${payout}`));
+  assert.match(await row.innerText(), /\$1\.25\s+\$0\.90/);
   await dialog(page).getByText("Clicks made before you save keep the terms they were made under").waitFor();
   await hand.tick(dialog(page).getByRole("checkbox", { name: /Pay earlier clicks under the new terms/ }));
   await hand.press(inDialog(page, "Save"));
   await said(page, "The offer is saved.");
   const terms = page.getByRole("table", { name: "Terms" });
-  await terms.getByText(`${payout} USD`).waitFor();
-  await terms.getByText("1.25 USD").waitFor();
+  await terms.getByText("$0.90").waitFor();
+  await terms.getByText("$1.25").waitFor();
   await page.getByText(/Clicks made before .* are paid under the current terms, too\./).waitFor();
 }
 

@@ -83,9 +83,9 @@ export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeo
   if (!change) return { field: path.join(" "), theirs: "", mine: "" };
   const { field, before, after } = change;
   // Text that cannot be read stands as it is typed.
-  const isUnread = typeof mine === "string" && mine.trim() !== "" && [text.none, "NaN"].includes(after);
+  const isUnread = typeof mine === "string" && mine.trim() !== "" && [text.none, "NaN", "$NaN"].includes(after);
   const payout = () => (mine as GoalDraft).payout_usd;
-  return { field, theirs: before, mine: isUnread ? mine : after.replace(/NaN(?= USD$)/, payout) };
+  return { field, theirs: before, mine: isUnread ? mine : after.replace(/\$NaN$/, payout) };
 }
 
 /** What a click is promised. A goal that no postback names is the first, so their order counts. */
