@@ -1,6 +1,7 @@
 //! Parses an operator's JSON into a validated resource. For every resource, unknown fields are refused and an error
 //! names its field.
 
+mod plain;
 mod strict;
 
 use serde::de::DeserializeOwned;
@@ -83,26 +84,29 @@ fn refuse(path: &str, error: &serde_json::Error) -> ApiError {
     if !error.is_data() {
         return common::INVALID_JSON.with_message(error.to_string());
     }
-    let problem = problem(error);
-    let kind = if problem.starts_with("missing field") {
+    let text = error.to_string();
+    let kind = if text.starts_with("missing field") {
         common::MISSING_FIELD
-    } else if problem.starts_with("unknown field") {
+    } else if text.starts_with("unknown field") {
         UNKNOWN_FIELD
     } else {
         INVALID_FIELD
     };
+    let problem = problem(error);
     match path {
         "." | "" => kind.with_message(problem),
         path => kind.with_message(format!("{path}: {problem}")),
     }
 }
 
-/// The message of a JSON error without line and column, which do not help in a body that a program wrote on one line.
+/// The message of a JSON error in plain words, without line and column, which do not help in a body that a program wrote on one
+/// line.
 pub fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ")
-        .map_or(text.as_str(), |(problem, _)| problem)
-        .to_owned()
+    let problem = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(problem, _)| problem);
+    plain::words(problem)
 }
 
 /// Checks that a text has 1 to `max` characters, not all of them spaces.

@@ -123,7 +123,7 @@ export async function importFile({ begin, admin, user: id }) {
   await hand.press(page.getByRole("search").getByRole("link", { name: "Import offers", exact: true }));
   await chooseFile(page, hand, "Choose a file", "wrong.ndjson", wrong);
   const lines = page.getByRole("table", { name: "2 lines are wrong" });
-  await lines.getByText("missing field `advertiser_id`").waitFor();
+  await lines.getByText("advertiser_id is missing").waitFor();
   assert.deepEqual(await lines.getByRole("rowheader").allInnerTexts(), ["1", "3"]);
   await chooseFile(page, hand, "Choose another file", "right.ndjson", advertiser);
   await page.getByText("1 resource is ready to import").waitFor();

@@ -151,7 +151,7 @@ export async function importFile(page, hand, { wrong, right, raised }, isKept) {
   await heading(page, "Import").waitFor();
   await chooseFile(page, hand, "Choose a file", "wrong.ndjson", wrong);
   const lines = page.getByRole("table", { name: "2 lines are wrong" });
-  await lines.getByText("missing field `advertiser_id`").waitFor();
+  await lines.getByText("advertiser_id is missing").waitFor();
   assert.deepEqual(await lines.getByRole("rowheader").allInnerTexts(), ["1", "3"]);
 
   await chooseFile(page, hand, "Choose another file", "right.ndjson", right);

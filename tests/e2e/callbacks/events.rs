@@ -186,10 +186,7 @@ fn events_that_old_receivers_would_take_for_rewards_are_refused() {
             json!({"events": ["approved", "approved"]}),
             "callback.events[1]: is in the list twice",
         ),
-        (
-            json!({"events": ["paid"]}),
-            "callback.events[0]: unknown variant `paid`",
-        ),
+        (json!({"events": ["paid"]}), "callback.events[0]: must be one of "),
     ] {
         let settings = with(callback("https://x.example/cb", "GET"), &changes);
         let refused = wall

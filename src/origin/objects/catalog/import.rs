@@ -140,8 +140,13 @@ pub struct Line {
 /// # Errors
 /// The fault of the line, with the field's name where it has one.
 pub fn read(text: &str) -> Result<Line, ApiError> {
-    let mut members: Map<String, Json> = serde_json::from_str(text)
-        .map_err(|error| common::INVALID_JSON.with_message(document::problem(&error)))?;
+    let mut members: Map<String, Json> = serde_json::from_str(text).map_err(|error| {
+        let problem = document::problem(&error);
+        common::INVALID_JSON.with_message(match error.is_data() {
+            true => format!("the line {problem}"),
+            false => format!("the line is not JSON: {problem}"),
+        })
+    })?;
     let kind = members
         .remove("kind")
         .ok_or_else(|| common::MISSING_FIELD.with_message("kind is missing"))?;
