@@ -39,7 +39,6 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
         lines={6}
         empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
         class="days"
-        stacks={false}
         name={text.title}
         columns={columns(setOpen)}
         rowKey="date"

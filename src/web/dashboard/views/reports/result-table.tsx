@@ -76,7 +76,6 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
       </div>
       <Table
         name={text.tableName}
-        stacks={false}
         columns={columns}
         rows={rows}
         rowKey={(row) => rowKey(state, row)}
