@@ -1,8 +1,8 @@
 // Facts with their names.
 
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
 import { Name } from "./name";
+import { Section } from "./section";
 
 export type Fact = [name: string, value: ComponentChildren];
 
@@ -20,12 +20,8 @@ export const FactList = ({ facts, class: name = "" }: { facts: Fact[]; class?: s
   </dl>
 );
 
-export function Facts({ title, facts }: { title: string; facts: Fact[] }) {
-  const id = useId();
-  return (
-    <section class="card padded" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      <FactList facts={facts} />
-    </section>
-  );
-}
+export const Facts = ({ title, facts }: { title: string; facts: Fact[] }) => (
+  <Section title={title}>
+    <FactList facts={facts} />
+  </Section>
+);

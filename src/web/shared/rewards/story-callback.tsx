@@ -97,7 +97,9 @@ const columns: Column<CallbackTry>[] = [
       <span class={`badge ${status !== null && status >= 200 && status < 300 ? "delivered" : "dead"}`}>
         {status === null ? text.noAnswer : `HTTP ${status}`}
       </span>
-      {(body ?? error) !== undefined && <code class="answer-text">{body || error || text.emptyAnswer}</code>}
+      {(body ?? error) !== undefined && error?.toLowerCase() !== text.noAnswer.toLowerCase() && (
+        <code class="answer-text">{body || error || text.emptyAnswer}</code>
+      )}
     </>
   )),
 ];

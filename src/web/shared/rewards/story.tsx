@@ -3,6 +3,7 @@
 import { Facts, type Fact } from "../components/facts";
 import { Name } from "../components/name";
 import { NamedId } from "../components/named-id";
+import { Section } from "../components/section";
 import { amount, countryName, exactTimeText, exactMoney } from "../format";
 import { codeText, EVENT_NAMES, STATE_HINTS, story as text } from "../messages/rewards";
 import type { RewardStory } from "../types";
@@ -138,15 +139,14 @@ function Timeline({ story }: { story: RewardStory }) {
     ]),
   ].sort((one, other) => one.at - other.at);
   return (
-    <section class="card padded" aria-labelledby="happened">
-      <h2 id="happened">{text.happened}</h2>
-      <ol class="timeline">
+    <Section title={text.happened}>
+      <ol class="timeline card-foot">
         {happened.map(({ at, what }, index) => (
           <li key={index}>
             <time dateTime={new Date(at * 1000).toISOString()}>{exactTimeText(at)}</time> <span>{what}</span>
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }
