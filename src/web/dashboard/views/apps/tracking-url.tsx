@@ -7,7 +7,6 @@ import { api } from "../../api";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Input } from "../../../shared/components/field";
 import { FormError } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
 import { inWords } from "../../../shared/error-text";
 import { fieldErrors } from "../../../shared/field-errors";
 import { offers } from "../../messages/offers";
@@ -42,7 +41,6 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
       api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given }),
     );
     setUrl(made);
-    say(text.made);
   });
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
   return (
@@ -93,6 +91,9 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
             <SubmitButton isDisabled={isWrong || make.isRunning}>{text.make}</SubmitButton>
           </div>
         </Form>
+        <p class="visually-hidden" role="status">
+          {url && text.made}
+        </p>
         {url && (
           <div class="test-result">
             <CopyField isSecret={false} label={text.url} value={url.url} />

@@ -65,10 +65,10 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
           <Input label={filterText.transaction} spellcheck={false} {...typedText("transaction")} />
           {!isAnalyst && <Input label={filterText.user} spellcheck={false} {...typedText("user")} />}
         </div>
-        <SubmitButton class="button" isDisabled={isBadStatus}>
-          {text.search}
-        </SubmitButton>
       </details>
+      <SubmitButton class="button" isDisabled={isBadStatus}>
+        {text.search}
+      </SubmitButton>
       {isFiltered && <ClearButton onClick={() => onChange(NO_FILTER)} />}
     </Form>
   );
