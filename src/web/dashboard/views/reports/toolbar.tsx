@@ -1,4 +1,4 @@
-// The question: dates, what to break down by, metrics, filters, comparison.
+// The question: dates, comparison, metrics, what to break down by, filters.
 
 import { DateRangePicker } from "../../../shared/components/date-range";
 import { Checkbox } from "../../../shared/components/field";
@@ -30,17 +30,6 @@ export function Toolbar({ state, days, onChange }: Props) {
       />
       <Compare state={state} onChange={onChange} />
       <CheckboxMenu
-        name={text.dimensions}
-        choices={DIMENSIONS.map((dimension) => ({
-          value: dimension,
-          label: DIMENSION_NAMES[dimension],
-          blocked:
-            dimension === "ad_tag" && !state.dimensions.includes("ad_tag") ? adTagBlocked(state.metrics) : undefined,
-        }))}
-        chosen={state.dimensions}
-        onChange={(dimensions) => onChange({ dimensions, order: defaultOrder(dimensions, state.metrics) })}
-      />
-      <CheckboxMenu
         name={text.metrics}
         choices={METRICS.map((metric) => ({
           value: metric,
@@ -50,6 +39,17 @@ export function Toolbar({ state, days, onChange }: Props) {
         }))}
         chosen={state.metrics}
         onChange={(metrics) => onChange({ metrics })}
+      />
+      <CheckboxMenu
+        name={text.dimensions}
+        choices={DIMENSIONS.map((dimension) => ({
+          value: dimension,
+          label: DIMENSION_NAMES[dimension],
+          blocked:
+            dimension === "ad_tag" && !state.dimensions.includes("ad_tag") ? adTagBlocked(state.metrics) : undefined,
+        }))}
+        chosen={state.dimensions}
+        onChange={(dimensions) => onChange({ dimensions, order: defaultOrder(dimensions, state.metrics) })}
       />
       <Filters state={state} range={range} onChange={(filters) => onChange({ filters })} />
     </div>
