@@ -47,20 +47,17 @@ interface Typed extends Named {
 }
 
 export interface InputProps extends Typed {
-  type?: "text" | "number";
   inputMode?: "numeric" | "decimal" | "url";
   required?: boolean;
   maxLength?: number;
-  min?: number;
-  max?: number;
-  step?: number;
+  pattern?: string;
   list?: string;
   "data-first"?: boolean;
   onBlur?: () => void;
   onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-/** A line of text or a number. */
+/** A line of text. */
 export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => (

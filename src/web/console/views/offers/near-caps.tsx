@@ -19,7 +19,8 @@ export function NearCaps() {
   if (!near.data) return near.error ? <p class="note near-caps-failed">{text.failed}</p> : null;
   const { caps } = near.data;
   if (caps.length === 0) return null;
-  const shown = isWhole ? caps : caps.slice(0, SHOWN);
+  // A button takes as much room as one more row.
+  const shown = isWhole || caps.length === SHOWN + 1 ? caps : caps.slice(0, SHOWN);
   return (
     <section class="banner warning" aria-label={text.title(caps.length)}>
       <Warning />

@@ -101,10 +101,8 @@ function Edit({ publisher, onSave, onClose, reload }: EditProps) {
       <Input
         label={text.mostApps}
         hint={text.mostAppsHint}
-        type="number"
-        min={0}
-        max={1000}
-        step={1}
+        inputMode="numeric"
+        pattern="\d{1,3}|1000"
         value={most}
         onChange={(most) => typed.set({ name, most })}
       />
