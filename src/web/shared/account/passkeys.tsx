@@ -13,7 +13,7 @@ import { buttonColumn } from "../components/row-button";
 import { Empty, FormError } from "../components/states";
 import { say } from "../components/status";
 import { type Column, column } from "../components/table";
-import { timeText } from "../format";
+import { exactTimeText, timeText } from "../format";
 import { common, SECTION_NAMES } from "../messages";
 import { settings } from "../messages/settings";
 import { addPasskey } from "../passkeys";
@@ -35,7 +35,7 @@ export function Passkeys() {
   const list = passkeys.data?.passkeys;
   const columns: Column<Passkey>[] = [
     column("maker", text.maker, (passkey) => browserName(passkey.user_agent)),
-    column("created", settings.createdAt, (passkey) => timeText(passkey.created_at)),
+    column("created", settings.createdAt, (passkey) => exactTimeText(passkey.created_at)),
     column("used", settings.lastUsed, (passkey) =>
       passkey.last_used_at ? timeText(passkey.last_used_at) : common.never,
     ),
@@ -66,7 +66,7 @@ export function Passkeys() {
       />
       {removed && (
         <Confirm
-          title={text.removeTitle(browserName(removed.user_agent))}
+          title={`${text.removeOf(browserName(removed.user_agent), removed.created_at)}?`}
           text={text.removeText}
           button={text.remove}
           dangerous

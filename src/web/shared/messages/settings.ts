@@ -1,7 +1,7 @@
 // Text of the settings.
 
 import { HIGHEST } from "#site";
-import { timeText } from "../format";
+import { exactTimeText, timeText } from "../format";
 import type { Role } from "../types";
 import { ROLE_HINTS, ROLE_NAMES } from "./names";
 
@@ -80,8 +80,7 @@ export const settings = {
     emptyTitle: "No passkeys",
     empty: "You signed in without one, as local installations allow.",
     remove: "Remove",
-    removeOf: (browser: string, at: number) => `Remove the passkey made with ${browser} on ${timeText(at)}`,
-    removeTitle: (browser: string) => `Remove the passkey made with ${browser}?`,
+    removeOf: (browser: string, at: number) => `Remove the passkey made with ${browser} on ${exactTimeText(at)}`,
     removeText:
       "You can no longer sign in with it, and all your other sessions end, since its device may have opened them.",
     removed: "The passkey was removed, and your other sessions were ended.",
