@@ -6,6 +6,8 @@ use contract::catalog::{
     APP_NAMES_PAGE, AppNames, Command, List, ListFilter, ListPublisherOutboxes, Resource,
 };
 use domain::model::{AppId, OfferState, OfferType, PublisherId};
+use origin::objects::catalog::sql;
+use platform::{database::Database, params};
 use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, demo::Demo, offer, with};
@@ -80,39 +82,48 @@ fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
         catalog.put(O, id, &document);
         documents.insert(id.to_owned(), document);
     }
-    for (resource, documents, owner_member) in [
-        (Resource::Publisher, &demo.publishers, None),
-        (Resource::App, &demo.apps, Some("publisher_id")),
-        (Resource::Advertiser, &demo.advertisers, None),
-        (O, &documents, Some("advertiser_id")),
+    for (resource, documents) in [
+        (Resource::Publisher, &demo.publishers),
+        (Resource::App, &demo.apps),
+        (Resource::Advertiser, &demo.advertisers),
+        (O, &documents),
     ] {
-        let of_one = documents
-            .values()
-            .next()
-            .map(|document| &document[owner_member.unwrap_or("name")]);
-        let owners = [None, owner_member.and(of_one).and_then(Value::as_str)];
-        for owner in owners {
-            let is_owned =
-                |document: &Value| owner.is_none_or(|owner| document[owner_member.unwrap()] == owner);
-            let mut expected: Vec<_> = documents
-                .iter()
-                .filter(|(_, document)| is_owned(document))
-                .map(|(id, document)| {
-                    (
-                        document["name"].as_str().unwrap().to_ascii_lowercase(),
-                        id.clone(),
-                    )
-                })
-                .collect();
-            expected.sort();
-            let list = List {
-                owner: owner.map(str::to_owned),
-                by_name: true,
-                ..List::of(resource, 2, None)
-            };
-            let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
-            assert_eq!(ids_of(&catalog, list).0, expected, "{resource:?} {owner:?}");
-        }
+        let by_name = |(id, document): (&String, &Value)| {
+            (
+                document["name"].as_str().unwrap().to_ascii_lowercase(),
+                id.clone(),
+            )
+        };
+        let mut expected: Vec<_> = documents.iter().map(by_name).collect();
+        expected.sort();
+        let list = List {
+            by_name: true,
+            ..List::of(resource, 2, None)
+        };
+        let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+        assert_eq!(ids_of(&catalog, list.clone()).0, expected, "{resource:?}");
+        let unknown = List {
+            cursor: Some("zzz".into()),
+            ..list
+        };
+        let refused = catalog.send(Command::List(unknown)).unwrap_err();
+        assert_eq!(refused.to_string(), "refused: invalid_field");
+    }
+    for statement in [
+        sql::LIST_PUBLISHERS_BY_NAME,
+        sql::LIST_APPS_BY_NAME,
+        sql::LIST_ADVERTISERS_BY_NAME,
+        sql::LIST_OFFERS_BY_NAME,
+    ] {
+        let plan = format!("EXPLAIN QUERY PLAN {statement}");
+        let rows = catalog.db.query(&plan, params!["o-1", 20_u32]).unwrap();
+        let steps: Vec<_> = rows.iter().map(|row| row.text(3).unwrap()).collect();
+        let is_read_in_order = steps.iter().any(|step| step.starts_with("SEARCH d USING INDEX"));
+        assert!(is_read_in_order, "{steps:?}");
+        assert!(
+            !steps.iter().any(|step| step.contains("TEMP B-TREE")),
+            "{steps:?}"
+        );
     }
 }
 

@@ -86,6 +86,8 @@ fn a_condition_that_is_none_is_refused() {
         "apps?publisher_id=",
         "publishers?approved=yes",
         "publishers?sort=revenue",
+        "publishers?sort=name&cursor=nobody",
+        "offers?sort=name&advertiser_id=brindlefox-games",
     ] {
         signpost
             .operator("GET", path, None)

@@ -21,17 +21,25 @@ const MAX_TEXT: usize = 200;
 /// `GET …/publishers`, `…/apps`, `…/advertisers` and `…/offers`.
 pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
+    let owner = owner(resource, query)?;
+    let by_name = choice(query, "sort", |text| match text {
+        "id" => Some(false),
+        "name" => Some(true),
+        _ => None,
+    })?
+    .unwrap_or_default();
+    if by_name && owner.is_some() {
+        return Err(FieldError::new("sort", "must be id in the list of one publisher or advertiser").into());
+    }
     let list = List {
         resource,
         limit,
         cursor,
-        owner: owner(resource, query)?,
-        by_name: choice(query, "sort", |text| {
-            ["id", "name"].iter().position(|order| *order == text)
-        })? == Some(1),
+        owner,
+        by_name,
         filter: filter(resource, query)?,
     };
-    if list.filter.is_empty() && !(list.by_name && list.owner.is_some()) {
+    if list.filter.is_empty() {
         return Ok(ask(context, &address(COMMAND_PATH), list).await);
     }
     search(context, list).await

@@ -2,36 +2,20 @@
 
 use serde_json::Value as Json;
 
-use contract::catalog::{List, ListFilter, Resource};
+use contract::catalog::ListFilter;
 use domain::{catalog::offer, model::OfferState};
 
 /// The conditions of a list, ready to be compared.
 pub struct Conditions<'f> {
     filter: &'f ListFilter,
     text: Option<String>,
-    /// The member that names the owner, and the one that is asked for. A list by id reads only the owner's.
-    owner: Option<(&'static str, &'f str)>,
     now_ms: i64,
 }
 
 impl<'f> Conditions<'f> {
-    pub fn new(list: &'f List, now_ms: i64) -> Self {
-        let member = match list.resource {
-            Resource::App => "publisher_id",
-            Resource::Publisher | Resource::Advertiser | Resource::Offer => "advertiser_id",
-        };
-        let owner = list.owner.as_deref().filter(|_| list.by_name);
-        Self {
-            filter: &list.filter,
-            text: list.filter.text.as_deref().map(str::to_lowercase),
-            owner: owner.map(|owner| (member, owner)),
-            now_ms,
-        }
-    }
-
-    /// Whether every resource fulfils them.
-    pub fn is_empty(&self) -> bool {
-        self.filter.is_empty() && self.owner.is_none()
+    pub fn new(filter: &'f ListFilter, now_ms: i64) -> Self {
+        let text = filter.text.as_deref().map(str::to_lowercase);
+        Self { filter, text, now_ms }
     }
 
     /// Whether a resource fulfils all conditions.
@@ -46,9 +30,6 @@ impl<'f> Conditions<'f> {
         self.text
             .as_ref()
             .is_none_or(|text| texts(id, document).any(|found| found.to_lowercase().contains(text)))
-            && self
-                .owner
-                .is_none_or(|(name, owner)| member(name).and_then(Json::as_str) == Some(owner))
             && approved.is_none_or(|approved| member("approved").and_then(Json::as_bool) == Some(approved))
             && off_type
                 .is_none_or(|wanted| member("off_type").and_then(Json::as_str) == Some(wanted.as_str()))

@@ -15,7 +15,7 @@ use contract::{
     },
     operation::OperatorReply,
 };
-use domain::model::PublisherId;
+use domain::model::{INVALID_FIELD, PublisherId};
 use platform::{Database, DatabaseError, Result, Row, database::json, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
@@ -96,20 +96,25 @@ const READ_ROWS: u32 = 20;
 /// Resources that one page under conditions looks at. They take some 20 ms.
 const MAX_LOOKED_AT: u32 = 1_000;
 
-/// A page of resources in the order of their ids or names, of an owner if one is given; `cursor` is null on the last page. One
-/// under conditions, or of an owner by name, ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
+/// A page of resources in the order of their ids or names; that of an owner is always by id. `cursor` is null on the last page. One
+/// under conditions ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
+    if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name)
+        && find(db, resource, cursor)?.is_none()
+    {
+        return Err(INVALID_FIELD.with_message("cursor: is not that of a page").into());
+    }
     let read = |after: &str| match (resource, list.owner.as_deref()) {
-        _ if list.by_name => db.query(table_of(resource).select_by_name, params![after, READ_ROWS]),
+        (_, None) if list.by_name => db.query(table_of(resource).select_by_name, params![after, READ_ROWS]),
         (_, None) => db.query(table_of(resource).select_page, params![after, READ_ROWS]),
         (Resource::App, Some(owner)) => db.query(sql::LIST_APPS_OF, params![owner, after, READ_ROWS]),
         (Resource::Offer, Some(owner)) => db.query(sql::LIST_OFFERS_OF, params![owner, after, READ_ROWS]),
         (Resource::Publisher | Resource::Advertiser, Some(_)) => Ok(Vec::new()),
     };
     let limit = list.limit.clamp(1, MAX_PAGE) as usize;
-    let conditions = Conditions::new(list, context.now_ms);
-    let is_filtered = !conditions.is_empty();
+    let is_filtered = !list.filter.is_empty();
+    let conditions = Conditions::new(&list.filter, context.now_ms);
     let (mut items, mut bytes, mut looked_at) = (Vec::new(), 0, 0);
     let mut after = list.cursor.clone().unwrap_or_default();
     let has_more = 'page: loop {

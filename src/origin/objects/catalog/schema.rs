@@ -22,10 +22,10 @@ pub const MIGRATIONS: &[Migration] = &[
 
 // Lists by name read these indexes, and so does the search by a part of a name or an id instead of the documents.
 const NAMES: &[&str] = &[
-    "CREATE INDEX publishers_by_name ON publishers (document ->> '$.name' COLLATE NOCASE, id)",
-    "CREATE INDEX apps_by_name ON apps (document ->> '$.name' COLLATE NOCASE, id)",
-    "CREATE INDEX advertisers_by_name ON advertisers (document ->> '$.name' COLLATE NOCASE, id)",
-    "CREATE INDEX offers_by_name ON offer_documents (document ->> '$.name' COLLATE NOCASE, id)",
+    "CREATE INDEX publishers_by_name ON publishers ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX apps_by_name ON apps ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX advertisers_by_name ON advertisers ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX offers_by_name ON offer_documents ((document ->> '$.name') COLLATE NOCASE, id)",
     "CREATE INDEX unapproved_publishers ON publishers (id) WHERE NOT approved",
 ];
 

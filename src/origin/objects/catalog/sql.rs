@@ -26,21 +26,33 @@ macro_rules! named {
         concat!(
             "SELECT id FROM ",
             $table,
-            " WHERE instr(lower(document ->> '$.name' COLLATE NOCASE), ?1) OR instr(lower(id), ?1)
-          ORDER BY instr(lower(document ->> '$.name' COLLATE NOCASE), ?1) = 1 DESC, document ->> '$.name' COLLATE NOCASE, id LIMIT ?2"
+            " WHERE instr(lower((document ->> '$.name') COLLATE NOCASE), ?1) OR instr(lower(id), ?1)
+          ORDER BY instr(lower((document ->> '$.name') COLLATE NOCASE), ?1) = 1 DESC, (document ->> '$.name') COLLATE NOCASE, id LIMIT ?2"
         )
     };
 }
 
-/// The order by name of a table `d`, from after an id on.
+/// The order by name of a table `d`, from after an id on, or from the beginning where there is none. The bounds for the name alone
+/// let the index begin at the name.
 macro_rules! by_name {
     ($table:literal) => {
         concat!(
-            " WHERE (d.document ->> '$.name' COLLATE NOCASE, d.id) >
-          (COALESCE((SELECT document ->> '$.name' FROM ",
+            " WHERE (d.document ->> '$.name') COLLATE NOCASE >= ",
+            name_of!($table),
+            "
+          AND ((d.document ->> '$.name') COLLATE NOCASE, d.id) > (",
+            name_of!($table),
+            ", ?1)
+          ORDER BY (d.document ->> '$.name') COLLATE NOCASE, d.id LIMIT ?2"
+        )
+    };
+}
+macro_rules! name_of {
+    ($table:literal) => {
+        concat!(
+            "COALESCE((SELECT document ->> '$.name' FROM ",
             $table,
-            " WHERE id = ?1), ''), ?1)
-          ORDER BY d.document ->> '$.name' COLLATE NOCASE, d.id LIMIT ?2"
+            " WHERE id = ?1), '')"
         )
     };
 }
