@@ -1,5 +1,8 @@
 //! Puts serde's messages about a document into plain words.
 
+/// Characters of a value that a message shows.
+const MAX_SHOWN: usize = 60;
+
 /// The message in plain words. One that serde did not write stays as it is.
 pub fn words(problem: &str) -> String {
     in_words(problem).unwrap_or_else(|| problem.to_owned())
@@ -12,32 +15,26 @@ fn in_words(problem: &str) -> Option<String> {
     if let Some(name) = problem.strip_prefix("duplicate field ") {
         return Some(format!("{} is given twice", bare(name)));
     }
-    if let Some(name) = problem
-        .strip_prefix("unknown field ")
-        .and_then(|text| text.strip_suffix(", there are no fields"))
-    {
-        return Some(format!("{} is not a field, there are none", bare(name)));
-    }
     let (found, expected) = problem.rsplit_once(", expected ")?;
     if let Some(name) = found.strip_prefix("unknown field ") {
-        return Some(format!(
-            "{} is not a field, only {}",
-            bare(name),
-            choices(expected)
-        ));
+        let fields = expected.trim_start_matches("one of ").replace('`', "");
+        return Some(format!("unknown field {}; the fields are {fields}", bare(name)));
     }
     if let Some(name) = found.strip_prefix("unknown variant ") {
-        return Some(format!("must be {}, not {}", choices(expected), bare(name)));
-    }
-    if let Some(kind) = found.strip_prefix("invalid type: ") {
         return Some(format!(
-            "must be {}, not {}",
-            kind_of(expected)?,
-            found_kind(kind)?
+            "must be {} (got {})",
+            expected.replace('`', ""),
+            bare(name)
         ));
     }
-    let (_, value) = found.strip_prefix("invalid value: ")?.split_once(' ')?;
-    Some(format!("must be {}, not {}", kind_of(expected)?, bare(value)))
+    let found = found
+        .strip_prefix("invalid type: ")
+        .or_else(|| found.strip_prefix("invalid value: "))?;
+    Some(format!(
+        "must be {} (got {})",
+        kind_of(expected)?,
+        value_of(found)?
+    ))
 }
 
 /// A name without the marks around it.
@@ -47,40 +44,38 @@ fn bare(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// One of the names that there are.
-fn choices(expected: &str) -> String {
-    expected.replace('`', "")
-}
-
 /// The kind of value that a Rust type takes.
 fn kind_of(expected: &str) -> Option<&'static str> {
     Some(match expected {
-        "a string" | "string or map" | "variant identifier" => "a text",
+        "a string" | "string or map" | "variant identifier" => "a string",
         "a boolean" => "true or false",
         "a sequence" => "a list",
         "a map" => "an object",
         "f64" => "a number",
-        "i64" => "a whole number",
-        "u64" => "a whole number from 0 on",
+        "i64" => "a whole number from -9223372036854775808 to 9223372036854775807",
+        "u64" => "a whole number from 0 to 18446744073709551615",
         "u32" => "a whole number from 0 to 4294967295",
         "u16" => "a whole number from 0 to 65535",
         "u8" => "a whole number from 0 to 255",
         other if other.starts_with("struct ") || other.starts_with("internally tagged enum ") => "an object",
-        other if other.starts_with("enum ") => "a text",
+        other if other.starts_with("enum ") => "a string",
         _ => return None,
     })
 }
 
-/// The kind of value that was found, without the value.
-fn found_kind(found: &str) -> Option<&'static str> {
+/// The beginning of the value that was found.
+fn value_of(found: &str) -> Option<String> {
     Some(match found.split(' ').next()? {
-        "null" => "null",
-        "boolean" => "true or false",
-        "integer" | "number" => "a number",
-        "floating" => "a decimal",
-        "string" | "character" => "a text",
-        "sequence" => "a list",
-        "map" => "an object",
+        "sequence" => "a list".to_owned(),
+        "map" => "an object".to_owned(),
+        "null" => "null".to_owned(),
+        "boolean" | "integer" | "number" | "floating" => found.rsplit(' ').next().map(bare)?.to_owned(),
+        "string" => {
+            let text = found.strip_prefix("string ")?;
+            let shown: String = text.chars().take(MAX_SHOWN).collect();
+            let more = if shown.len() < text.len() { "…" } else { "" };
+            shown + more
+        }
         _ => return None,
     })
 }
@@ -131,41 +126,49 @@ mod tests {
             (r#"{"name": "a", "name": "b"}"#, "name is given twice"),
             (
                 r#"{"nam`, expected `e": 1}"#,
-                "nam`, expected `e is not a field, only one of name, active, cap, at, usd, kind, list, map, inner",
+                "unknown field nam`, expected `e; the fields are name, active, cap, at, usd, kind, list, map, inner",
             ),
-            (r#"{"kind": "film"}"#, "must be game or survey, not film"),
-            (r#"{"name": 5}"#, "must be a text, not a number"),
-            (r#"{"name": null}"#, "must be a text, not null"),
-            (r#"{"active": "yes"}"#, "must be true or false, not a text"),
-            (
-                r#"{"cap": "secret"}"#,
-                "must be a whole number from 0 to 4294967295, not a text",
-            ),
+            (r#"{"kind": "film"}"#, "must be game or survey (got film)"),
+            (r#"{"name": 5}"#, "must be a string (got 5)"),
+            (r#"{"name": null}"#, "must be a string (got null)"),
+            (r#"{"active": "yes"}"#, r#"must be true or false (got "yes")"#),
+            (r#"{"usd": "1,50"}"#, r#"must be a number (got "1,50")"#),
+            (r#"{"usd": true}"#, "must be a number (got true)"),
             (
                 r#"{"cap": -1}"#,
-                "must be a whole number from 0 to 4294967295, not -1",
+                "must be a whole number from 0 to 4294967295 (got -1)",
             ),
             (
                 r#"{"cap": 1.5}"#,
-                "must be a whole number from 0 to 4294967295, not a decimal",
+                "must be a whole number from 0 to 4294967295 (got 1.5)",
             ),
-            (r#"{"at": []}"#, "must be a whole number, not a list"),
-            (r#"{"usd": true}"#, "must be a number, not true or false"),
-            (r#"{"list": {}}"#, "must be a list, not an object"),
+            (
+                r#"{"at": 9223372036854775808}"#,
+                "must be a whole number from -9223372036854775808 to 9223372036854775807 (got 9223372036854775808)",
+            ),
+            (r#"{"list": {}}"#, "must be a list (got an object)"),
             (
                 r#"{"list": [256]}"#,
-                "must be a whole number from 0 to 255, not 256",
+                "must be a whole number from 0 to 255 (got 256)",
             ),
-            (r#"{"map": []}"#, "must be an object, not a list"),
+            (r#"{"map": []}"#, "must be an object (got a list)"),
             (
                 r#"{"map": {"a": -1}}"#,
-                "must be a whole number from 0 on, not -1",
+                "must be a whole number from 0 to 18446744073709551615 (got -1)",
             ),
-            (r#"{"inner": "x"}"#, "must be an object, not a text"),
+            (r#"{"inner": "x"}"#, r#"must be an object (got "x")"#),
         ] {
             let error = serde_json::from_str::<Given>(json).unwrap_err();
             assert_eq!(problem(&error), expected, "{json}: {error}");
         }
+    }
+
+    #[test]
+    fn a_long_value_is_cut_off() {
+        let json = format!(r#"{{"usd": "{}"}}"#, "é".repeat(500));
+        let error = serde_json::from_str::<Given>(&json).unwrap_err();
+        let shown = "é".repeat(MAX_SHOWN - 1);
+        assert_eq!(problem(&error), format!(r#"must be a number (got "{shown}…)"#));
     }
 
     #[test]
