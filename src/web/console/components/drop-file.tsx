@@ -13,10 +13,12 @@ interface Props {
   /** The file that was taken, in words. */
   chosen: string | null;
   problem: string | null;
+  /** Takes no other file until the last one is done with. */
+  isBusy?: boolean;
   onFile: (file: File) => void;
 }
 
-export function DropFile({ accept, text, label, hint, chosen, problem, onFile }: Props) {
+export function DropFile({ accept, text, label, hint, chosen, problem, isBusy, onFile }: Props) {
   const [isOver, setOver] = useState(false);
   const id = useId();
   return (
@@ -31,7 +33,7 @@ export function DropFile({ accept, text, label, hint, chosen, problem, onFile }:
         event.preventDefault();
         setOver(false);
         const file = event.dataTransfer?.files[0];
-        if (file) onFile(file);
+        if (file && !isBusy) onFile(file);
       }}
     >
       <p class="drop-text" role="status">
@@ -42,6 +44,7 @@ export function DropFile({ accept, text, label, hint, chosen, problem, onFile }:
         class="visually-hidden"
         type="file"
         accept={accept}
+        disabled={isBusy}
         aria-describedby={`${id}-hint`}
         aria-invalid={problem ? true : undefined}
         onChange={(event) => {

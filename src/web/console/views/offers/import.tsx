@@ -1,6 +1,6 @@
 // The import of a file, which is checked first.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
 import { refresh } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
@@ -53,12 +53,13 @@ function Steps() {
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
     setChecked({ ...would, kinds: text.kinds(kinds) });
   });
+  const view = useRef<HTMLDivElement>(null);
   const store = useAction(async () => {
     const { imported: value } = await withVerification(() => offersApi.import(file!.text));
     say(text.imported(value));
     setImported(value);
     void refresh(offersKey());
-    focusHeading();
+    if (view.current?.isConnected) focusHeading();
   });
   const choose = async (chosen: File) => {
     check.clear();
@@ -75,7 +76,7 @@ function Steps() {
   const wrong = wrongLines(check.error);
   return (
     <>
-      <div class="card padded">
+      <div class="card padded" ref={view}>
         <DropFile
           accept={ACCEPTED}
           text={text.drop}
@@ -83,6 +84,7 @@ function Steps() {
           hint={text.or}
           chosen={file && text.chosen(file.name, sizeText(file.bytes))}
           problem={problem}
+          isBusy={check.isRunning || store.isRunning}
           onFile={(chosen) => void choose(chosen)}
         />
       </div>
