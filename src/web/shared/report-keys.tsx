@@ -11,7 +11,9 @@ import { CopyField } from "./components/copy-button";
 import { Select } from "./components/field";
 import { Form, SubmitButton } from "./components/form";
 import { Confirm, TextField } from "./components/form-dialog";
+import { focusHeading } from "./components/heading";
 import { LoadedTable } from "./components/loaded";
+import { useUnsaved } from "./components/part";
 import { buttonColumn } from "./components/row-button";
 import { Empty, FormError } from "./components/states";
 import { type Column, column } from "./components/table";
@@ -117,7 +119,7 @@ type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUse
   onMade: (key: NewReportKey | null) => void;
 };
 
-/** A form that stays, and below it the key that was made last, which is shown only here. */
+/** A form, and in its place the key that it made, which is shown only here, until it is put away or revoked. */
 function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);
@@ -125,34 +127,50 @@ function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: Cre
     onMade(await withVerification(() => calls.create(label.trim(), scope)));
     setLabel("");
   });
+  useUnsaved(made !== null || create.isRunning);
   return (
     <div class="card padded section">
-      <Form class="inline-form" onSubmit={() => void create.run()}>
-        <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
-        {mayReachUsers && (
-          <Select
-            label={text.scope}
-            hint={SCOPE_HINTS[scope]}
-            options={SCOPES}
-            nameOf={(value) => SCOPE_NAMES[value]}
-            value={scope}
-            onChange={setScope}
-          />
-        )}
-        <SubmitButton isDisabled={create.isRunning}>{text.create}</SubmitButton>
-      </Form>
-      <FormError error={create.error} />
-      <div role="status">
+      <div class="new-key" role="status">
         {made && (
           <>
             <p>
               <strong>{text.madeTitle}</strong> {words.made}
             </p>
             <CopyField label={text.newKey} value={made.api_key} />
-            <Button onClick={() => onMade(null)}>{common.done}</Button>
+            <Button
+              onClick={() => {
+                onMade(null);
+                focusHeading();
+              }}
+            >
+              {common.done}
+            </Button>
           </>
         )}
       </div>
+      {!made && (
+        <Form class="inline-form" onSubmit={() => void create.run()}>
+          <TextField
+            label={text.label}
+            hint={words.labelHint}
+            longest={longestLabel}
+            value={label}
+            onChange={setLabel}
+          />
+          {mayReachUsers && (
+            <Select
+              label={text.scope}
+              hint={SCOPE_HINTS[scope]}
+              options={SCOPES}
+              nameOf={(value) => SCOPE_NAMES[value]}
+              value={scope}
+              onChange={setScope}
+            />
+          )}
+          <SubmitButton isDisabled={create.isRunning}>{text.create}</SubmitButton>
+        </Form>
+      )}
+      <FormError error={create.error} />
     </div>
   );
 }
