@@ -316,7 +316,8 @@ test("lists are in the order of their names where somebody asks for it, on all o
     await page.getByRole("columnheader", { name: header, exact: true }).getByRole("button").click();
     await page.waitForURL(/[?&]sort=name/);
     await page.locator("th[aria-sort=ascending]").waitFor();
-    const more = page.getByRole("button", { name: /^Show more|^More/ });
+    await page.waitForFunction(() => document.activeElement.matches("th[aria-sort=ascending] button"));
+    const more = page.getByRole("button", { name: "Load more" });
     const rows = page.locator("main table tbody tr");
     while (await more.isVisible()) {
       const before = await rows.count();
@@ -324,7 +325,7 @@ test("lists are in the order of their names where somebody asks for it, on all o
       await page.waitForFunction((before) => document.querySelectorAll("main table tbody tr").length > before, before);
     }
     const names = (await rows.locator("th a").allInnerTexts()).map((name) => name.toLowerCase());
-    assert.ok(names.length > 3, path);
+    assert.ok(names.length > (path === "publishers" ? 60 : 3), path);
     assert.deepEqual(names, [...names].sort(), path);
     await page.getByRole("columnheader", { name: header, exact: true }).getByRole("button").click();
     await page.waitForURL((url) => !url.search.includes("sort"));

@@ -268,7 +268,10 @@ test("a time is read as it is shown, and as people type it", async () => {
     assert.equal(readTime(text), at, text);
   }
   assert.equal(readTime("5 Nov 2026"), at - 9.5 * 3600);
-  for (const text of ["", "soon", "9:30", "5 Nov 2026, 25:00", "31 Feb 2026, 9:30", "5 Nov 2026, 9:3"]) {
+  for (const text of ["", "soon", "9:30", "5 Nov 2026, 25:00", "31 Feb 2026, 9:30", "5 Nov 2026, 9:3", "5 Nov, 9:30"]) {
+    assert.equal(readTime(text), undefined, text);
+  }
+  for (const text of ["1 Dec", "2026", "2026-11", "2026-02-30", "2026-04-31 10:00"]) {
     assert.equal(readTime(text), undefined, text);
   }
 });

@@ -179,7 +179,8 @@ export const typedTime = (at: number) => (at % 60 === 0 ? timeText : exactTimeTe
 export function readTime(text: string): number | undefined {
   const [, date = "", clock = "00:00"] =
     /^(.+?)(?:(?:, ?|T| )(\d{1,2}:\d{2}(?::\d{2})?))?(?: ?UTC|Z)?$/i.exec(text.trim()) ?? [];
-  const ms = Date.parse(`${readDate(date)}T${clock.replace(/^\d:/, "0$&")}Z`);
+  const day = readDate(date);
+  const ms = isDate(day) ? Date.parse(`${day}T${clock.replace(/^\d:/, "0$&")}Z`) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms / 1000;
 }
 

@@ -86,7 +86,11 @@ fn the_answer_is_diagnosed() {
     let signpost = Setup::new().var("CALLBACK_TIMEOUT_MS", "1500").start();
     let elsewhere = Receiver::start();
     let cases: Vec<(Behaviour, Value, &str)> = vec![
-        (Behaviour::status(204), json!(204), "accepted"),
+        (
+            Behaviour::answer(201, &[("Location", "/rewards/7")], ""),
+            json!(201),
+            "accepted",
+        ),
         (Behaviour::Redirect(elsewhere.base()), json!(302), "redirect"),
         (Behaviour::status(403), json!(403), "signature_refused"),
         (Behaviour::status(404), json!(404), "not_found"),

@@ -262,7 +262,7 @@ async fn admit(
             Account::Operator => None,
         };
         // Before the account is asked: the session's MAC names the publisher, whose account may hang.
-        // A session has a member's share, so that one member's burst shuts out no other.
+        // A session has a share of its own, so that its burst shuts out no other.
         let token = current.token.as_str();
         let _asking = match publisher {
             Some(publisher) => {

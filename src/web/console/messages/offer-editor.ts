@@ -58,7 +58,7 @@ export const editor = {
   startsAt: "Starts at, UTC",
   endsAt: "Ends at, UTC",
   startHint: "Such as 25 Nov 2026, 14:30. Empty: at once.",
-  endHint: "Such as 31 Dec 2026, 23:59. Empty: never.",
+  endHint: "Such as 31 Dec 2026, 23:59; a date alone is 00:00. Empty: never.",
   endBeforeStart: "Must be after the start.",
   rules: "What is paid",
   window: "Days to convert",

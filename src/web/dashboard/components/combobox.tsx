@@ -31,6 +31,7 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [found, setFound] = useState<Found | null>(null);
+  const [entered, setEntered] = useState("");
   const typed = text.trim();
 
   useEffect(() => {
@@ -73,8 +74,14 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
   };
   const add = (value: string) => set([...new Set([...values, value])]);
 
+  // Enter counts also while the suggestions for the text are on their way.
+  useEffect(() => {
+    if (entered && entered === typed && !isWaiting) add(first);
+    if (!isWaiting) setEntered("");
+  }, [entered, isWaiting]);
+
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && typed) isWaiting || add(first);
+    if (event.key === "Enter" && typed) isWaiting ? setEntered(typed) : add(first);
     else if (event.key === "Escape" && text) setText("");
     else if (event.key === "Backspace" && !text && values.length > 0) onChange(values.slice(0, -1));
     else return;
@@ -99,7 +106,7 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
           ))}
         </ul>
       )}
-      <Field label={label} hint={<span role="status">{hint}</span>}>
+      <Field label={label} hint={isWaiting ? hint : <span role="status">{hint}</span>}>
         {(props) => (
           <>
             <input

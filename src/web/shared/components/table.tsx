@@ -139,6 +139,9 @@ export const CardTable = <Row,>(table: TableProps<Row>) => (
   </div>
 );
 
+/** The column that was sorted by. Its table may be loaded anew, which would take the focus from its header. */
+let sorted = "";
+
 function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorting }) {
   const name = column.isNumber ? "number" : undefined;
   if (!sorting || !column.sortable) {
@@ -152,7 +155,19 @@ function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorti
   const direction = sorting.ascending ? "ascending" : "descending";
   return (
     <th scope="col" class={name} aria-sort={isSorted ? direction : undefined}>
-      <button type="button" class="sort" onClick={() => sorting.onSort(column.key)}>
+      <button
+        type="button"
+        class="sort"
+        ref={(button) => {
+          if (sorted !== column.key || !button) return;
+          sorted = "";
+          if (document.activeElement === document.body) button.focus();
+        }}
+        onClick={() => {
+          sorting.onSort(column.key);
+          sorted = column.key;
+        }}
+      >
         {column.header}
         {isSorted ? sorting.ascending ? <ArrowUp /> : <ArrowDown /> : <Sortable />}
       </button>

@@ -63,10 +63,12 @@ async fn send(
 }
 
 fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
+    let is_redirect = (300..400).contains(&answer.status);
+    let location = answer.location.as_deref().filter(|_| is_redirect);
     json!({
         "http_status": answer.status,
         "ms": took_ms,
-        "location": answer.location.as_deref().map(|location| endpoint.mask_for_log(location)),
+        "location": location.map(|location| endpoint.mask_for_log(location)),
         "body": endpoint.mask_for_log(&answer.body),
     })
 }

@@ -55,7 +55,7 @@ function List() {
   const sort = sortIn(query);
   const change = (next: string) => setSearch(queryText({ q: next, sort }), "replace");
   const [typed, type] = useTyped(wanted, change);
-  const pages = usePages(advertisersKey(wanted + (sort && ` ${sort}`)), (cursor) =>
+  const pages = usePages(advertisersKey(queryText({ q: wanted, sort })), (cursor) =>
     advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted, sort).then(pageOf("advertisers")),
   );
   const { rows } = pages;

@@ -44,5 +44,6 @@ export const queryOf = ({ text, advertiser, type, state, sort }: OfferFilter): O
   advertiser_id: advertiser,
   off_type: type,
   state,
-  sort,
+  // Those of one advertiser come by id.
+  sort: advertiser ? "" : sort,
 });

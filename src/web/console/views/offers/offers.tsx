@@ -69,7 +69,9 @@ function List() {
             <>
               <Shown
                 offers={rows}
-                sorting={sortingBy("offer", filter.sort, (sort) => change({ ...filter, sort }))}
+                sorting={
+                  filter.advertiser ? undefined : sortingBy("offer", filter.sort, (sort) => change({ ...filter, sort }))
+                }
                 onChanged={() => void pages.list.reload()}
               />
               <ListFoot of={pages} shown={text.shown(rows.length, !pages.hasMore)} />
@@ -91,7 +93,7 @@ const LABEL = ({ name }: KeptOffer) => text.tick(name);
 
 interface ShownProps {
   offers: KeptOffer[];
-  sorting: ReturnType<typeof sortingBy>;
+  sorting?: ReturnType<typeof sortingBy>;
   onChanged: () => void;
 }
 

@@ -56,7 +56,7 @@ export function Publishers() {
           onChange={(value) => setSearch(searchOf(value, sort), "push")}
         />
       </div>
-      <List key={`${shown} ${sort}`} shown={shown} sort={sort} />
+      <List key={shown} shown={shown} sort={sort} />
       {isCreating() && <CreatePublisher onClose={() => setCreating(false)} />}
     </>
   );
@@ -64,6 +64,7 @@ export function Publishers() {
 
 function List({ shown, sort }: { shown: Shown; sort: Sort }) {
   const isAll = shown === "all";
+  const isShown = ({ closed }: Publisher) => isAll || !closed;
   const list = usePages(`${PUBLISHERS_KEY} ${shown} ${sort}`, (cursor) =>
     api.list(PAGE_ROWS, cursor, !isAll, sort).then(pageOf("publishers")),
   );
@@ -71,9 +72,9 @@ function List({ shown, sort }: { shown: Shown; sort: Sort }) {
     <Loaded of={list.list} loading={<CardSkeleton rows={6} />}>
       {(rows) => (
         <>
-          {rows.length > 0 ? (
+          {rows.some(isShown) ? (
             <Found
-              publishers={isAll ? rows : rows.filter(({ closed }) => !closed)}
+              publishers={rows.filter(isShown)}
               sorting={sortingBy("name", sort, (next) => setSearch(searchOf(shown, next), "replace"))}
             />
           ) : isAll ? (
