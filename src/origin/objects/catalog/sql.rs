@@ -20,7 +20,8 @@ macro_rules! queued_settings {
     };
 }
 
-/// The ids of those with a part of a name or an id, from the index by name. A pattern of LIKE has 50 bytes at most.
+/// The ids of those with a part of a name or an id, from the index by name. The name is written as the index has it, or SQLite would read
+/// the documents. A pattern of LIKE has 50 bytes at most.
 macro_rules! named {
     ($table:literal) => {
         concat!(
