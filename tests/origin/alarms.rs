@@ -305,33 +305,52 @@ proptest! {
     /// tells those that its copy had, perhaps again, and those that come afterwards.
     #[test]
     fn each_cause_is_told_once_and_a_message_has_one_id(steps in steps()) {
-        let databases: Vec<_> = steps.iter().map(|_| OnceCell::new()).collect();
-        let first = Sqlite::in_memory();
-        let mut db = &first;
-        let mut world = World::new(db);
-        let (mut cause, mut raised) = (0, BTreeMap::<(String, String), i64>::new());
-        let mut last_copy = None;
-        let is_put_back = steps.iter().any(|step| matches!(step, Step::Restore));
-        let hangs = steps.iter().any(|step| matches!(step, Step::Receiver(Receiver::Hangs)));
-        let mut firsts = BTreeMap::<(String, String), i64>::new();
-        for (step, restored) in steps.into_iter().zip(&databases) {
-            match step {
-                Step::Raise { kind, subject } => {
-                    cause += 1;
-                    let kind = AlarmKind::ALL[kind];
-                    let subject = format!("s-{subject}");
-                    world.raise(kind, &subject, cause);
-                    // A repeat of a report raises the same cause.
-                    world.raise(kind, &subject, cause);
-                    let key = (kind.as_str().to_owned(), subject);
-                    firsts.entry(key.clone()).or_insert(world.now_ms());
-                    *raised.entry(key).or_default() += 1;
-                }
-                Step::Pass(ms) => world.pass(ms),
-                Step::Receiver(receiver) => world.runtime.0.receiver.set(receiver),
-                Step::Kill => world.kill(),
-                Step::Copy => last_copy = Some((db.copy(), raised.clone(), firsts.clone())),
-                Step::Restore => if let Some((copy, raised_then, firsts_then)) = &last_copy {
+        check(steps)?;
+    }
+}
+
+/// A receiver that knows an id takes the message for a repeat.
+#[test]
+fn a_message_with_other_causes_than_before_a_restore_has_another_id() {
+    let raise = || Step::Raise { kind: 2, subject: 3 };
+    for later in [vec![], vec![raise()], vec![raise(), raise()]] {
+        let mut steps = vec![raise(), Step::Copy, raise(), Step::Pass(2_000), Step::Restore];
+        steps.extend(later);
+        check(steps).unwrap();
+    }
+}
+
+fn check(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let databases: Vec<_> = steps.iter().map(|_| OnceCell::new()).collect();
+    let first = Sqlite::in_memory();
+    let mut db = &first;
+    let mut world = World::new(db);
+    let (mut cause, mut raised) = (0, BTreeMap::<(String, String), i64>::new());
+    let mut last_copy = None;
+    let is_put_back = steps.iter().any(|step| matches!(step, Step::Restore));
+    let hangs = steps
+        .iter()
+        .any(|step| matches!(step, Step::Receiver(Receiver::Hangs)));
+    let mut firsts = BTreeMap::<(String, String), i64>::new();
+    for (step, restored) in steps.into_iter().zip(&databases) {
+        match step {
+            Step::Raise { kind, subject } => {
+                cause += 1;
+                let kind = AlarmKind::ALL[kind];
+                let subject = format!("s-{subject}");
+                world.raise(kind, &subject, cause);
+                // A repeat of a report raises the same cause.
+                world.raise(kind, &subject, cause);
+                let key = (kind.as_str().to_owned(), subject);
+                firsts.entry(key.clone()).or_insert(world.now_ms());
+                *raised.entry(key).or_default() += 1;
+            }
+            Step::Pass(ms) => world.pass(ms),
+            Step::Receiver(receiver) => world.runtime.0.receiver.set(receiver),
+            Step::Kill => world.kill(),
+            Step::Copy => last_copy = Some((db.copy(), raised.clone(), firsts.clone())),
+            Step::Restore => {
+                if let Some((copy, raised_then, firsts_then)) = &last_copy {
                     db = restored.get_or_init(|| copy.copy());
                     world = world.put_back(db);
                     (raised, firsts) = (raised_then.clone(), firsts_then.clone());
@@ -339,40 +358,53 @@ proptest! {
                 }
             }
         }
-        world.runtime.0.receiver.set(Receiver::Answers(200));
-        world.pass(10 * DAY_MS);
-        let mut bodies = BTreeMap::new();
-        for sent in world.sent() {
-            // A repeat has the same id and the same body; one that was made again after a restore has a time of its own.
-            let known = bodies.entry(sent.id.clone()).or_insert_with(|| sent.body.clone());
-            prop_assert_eq!(&known["data"], &sent.body["data"]);
-            prop_assert!(is_put_back || *known == sent.body);
-        }
-        let mut told = BTreeMap::<(String, String), i64>::new();
-        let mut times = BTreeMap::<(String, String), i64>::new();
-        for sent in world.sent() {
-            for entry in sent.entries() {
-                let text = |name: &str| entry[name].as_str().unwrap().to_owned();
-                let time = times.entry((text("type"), text("subject"))).or_insert(sent.at_ms);
-                *time = (*time).min(sent.at_ms);
-            }
-        }
-        for body in bodies.into_values() {
-            let entries = Sent { at_ms: 0, id: String::new(), body }.entries();
-            for entry in entries {
-                let text = |name: &str| entry[name].as_str().unwrap().to_owned();
-                *told.entry((text("type"), text("subject"))).or_default() += entry["count"].as_i64().unwrap();
-            }
-        }
-        prop_assert!(is_put_back || told.keys().eq(raised.keys()));
-        for (key, count) in raised {
-            let told = told[&key];
-            prop_assert!(told == count || (is_put_back && told > count), "{key:?}: {told} told of {count}");
-        }
-        for (key, first_ms) in firsts {
-            let sent_ms = times[&key];
-            // An address that hangs delays its own alarms.
-            prop_assert!(hangs || sent_ms - first_ms <= MINUTE_MS, "{key:?} came after {} ms", sent_ms - first_ms);
+    }
+    world.runtime.0.receiver.set(Receiver::Answers(200));
+    world.pass(10 * DAY_MS);
+    let mut bodies = BTreeMap::new();
+    for sent in world.sent() {
+        // A repeat has the same id and the same body; one that was made again after a restore has a time of its own.
+        let known = bodies.entry(sent.id.clone()).or_insert_with(|| sent.body.clone());
+        prop_assert_eq!(&known["data"], &sent.body["data"]);
+        prop_assert!(is_put_back || *known == sent.body);
+    }
+    let mut told = BTreeMap::<(String, String), i64>::new();
+    let mut times = BTreeMap::<(String, String), i64>::new();
+    for sent in world.sent() {
+        for entry in sent.entries() {
+            let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+            let time = times.entry((text("type"), text("subject"))).or_insert(sent.at_ms);
+            *time = (*time).min(sent.at_ms);
         }
     }
+    for body in bodies.into_values() {
+        let entries = Sent {
+            at_ms: 0,
+            id: String::new(),
+            body,
+        }
+        .entries();
+        for entry in entries {
+            let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+            *told.entry((text("type"), text("subject"))).or_default() += entry["count"].as_i64().unwrap();
+        }
+    }
+    prop_assert!(is_put_back || told.keys().eq(raised.keys()));
+    for (key, count) in raised {
+        let told = told[&key];
+        prop_assert!(
+            told == count || (is_put_back && told > count),
+            "{key:?}: {told} told of {count}"
+        );
+    }
+    for (key, first_ms) in firsts {
+        let sent_ms = times[&key];
+        // An address that hangs delays its own alarms.
+        prop_assert!(
+            hangs || sent_ms - first_ms <= MINUTE_MS,
+            "{key:?} came after {} ms",
+            sent_ms - first_ms
+        );
+    }
+    Ok(())
 }

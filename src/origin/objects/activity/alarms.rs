@@ -120,7 +120,7 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
             return Ok(());
         }
         db.transaction(|| {
-            let causes: Vec<_> = entries.iter().map(|entry| entry.cause()).collect();
+            let causes: Vec<_> = entries.iter().map(|entry| entry.causes()).collect();
             // The same causes have the same id, also where this object was put back meanwhile.
             let hash = hex::encode(credentials::hash(&causes.join("\n")));
             let id = format!("alarm-{}", hash.get(..32).unwrap_or(&hash));

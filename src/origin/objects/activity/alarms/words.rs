@@ -48,9 +48,16 @@ impl Entry {
         })
     }
 
-    /// Its first cause, which tells it from any other entry.
-    pub fn cause(&self) -> String {
-        format!("{} {} {}", self.kind.as_str(), self.subject, self.first)
+    /// Tells it from any other entry, also from one that had other causes before its object was put back.
+    pub fn causes(&self) -> String {
+        format!(
+            "{} {} {} {} {}",
+            self.kind.as_str(),
+            self.subject,
+            self.first,
+            self.count,
+            self.last_ms
+        )
     }
 
     fn to_json(&self, of_publisher: bool, sites: &Sites) -> Value {
