@@ -13,6 +13,7 @@ use crate::{files, read, root};
 fn documents() -> Vec<String> {
     let docs = fs::read_dir(root().join("docs")).unwrap();
     let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().into_string().unwrap()));
+    let docs = docs.filter(|path| path.ends_with(".md"));
     let top = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
     let mut all: Vec<_> = docs.chain(top.map(str::to_owned)).collect();
     all.sort();
