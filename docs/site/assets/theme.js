@@ -1,0 +1,11 @@
+// Before the page is drawn: the colors that this reader chose, and that scripts run.
+{
+  const { documentElement } = document;
+  documentElement.classList.add("scripted");
+  try {
+    const theme = localStorage.getItem("theme");
+    if (theme === "light" || theme === "dark") documentElement.dataset.theme = theme;
+  } catch {
+    // Storage may be off.
+  }
+}
