@@ -55,10 +55,10 @@ async function defaultSettings() {
 
 /**
  * Starts Signpost with the demo's catalog, and its facts up to today. Without local sign-in, as in production, members
- * need passkeys.
+ * need passkeys. With `docs`, a folder, the documentation in it is at /docs.
  */
-export async function startSignpost({ localSignIn = true, facts = true, settings = {} } = {}) {
-  const signpost = new Signpost(await freePort(), await mkdtemp(join(tmpdir(), "signpost-browser-")));
+export async function startSignpost({ localSignIn = true, facts = true, settings = {}, docs } = {}) {
+  const signpost = new Signpost(await freePort(), await mkdtemp(join(tmpdir(), "signpost-browser-")), docs);
   try {
     await signpost.start({ LOCAL_SIGN_IN: localSignIn ? "true" : "", ...settings });
     await signpost.load(facts);
@@ -73,12 +73,14 @@ class Signpost {
   #state;
   #process;
   #settings;
+  #docs;
   #log = "";
 
-  constructor(port, state) {
+  constructor(port, state, docs) {
     this.port = port;
     this.base = `http://localhost:${port}`;
     this.#state = state;
+    this.#docs = docs;
   }
 
   /** What workerd has written so far: a JSON line for each thing that went wrong. */
@@ -110,9 +112,10 @@ class Signpost {
       workerdProgram(),
       [
         "serve",
-        join(ROOT, "fixtures/local/workerd.capnp"),
+        join(ROOT, "fixtures/local", this.#docs ? "with_docs.capnp" : "workerd.capnp"),
         `--socket-addr=http=127.0.0.1:${this.port}`,
         ...STATE.map((name) => `--directory-path=${name}=${join(this.#state, name)}`),
+        ...(this.#docs ? [`--directory-path=docs-files=${this.#docs}`] : []),
       ],
       { env: { ...process.env, ...this.#settings }, stdio: ["ignore", "pipe", "pipe"] },
     );
