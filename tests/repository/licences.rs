@@ -93,6 +93,7 @@ fn every_crate_has_a_licence_that_is_allowed() {
 fn every_npm_package_has_a_licence_that_is_allowed() {
     for lock in [
         "package-lock.json",
+        "docs/site/package-lock.json",
         "tests/openapi/package-lock.json",
         "tests/verifiers/package-lock.json",
     ] {
