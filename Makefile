@@ -32,6 +32,8 @@ API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum 
 OPENAPI_NPM_READY := tests/openapi/node_modules/.signpost-$(firstword $(shell sha256sum tests/openapi/package-lock.json))
 OPENAPI_REQUIREMENTS := tests/openapi/requirements.txt
 OPENAPI_PYTHON_READY := $(TOOLS)/openapi-python/.signpost-$(firstword $(shell sha256sum $(OPENAPI_REQUIREMENTS)))
+# Builds the documentation site; nothing else needs it.
+DOCS_READY := docs/site/node_modules/.signpost-$(firstword $(shell sha256sum docs/site/package-lock.json))
 # Builds and checks the package of the client in Python; the client in TypeScript needs nothing besides.
 CLIENTS_REQUIREMENTS := clients/python/tests/requirements.txt
 CLIENTS_PYTHON_READY := $(TOOLS)/clients-python/.signpost-$(firstword $(shell sha256sum $(CLIENTS_REQUIREMENTS)))
@@ -90,7 +92,7 @@ WASM_CARGO = --quiet --locked --lib --target wasm32-unknown-unknown -Zbuild-std=
 ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
-	verify-native verify-workerd verify-documents clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
+	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
 	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
@@ -103,6 +105,7 @@ help:
 	@echo 'make test    format, lints, unit tests, tests on SQLite and on workerd, the pages in short   BROWSER=none'
 	@echo 'make verify  what takes longer: panics, kills, overload, scale, properties, all pages, stock tools   KILLS=200 …'
 	@echo 'make clients the clients in TypeScript and Python, against Signpost and a faulty server, and their packages'
+	@echo 'make docs    the documentation as a site in build/docs/, which a local run has at /docs   DOCS_EDIT_URL='
 	@echo 'make browser the pages in Chromium: tasks, states, accessibility, screenshots   BROWSER=none'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
@@ -189,12 +192,19 @@ verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
-# Stock tools on the API's documents, and the documentation of the crates.
-verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL)
+# Stock tools on the API's documents, the documentation of the crates, and the site.
+verify-documents: compiled | build browser-setup $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
 	$(call step,Check the alert rules,[ ! -x $(PROMTOOL) ] || { $(PROMTOOL) check rules fixtures/prometheus/alerts.yaml && \
 		cd fixtures/prometheus && $(PROMTOOL) test rules alerts.test.yaml; })
+	$(call step,Read the documentation site,$(call browse,tests/docs/site.test.mjs))
+
+docs:
+	@.ci/steps documentation
+
+documentation: | $(DOCS_READY)
+	$(call step,Build the documentation,npm run --silent --prefix docs/site build)
 
 clients:
 	@.ci/steps verify-clients
@@ -435,6 +445,10 @@ $(API_PYTHON_READY): | $(PIP_READY)
 
 $(OPENAPI_NPM_READY): | $(NPM_READY)
 	$(call step,Install stock tools for the API documents,cd tests/openapi && \
+		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
+
+$(DOCS_READY): | $(PACKAGES_READY)
+	$(call step,Install what builds the documentation,cd docs/site && \
 		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
 
 # After Chromium, since Debian's packages are not installed twice at once.
