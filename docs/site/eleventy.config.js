@@ -4,10 +4,10 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HtmlPages } from "./lib/check.js";
 import { readErrors } from "./lib/errors.js";
 import { HEADERS } from "./lib/headers.js";
 import { highlight } from "./lib/highlight.js";
+import { HtmlPages } from "./lib/html_pages.js";
 import { editUrl, Links, relative } from "./lib/links.js";
 import { Markdown } from "./lib/markdown.js";
 import { FILES } from "./lib/reference.js";

@@ -1,5 +1,5 @@
 // The order of the pages: groups of readers, and the documents and tags of the API in each. A document that no group
-// names is in the last one; a guide in `docs/guides/` comes first in "Integrate".
+// names is the last of "Understand"; the guides in `docs/guides/` come first in "Integrate".
 
 /** `doc` is a file of the repository; `api` a tag of openapi.yaml, or `dashboard:` and a tag of openapi-dashboard.yaml. */
 export const GROUPS = [

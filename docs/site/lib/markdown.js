@@ -5,6 +5,9 @@ import markdownIt from "markdown-it";
 import anchor from "markdown-it-anchor";
 import { highlight } from "./highlight.js";
 
+/** Its paragraphs begin with a term, which is a place of its own for links and the search. */
+const GLOSSARY = "docs/GLOSSARY.md";
+
 /** A heading as GitHub makes a fragment of it. */
 export const fragment = (heading) =>
   heading
@@ -35,6 +38,9 @@ export class Markdown {
         if (isHead) tokens[at - 1].tag = tokens[at + 1].tag = "td";
       }
     });
+    this.#parser.core.ruler.push("terms", ({ tokens, env }) => {
+      if (env.path === GLOSSARY) markTerms(tokens);
+    });
     const { rules } = this.#parser.renderer;
     rules.table_open = () => '<div class="scroll"><table>\n';
     rules.table_close = () => "</table></div>\n";
@@ -54,6 +60,14 @@ export class Markdown {
 
   inline(text) {
     return text ? this.#parser.renderInline(text, {}) : "";
+  }
+}
+
+function markTerms(tokens) {
+  for (const [at, { type, children }] of tokens.entries()) {
+    if (type !== "inline" || children[1]?.type !== "strong_open") continue;
+    tokens[at - 1].attrSet("id", fragment(children[2].content));
+    tokens[at - 1].attrSet("class", "term");
   }
 }
 

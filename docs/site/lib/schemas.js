@@ -14,8 +14,9 @@ function merge(schemas) {
   return all;
 }
 
-function range(least, most, unit = "") {
+function range(least, most, noun) {
   if (least === undefined && most === undefined) return [];
+  const unit = noun ? ` ${noun}${(most ?? least) === 1 ? "" : "s"}` : "";
   if (least === most) return [`exactly ${number(least)}${unit}`];
   if (least === undefined || (unit && least === 0)) return [`at most ${number(most)}${unit}`];
   if (most === undefined) return [`at least ${number(least)}${unit}`];
@@ -26,9 +27,9 @@ function notes(schema) {
   return [
     ...range(schema.minimum, schema.maximum),
     ...(schema.exclusiveMinimum === undefined ? [] : [`above ${schema.exclusiveMinimum}`]),
-    ...range(schema.minLength, schema.maxLength, " characters"),
-    ...range(schema.minItems, schema.maxItems, " items"),
-    ...range(schema.minProperties, schema.maxProperties, " members"),
+    ...range(schema.minLength, schema.maxLength, "character"),
+    ...range(schema.minItems, schema.maxItems, "item"),
+    ...range(schema.minProperties, schema.maxProperties, "member"),
     ...(schema.format ? [schema.format] : []),
   ];
 }

@@ -15,7 +15,7 @@ export function buildIndex(pages) {
     for (const { id, title, text } of sections.filter((section, at) => at === 0 || section.id)) {
       const whole = clean(text);
       const start = whole.length > START_CHARACTERS ? `${whole.slice(0, START_CHARACTERS)}…` : whole;
-      index.add({ id: address + (id && `#${id}`), title: clean(title), page, text: whole, start });
+      index.add({ id: address + (id && `#${id}`), title: clean(title).replace(/\.$/, ""), page, text: whole, start });
     }
   }
   return JSON.stringify(index);

@@ -1,12 +1,17 @@
 // The pages of the site in groups, each with its address, its title, and the pages before and after it.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { GROUPS } from "../navigation.js";
 import { Documents } from "./documents.js";
 import { FILES, Reference } from "./reference.js";
 
-const addressOf = (file) => `${basename(file, ".md").toLowerCase()}/`;
+/** A document's place on the site: `docs/guides/APP_DEVELOPER.md` is at `guides/app-developer/`. */
+const addressOf = (file) =>
+  `${file
+    .replace(/^docs\/|\.md$/g, "")
+    .toLowerCase()
+    .replaceAll("_", "-")}/`;
 
 /** The documents that the site shows, by path. */
 function documentsOf(root) {
@@ -20,10 +25,11 @@ function documentsOf(root) {
 function groupsOf(root) {
   const groups = GROUPS.map((group) => ({ ...group, pages: [...group.pages] }));
   const named = new Set(groups.flatMap(({ pages }) => pages.map(({ doc }) => doc)));
-  for (const doc of documentsOf(root).filter((file) => !named.has(file))) {
-    if (doc.startsWith("docs/guides/")) groups[0].pages.unshift({ doc });
-    else groups.find(({ title }) => title === "Understand").pages.push({ doc });
-  }
+  const others = documentsOf(root).filter((file) => !named.has(file));
+  const isGuide = (file) => file.startsWith("docs/guides/");
+  const [integrate, , understand] = groups;
+  integrate.pages.unshift(...others.filter(isGuide).map((doc) => ({ doc })));
+  understand.pages.push(...others.filter((file) => !isGuide(file)).map((doc) => ({ doc })));
   return groups;
 }
 

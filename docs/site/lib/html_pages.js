@@ -36,9 +36,10 @@ class Reader {
     this.#open.push(isSkipped);
     if (isSkipped) this.#skipped += 1;
     if (name === "main") this.#isMain = true;
-    if (this.#isMain && HEADING.test(name) && this.#skipped === 0) {
+    const isTerm = names === "term";
+    if (this.#isMain && (isTerm || HEADING.test(name)) && this.#skipped === 0) {
       this.sections.push({ id: name === "h1" ? "" : (id ?? ""), title: "", text: "" });
-      this.#heading = name;
+      this.#heading = isTerm ? "strong" : name;
     }
   }
 
