@@ -118,7 +118,7 @@ test("an admin does not undo what another has done to an app", async () => {
   await hand.press(inDialog(page, "Pay them under current terms"));
   await learn(dialog(page), "check that you still want this.");
   await hand.press(inDialog(page, "Pay them under current terms"));
-  await page.getByText(/^Clicks made before .* are paid under the current terms/).waitFor();
+  await page.getByText(/^Clicks made before \d.* are paid under the current terms/).waitFor();
   const kept = await signpost.operator("GET", call);
   assert.equal(kept.max_rewards_per_user_day, 40);
   assert.ok(kept.terms_since > 0);
@@ -151,7 +151,7 @@ for (const hours of [-3, 3]) {
     await page.goto(`/console${call}`);
     await hand.press(page.getByRole("button", { name: "Pay clicks before now under current terms" }));
     await hand.press(inDialog(page, "Pay them under current terms"));
-    await page.getByText(/^Clicks made before .* are paid under the current terms/).waitFor();
+    await page.getByText(/^Clicks made before \d.* are paid under the current terms/).waitFor();
     const { terms_since } = await signpost.operator("GET", call);
     assert.ok(Math.abs(terms_since - Date.now() / 1000) < HOUR / 2000, String(terms_since));
     await closePage(page);

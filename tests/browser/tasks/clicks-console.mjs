@@ -57,7 +57,7 @@ export async function createAndRaise({ begin, admin, signpost, user: id }) {
   await page.keyboard.press("Control+a");
   await page.keyboard.type("1.5");
   await hand.send();
-  await dialog(page).getByRole("table", { name: "What changes" }).getByText("1.5", { exact: true }).waitFor();
+  await dialog(page).getByRole("table", { name: "What changes" }).getByText("$1.50", { exact: true }).waitFor();
   await hand.press(inDialog(page, "Save"));
   await page.getByRole("table", { name: "Terms" }).getByText("$1.50").waitFor();
   assert.equal((await signpost.operator("GET", `/offers/${id}`)).goals[0].payout_usd, 1.5);

@@ -74,7 +74,7 @@ export function SearchBox() {
       <kbd aria-hidden="true">{SHORTCUT}</kbd>
       <div class="search-hint">
         {commands.length > 0 && (
-          <ul class="options" onClick={() => setValue("")}>
+          <ul onClick={() => setValue("")}>
             {commands.map(({ name, path }) => (
               <li key={name}>
                 <a href={path}>{name}</a>
