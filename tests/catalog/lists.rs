@@ -107,7 +107,7 @@ fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
             ..list
         };
         let refused = catalog.send(Command::List(unknown)).unwrap_err();
-        assert_eq!(refused.to_string(), "refused: invalid_field");
+        assert_eq!(refused.to_string(), "refused: not_found");
     }
     for statement in [
         sql::LIST_PUBLISHERS_BY_NAME,

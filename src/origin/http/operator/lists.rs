@@ -26,17 +26,14 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
         "id" => Some(false),
         "name" => Some(true),
         _ => None,
-    })?
-    .unwrap_or_default();
-    if by_name && owner.is_some() {
-        return Err(FieldError::new("sort", "must be id in the list of one publisher or advertiser").into());
-    }
+    })?;
     let list = List {
         resource,
         limit,
-        cursor,
+        cursor: cursor.filter(|cursor| !cursor.is_empty()),
+        // The list of one owner is by id.
+        by_name: by_name.unwrap_or_default() && owner.is_none(),
         owner,
-        by_name,
         filter: filter(resource, query)?,
     };
     if list.filter.is_empty() {

@@ -15,7 +15,7 @@ use contract::{
     },
     operation::OperatorReply,
 };
-use domain::model::{INVALID_FIELD, PublisherId};
+use domain::model::PublisherId;
 use platform::{Database, DatabaseError, Result, Row, database::json, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
@@ -100,10 +100,8 @@ const MAX_LOOKED_AT: u32 = 1_000;
 /// under conditions ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
-    if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name)
-        && find(db, resource, cursor)?.is_none()
-    {
-        return Err(INVALID_FIELD.with_message("cursor: is not that of a page").into());
+    if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name) {
+        require(db, resource, cursor)?;
     }
     let read = |after: &str| match (resource, list.owner.as_deref()) {
         (_, None) if list.by_name => db.query(table_of(resource).select_by_name, params![after, READ_ROWS]),
