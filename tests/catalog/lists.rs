@@ -7,7 +7,7 @@ use contract::catalog::{
 };
 use domain::model::{AppId, OfferState, OfferType, PublisherId};
 use origin::objects::catalog::sql;
-use platform::{database::Database, params};
+use platform::params;
 use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, demo::Demo, offer, with};
@@ -115,9 +115,7 @@ fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
         sql::LIST_ADVERTISERS_BY_NAME,
         sql::LIST_OFFERS_BY_NAME,
     ] {
-        let plan = format!("EXPLAIN QUERY PLAN {statement}");
-        let rows = catalog.db.query(&plan, params!["o-1", 20_u32]).unwrap();
-        let steps: Vec<_> = rows.iter().map(|row| row.text(3).unwrap()).collect();
+        let steps = catalog.plan(statement, params!["o-1", 20_u32]);
         let is_read_in_order = steps.iter().any(|step| step.starts_with("SEARCH d USING INDEX"));
         assert!(is_read_in_order, "{steps:?}");
         assert!(

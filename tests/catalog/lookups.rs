@@ -10,7 +10,7 @@ use contract::{
 };
 use domain::model::{OfferId, time::UtcDay};
 use origin::objects::catalog::{offer_figures::NearCaps, publication::store_stats, sql};
-use platform::{database::Database, params};
+use platform::params;
 
 const O: Resource = Resource::Offer;
 
@@ -135,10 +135,8 @@ fn a_search_finds_parts_of_names_and_ids() {
         sql::FIND_ADVERTISERS,
         sql::FIND_OFFERS,
     ] {
-        let plan = format!("EXPLAIN QUERY PLAN {find}");
-        let rows = catalog.db.query(&plan, params!["x", 10_u32]).unwrap();
-        let step = rows[0].text(3).unwrap().to_owned();
-        assert!(step.contains("USING COVERING INDEX"), "{step}");
+        let steps = catalog.plan(find, params!["x", 10_u32]);
+        assert!(steps[0].contains("USING COVERING INDEX"), "{steps:?}");
     }
 }
 

@@ -113,6 +113,13 @@ struct Catalog {
 }
 
 impl Catalog {
+    /// The steps of SQLite's plan for a statement.
+    fn plan(&self, statement: &str, parameters: &[platform::database::Value]) -> Vec<String> {
+        let plan = format!("EXPLAIN QUERY PLAN {statement}");
+        let rows = self.db.query(&plan, parameters).unwrap();
+        rows.iter().map(|row| row.text(3).unwrap().to_owned()).collect()
+    }
+
     fn empty() -> Self {
         let db = Sqlite::in_memory();
         migrate(&db, NOON, MIGRATIONS).unwrap();

@@ -63,7 +63,7 @@ fn measure_times(signpost: &Signpost, a_second: u32, times: u32, mut one: impl F
     (each(sum - published.min(PUBLICATION)), list.join("\n"))
 }
 
-/// What a thing writes stays within its budget.
+/// Fails if one time writes more rows than its budget.
 #[track_caller]
 fn expect_at_most(most: f64, what: &str, (found, list): (f64, String)) {
     println!("{what}: {found:.3} rows of at most {most:.3}");

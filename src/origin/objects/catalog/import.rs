@@ -142,10 +142,12 @@ pub struct Line {
 pub fn read(text: &str) -> Result<Line, ApiError> {
     let mut members: Map<String, Json> = serde_json::from_str(text).map_err(|error| {
         let problem = document::problem(&error);
-        common::INVALID_JSON.with_message(match error.is_data() {
-            true => format!("the line {problem}"),
-            false => format!("the line is not JSON: {problem}"),
-        })
+        let begins = if error.is_data() {
+            "the line"
+        } else {
+            "the line is not JSON:"
+        };
+        common::INVALID_JSON.with_message(format!("{begins} {problem}"))
     })?;
     let kind = members
         .remove("kind")

@@ -1,5 +1,6 @@
 // The order of a list: by id, or by name where its address says so.
 
+import type { Sorting } from "../../shared/components/table";
 import { oneOf } from "../../shared/query-text";
 
 export type Sort = "" | "name";
@@ -7,7 +8,7 @@ export type Sort = "" | "name";
 export const sortIn = (query: URLSearchParams): Sort => oneOf(query.get("sort") ?? "", ["name"]);
 
 /** The header of this column changes the order. */
-export const sortingBy = (column: string, sort: Sort, onChange: (sort: Sort) => void) => ({
+export const sortingBy = (column: string, sort: Sort, onChange: (sort: Sort) => void): Sorting => ({
   column: sort && column,
   ascending: true,
   onSort: () => onChange(sort ? "" : "name"),

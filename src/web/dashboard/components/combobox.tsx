@@ -1,4 +1,4 @@
-// A text field with suggestions from the server, several of which can be chosen.
+// A field for several values, with suggestions from the server.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { reports } from "../messages";

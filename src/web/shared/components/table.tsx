@@ -26,7 +26,7 @@ export const column = <Row,>(
 /** The same, of numbers. */
 export const numberColumn: typeof column = (...of) => ({ ...column(...of), isNumber: true });
 
-interface Sorting {
+export interface Sorting {
   column: string;
   ascending: boolean;
   onSort: (column: string) => void;
@@ -139,7 +139,7 @@ export const CardTable = <Row,>(table: TableProps<Row>) => (
   </div>
 );
 
-/** The column that was sorted by. Its table may be loaded anew, which would take the focus from its header. */
+/** The column whose header was pressed last. Where its table is replaced while it loads, the new header takes the focus. */
 let sorted = "";
 
 function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorting }) {

@@ -6,7 +6,14 @@ import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Empty, Problem } from "../../../shared/components/states";
-import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../../../shared/components/table";
+import {
+  CardSkeleton,
+  CardTable,
+  type Column,
+  column,
+  numberColumn,
+  type Sorting,
+} from "../../../shared/components/table";
 import { navigate, search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
@@ -93,7 +100,7 @@ const LABEL = ({ name }: KeptOffer) => text.tick(name);
 
 interface ShownProps {
   offers: KeptOffer[];
-  sorting?: ReturnType<typeof sortingBy>;
+  sorting?: Sorting;
   onChanged: () => void;
 }
 

@@ -57,9 +57,10 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const check = useCheck(publisherId, date, file);
   const error = load.error ?? check?.error;
   const lines = error instanceof ApiError ? error.lines : [];
+  const isWrong = lines.length > 0;
   return (
     <Dialog title={text.dialogTitle} onClose={onClose} isWide keepOpen={load.isRunning}>
-      <Form onSubmit={() => isDate(date) && lines.length === 0 && void load.run()}>
+      <Form onSubmit={() => isDate(date) && !isWrong && void load.run()}>
         <DateInput label={text.day} required value={date} onChange={setDate} />
         <DropFile
           accept={ACCEPTED}
@@ -70,13 +71,11 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
           problem={problem}
           onFile={(given) => void take(given)}
         />
-        {lines.length === 0 && (
-          <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
-        )}
+        {!isWrong && <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>}
         {check && !error && <Preview found={check.found} />}
-        {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={error} />}
+        {isWrong ? <WrongLines lines={lines} /> : <FormError error={error} />}
         <DialogButtons onClose={onClose}>
-          <SubmitButton class="button danger" isDisabled={load.isRunning || lines.length > 0}>
+          <SubmitButton class="button danger" isDisabled={load.isRunning || isWrong}>
             {load.isRunning ? text.replacing : text.replaceIt}
           </SubmitButton>
         </DialogButtons>

@@ -7,7 +7,14 @@ import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Segments } from "../../../shared/components/segments";
 import { Empty } from "../../../shared/components/states";
-import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../../../shared/components/table";
+import {
+  CardSkeleton,
+  CardTable,
+  type Column,
+  column,
+  numberColumn,
+  type Sorting,
+} from "../../../shared/components/table";
 import { count, money } from "../../../shared/format";
 import { search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
@@ -93,7 +100,7 @@ const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
 
 interface FoundProps {
   publishers: Publisher[];
-  sorting: ReturnType<typeof sortingBy>;
+  sorting: Sorting;
 }
 
 function Found({ publishers, sorting }: FoundProps) {
