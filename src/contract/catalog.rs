@@ -10,7 +10,8 @@ pub use lookups::{
     ListOfferOutboxes, ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
 };
 pub use own_apps::{
-    ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
+    ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, ListTestOffers, OWN_APPS_PAGE, OwnAppChange,
+    PutTestApp, SecretChange,
 };
 pub use paths::{
     BINDING, CHUNK_PATH, COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, OBJECT_NAME, REFRESH_PATH, SHARD_PATH,
@@ -26,6 +27,7 @@ use crate::{
 use domain::{
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
     model::{ApiError, AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId},
+    offers::page::AppListing,
 };
 
 /// The answer for a resource that does not exist.
@@ -70,6 +72,8 @@ operations! {
         ListOwnApps(ListOwnApps) -> OperatorReply, Idempotent;
         GetOwnApp(GetOwnApp) -> OperatorReply, Idempotent;
         CreateOwnApp(CreateOwnApp) -> OperatorReply, Once;
+        PutTestApp(PutTestApp) -> OperatorReply, Once;
+        TestOffers(ListTestOffers) -> OperatorReply, Idempotent;
         ChangeOwnApp(ChangeOwnApp) -> OperatorReply, Once;
         AppNames(AppNames) -> OperatorReply, Idempotent;
         OfferTerms(GetOfferTerms) -> OperatorReply, IdempotentInHeader;
@@ -297,6 +301,19 @@ pub struct GetAppSettings {
 pub struct GetAppOffering {
     /// The app whose offers are shown.
     pub app_id: AppId,
+}
+
+impl AppOffering {
+    /// What a page of offers needs of the app.
+    pub fn listing(&self, app: AppId) -> AppListing {
+        AppListing {
+            id: app,
+            platform: self.platform,
+            currency: self.currency.clone(),
+            blocked: self.blocked_offers.clone(),
+            signs_clicks: self.click_secrets.is_some(),
+        }
+    }
 }
 
 /// Reads the catalog's own figures, for the operator's metrics.

@@ -21,6 +21,10 @@ pub const USERS_PREFIX: &str = "/v1/core/users/";
 pub const REWARDS: &str = "/v1/core/rewards";
 /// The changes of final days, for a publisher's key, on the same host.
 pub const DAY_CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
+/// Sets up a test app with a publisher's key, on the same host.
+pub const TEST_APPS: &str = "/v1/core/test_apps";
+/// The page on which a click of a test app ends, on the host of clicks, and the prefix of what it needs.
+pub const TEST_PAGE: &str = "/v2/tracking/test";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
 /// The health route, which each Worker has.

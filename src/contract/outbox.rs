@@ -237,6 +237,9 @@ pub struct Conversion {
     /// When a postback came that could not be decided then, in milliseconds: it is judged by that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_ms: Option<i64>,
+    /// Whether a test page asks that it is held. Without effect for other apps than test apps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_to_be_held: bool,
 }
 
 /// The values in the edge's snapshot for the offer and the app of a click now. An outbox keeps the newest of each that it
@@ -307,6 +310,7 @@ mod tests {
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: Current {
                 offer: None,
                 app: None,

@@ -22,7 +22,9 @@ pub use country::{Country, CountrySet};
 pub use credentials::{CredentialHash, Vault};
 pub use document::{Document, FieldError, INVALID_FIELD};
 pub use enums::{Category, OfferState, OfferType, Platform};
-pub use ids::{AdvertiserId, AppId, GoalId, ID_RULE, OfferId, PublisherId, trimmed, trimmed_if_any};
+pub use ids::{
+    AdvertiserId, AppId, FIRST_TEST_APP, GoalId, ID_RULE, OfferId, PublisherId, trimmed, trimmed_if_any,
+};
 pub use mac::MacKeys;
 pub use money::{CurrencyRate, MicroUsd};
 pub use time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, UtcDay};

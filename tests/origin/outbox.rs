@@ -206,6 +206,7 @@ fn conversion(n: u8) -> Conversion {
         reason: None,
         despite: Vec::new(),
         received_ms: None,
+        is_to_be_held: false,
         current: Current {
             offer: None,
             app: None,

@@ -277,6 +277,7 @@ impl Model {
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: Current {
                 offer: None,
                 app: None,

@@ -37,6 +37,28 @@ pub struct CreateOwnApp {
     pub body: String,
 }
 
+/// Sets up the test app of a name, or sets it up again, with a new callback secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutTestApp {
+    /// The publisher whose key asks.
+    pub publisher_id: PublisherId,
+    /// The sender's JSON.
+    pub body: String,
+}
+
+/// A page of the test offers, as the API gives it to a test app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListTestOffers {
+    /// The test app, whose credentials the edge has checked.
+    pub app_id: AppId,
+    /// The body of a POST, or the query of a GET.
+    pub request: String,
+    /// Whether it is a query.
+    pub is_query: bool,
+    /// The setting `TRACKING_URL`, without a slash at its end.
+    pub tracking_url: String,
+}
+
 /// Changes an app. Answered 201 when something was changed, else 200.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeOwnApp {

@@ -11,11 +11,14 @@ use super::{
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET, MAX_URL},
     signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
 };
-use crate::model::{
-    FieldError,
-    document::check_web_url,
-    placeholders::unknown_macro,
-    url_template::{self, append_value, could_be_dots},
+use crate::{
+    conversions::ids,
+    model::{
+        FieldError,
+        document::check_web_url,
+        placeholders::unknown_macro,
+        url_template::{self, append_value, could_be_dots},
+    },
 };
 
 /// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
@@ -51,6 +54,9 @@ const USER_MACROS: [&str; 14] = [
     "{pending_value}",
     "{reason}",
 ];
+
+/// The header that marks a test.
+const TEST_MARK: &str = "webhook-test";
 
 const NOT_HTTP: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
@@ -348,6 +354,7 @@ impl Endpoint {
     fn signed(&self, id: &str, timestamp: i64, url: String, payload: &str) -> Request {
         let secrets = [&self.secret].into_iter().chain(&self.previous);
         let signature = webhook_signature(secrets, id, timestamp, payload);
+        let mark = id.starts_with(ids::TEST).then(|| (TEST_MARK, "true".to_owned()));
         Request {
             method: self.method,
             url,
@@ -356,7 +363,10 @@ impl Endpoint {
                 ("webhook-timestamp", timestamp.to_string()),
                 ("webhook-signature", signature),
                 ("user-agent", "Signpost/1".to_owned()),
-            ],
+            ]
+            .into_iter()
+            .chain(mark)
+            .collect(),
             body: None,
         }
     }

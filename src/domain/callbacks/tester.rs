@@ -9,10 +9,11 @@ use super::{
     settings::{CallbackMethod, MASKED_SECRET},
     signature::{SignWith, legacy_content, webhook_content},
 };
-use crate::model::{AppId, CurrencyRate, MicroUsd};
+use crate::{
+    conversions::ids::TEST,
+    model::{AppId, CurrencyRate, MicroUsd},
+};
 
-/// The header that marks a test.
-const MARK: (&str, &str) = ("webhook-test", "true");
 /// The user of every test. No test names another.
 pub const USER_ID: &str = "signpost-test";
 /// The value of a test in USD.
@@ -28,7 +29,7 @@ pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64
         payout: Decimal::usd(PAYOUT),
         currency: currency.name.clone(),
         transaction_id: format!(
-            "test-{}",
+            "{TEST}{}",
             hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))
         ),
         offer_id: "test".into(),
@@ -60,11 +61,7 @@ pub fn request(
     random: &[u8; 32],
     now_s: i64,
 ) -> Request {
-    let signing = endpoint.signing_with(sign_with, random);
-    let mut request = signing.request(fields, now_s);
-    let (name, value) = MARK;
-    request.headers.push((name, value.to_owned()));
-    request
+    endpoint.signing_with(sign_with, random).request(fields, now_s)
 }
 
 /// A text over which a signature of a request was made.

@@ -2,7 +2,7 @@
 //! of the document, and every secret that somebody typed, stays the operator's.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use url::Url;
+use url::{Host, Url};
 
 use super::app::{self, App};
 use crate::{
@@ -10,7 +10,10 @@ use crate::{
         fields::Status,
         settings::{Callback, CallbackMethod},
     },
-    model::{AppId, CurrencyRate, Document, FieldError, OfferId, Platform, PublisherId},
+    model::{
+        AppId, CurrencyRate, Document, FieldError, OfferId, Platform, PublisherId,
+        money::{PerUsd, Rounding},
+    },
     tracking::signature::ClickSecret,
 };
 
@@ -23,6 +26,8 @@ pub const CURRENCY: &str = "currency";
 pub struct OwnApp<'a> {
     /// The 8-digit id.
     pub app_id: AppId,
+    /// Whether it is a test app, as its id says.
+    test: bool,
     name: &'a str,
     platform: Platform,
     currency: &'a CurrencyRate,
@@ -63,6 +68,7 @@ impl<'a> OwnApp<'a> {
         });
         Self {
             app_id,
+            test: app_id.is_test(),
             name: &app.name,
             platform: app.platform,
             currency: &app.currency,
@@ -130,11 +136,11 @@ impl AppChange {
     }
 
     /// Changes an app whose secrets are open, and checks the whole of it. `new_secret` is that of a callback where there was
-    /// none.
+    /// none. A test app may have its callback on any port of the sender's own machine.
     ///
     /// # Errors
     /// A value is not allowed, or only the operator may set it.
-    pub fn apply(self, app: &mut App, new_secret: String) -> Result<(), FieldError> {
+    pub fn apply(self, app_id: AppId, app: &mut App, new_secret: String) -> Result<(), FieldError> {
         if let Some(name) = self.name {
             app.name = name;
         }
@@ -152,8 +158,13 @@ impl AppChange {
             return app.check_but_callback();
         };
         let before = app.callback.take();
+        let is_own = |change: &CallbackChange| app_id.is_test() && is_loopback(&change.url);
         app.callback = change
-            .map(|change| change.apply(before, &app.callback_ports, new_secret))
+            .map(|change| {
+                let own_port = port(&change.url).filter(|_| is_own(&change));
+                let ports: Vec<_> = app.callback_ports.iter().copied().chain(own_port).collect();
+                change.apply(before, &ports, new_secret)
+            })
             .transpose()?;
         app.check()
     }
@@ -188,6 +199,16 @@ impl CallbackChange {
             events: Some(events),
             ..before
         })
+    }
+}
+
+/// Whether a URL is of the machine itself, which is reached only where the guard of callbacks allows it.
+fn is_loopback(url: &str) -> bool {
+    match Url::parse(url).ok().as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
     }
 }
 
@@ -238,6 +259,9 @@ pub struct NewApp {
     name: String,
     platform: Platform,
     currency: CurrencyRate,
+    /// Whether it is a test app, which it is for ever.
+    #[serde(default)]
+    pub test: bool,
 }
 
 impl NewApp {
@@ -258,7 +282,8 @@ impl NewApp {
             callback_ports: Vec::new(),
             fallback_hosts: Vec::new(),
             blocked_offers: Vec::new(),
-            outbox_shards: None,
+            // A test app needs no more.
+            outbox_shards: self.test.then_some(1),
             max_rewards_per_user_day: None,
             click_secret: None,
             previous_click_secret: None,
@@ -270,6 +295,74 @@ impl NewApp {
 impl Document for NewApp {
     fn check(&self) -> Result<(), FieldError> {
         app::check_basics(&self.name, &self.currency)
+    }
+}
+
+/// A test app, as a publisher's key sets it up.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestApp {
+    name: String,
+    #[serde(default = "web")]
+    platform: Platform,
+    #[serde(default = "coins")]
+    currency: CurrencyRate,
+    callback: CallbackChange,
+}
+
+fn web() -> Platform {
+    Platform::Web
+}
+
+/// 1,000 coins for a dollar.
+fn coins() -> CurrencyRate {
+    CurrencyRate {
+        name: "Coins".into(),
+        per_usd: PerUsd(1_000_000_000),
+        decimals: 0,
+        rounding: Rounding::Down,
+    }
+}
+
+impl Document for TestApp {
+    fn check(&self) -> Result<(), FieldError> {
+        app::check_basics(&self.name, &self.currency)
+    }
+}
+
+impl TestApp {
+    /// Name for people, by which a key finds the app again.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Changes the app that the key has set up before, or a new one, and gives its callback a new secret alone.
+    ///
+    /// # Errors
+    /// A value is not allowed.
+    pub fn apply(
+        self,
+        app_id: AppId,
+        before: Option<App>,
+        publisher_id: PublisherId,
+        secret: String,
+    ) -> Result<App, FieldError> {
+        let new = NewApp {
+            name: self.name,
+            platform: self.platform,
+            currency: self.currency.clone(),
+            test: true,
+        };
+        let mut app = before.unwrap_or_else(|| new.of(publisher_id));
+        app.platform = self.platform;
+        app.callback = None;
+        let change = AppChange {
+            currency: Some(self.currency),
+            callback: Some(Some(self.callback)),
+            ..AppChange::default()
+        };
+        change.apply(app_id, &mut app, secret)?;
+        Ok(app)
     }
 }
 

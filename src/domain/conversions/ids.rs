@@ -49,6 +49,8 @@ impl From<Movement> for Kind {
 /// Its first byte is the shard and the next four are the app's number, so that it leads to the row. It is derived and not
 /// random, so that a commit that is retried after a failure has the same one. It is no secret: anyone with the click id and
 /// the goal can compute it.
+///
+/// That of a test app is the same digits after `test-`, which no column of the type UUID takes for a reward.
 pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     let kind = match kind.into() {
         Kind::Reward => 0,
@@ -74,24 +76,40 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
         &[i & 0x3f | 0x80, j],
         &[k, l, m, n, o, p],
     ];
+    if row.app.is_test() {
+        return format!("{TEST}{}", uuid.map(hex::encode).concat());
+    }
     uuid.map(hex::encode).join("-")
 }
 
+/// The beginning of the transaction ids of tests, which pay nothing.
+pub const TEST: &str = "test-";
+
 /// The shard of a transaction id; `None` for a text that is none.
 pub fn shard_of(transaction_id: &str) -> Option<u8> {
-    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
-    let first = transaction_id.get(..2)?;
-    (transaction_id.len() == 36 && transaction_id.as_bytes().iter().all(is_hex))
-        .then(|| u8::from_str_radix(first, 16).ok())
-        .flatten()
+    let digits = digits_of(transaction_id)?;
+    u8::from_str_radix(digits.get(..2)?, 16).ok()
 }
 
 /// The app of a transaction id; `None` for a text that is none, or that names no app.
 pub fn app_of(transaction_id: &str) -> Option<AppId> {
-    shard_of(transaction_id)?;
-    let (before, after) = (transaction_id.get(2..8)?, transaction_id.get(9..11)?);
-    let number = u32::from_str_radix(&format!("{before}{after}"), 16).ok()?;
+    let number = u32::from_str_radix(digits_of(transaction_id)?.get(2..10)?, 16).ok()?;
     AppId::from_number(number)
+}
+
+/// The digits of a transaction id that lead to its row. One that begins as those of tests do must be of a test app: the test of
+/// an endpoint has a random one.
+fn digits_of(transaction_id: &str) -> Option<String> {
+    let digits = match transaction_id.strip_prefix(TEST) {
+        Some(digits) => digits.to_owned(),
+        None if transaction_id.len() == 36 => transaction_id.replace('-', ""),
+        None => return None,
+    };
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let number = u32::from_str_radix(digits.get(2..10)?, 16).ok();
+    let is_of_test = number.and_then(AppId::from_number).is_some_and(AppId::is_test);
+    let is_alike = is_of_test == transaction_id.starts_with(TEST);
+    (digits.len() == 32 && digits.bytes().all(is_hex) && is_alike).then_some(digits)
 }
 
 /// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a zero

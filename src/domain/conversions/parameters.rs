@@ -22,6 +22,13 @@ use crate::{
 /// The answer to a postback whose click id is malformed or forged.
 pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
 
+/// The answer to a postback for a click of a test app.
+pub const TEST_CLICK: ApiError = ApiError::new(
+    409,
+    "test_click",
+    "the click is of a test app, and only its test page reports conversions of it",
+);
+
 impl OpenError {
     /// The answer to a postback whose click id does not open.
     pub fn refusal(self) -> ApiError {

@@ -72,6 +72,9 @@ ids! {
     GoalId;
 }
 
+/// The first App-Id of test apps; they have all from here on.
+pub const FIRST_TEST_APP: u32 = 99_000_000;
+
 /// An app's 8-digit identifier. Leading zeros are part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AppId(u32);
@@ -91,6 +94,11 @@ impl AppId {
     /// The id as a number, without its leading zeros.
     pub fn number(self) -> u32 {
         self.0
+    }
+
+    /// True for a test app. The id alone says so, for ever. Whatever adds up, caps or reports leaves test apps out by this rule.
+    pub fn is_test(self) -> bool {
+        self.0 >= FIRST_TEST_APP
     }
 }
 

@@ -7,8 +7,8 @@ use crate::{
     catalog::{Offer, offer::Cap},
     model::{AppId, CurrencyRate, MicroUsd, OfferId, SECOND_MS},
     snapshot::{
-        bodies::{Chunk, body_hash, build_chunk, render_body},
-        listing::{ListedOffer, Listing, build_index, plan_chunks},
+        bodies::{Chunk, body_hash, build_chunk, chunk_key, render_body},
+        listing::{ChunkPlan, ListedOffer, Listing, build_index},
     },
     tracking::target::{self, Macros},
 };
@@ -24,24 +24,7 @@ fn left(cap: Cap) -> u32 {
 
 /// The preview of an offer; `None` if it cannot be rendered, which a checked offer always can.
 pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> Option<Value> {
-    let body = render_body(id, offer, now_ms.div_euclid(SECOND_MS));
-    let listed = ListedOffer {
-        id: id.clone(),
-        off_type: offer.off_type,
-        os: offer.os,
-        countries: offer.geo_tgt.countries(),
-        conversion_left: offer.conversion_cap.map(left),
-        click_left: offer.click_cap.map(left),
-        clicks: 0,
-        conversions: 0,
-        payout: MicroUsd(0),
-        body_hash: body_hash(&body),
-        body_len: u32::try_from(body.len()).ok()?,
-    };
-    let offers = [listed];
-    let index = build_index(1, now_ms, &offers, &plan_chunks(&offers));
-    let listing = Listing::open(index).ok()?;
-    let chunk = Chunk::open(build_chunk([&body]).ok()?).ok()?;
+    let (listing, chunk) = build(&[(id.clone(), offer.clone())], now_ms.div_euclid(SECOND_MS))?;
     let currency: CurrencyRate = serde_json::from_str(CURRENCY).ok()?;
     let app = AppListing {
         id: AppId::parse(APP)?,
@@ -70,6 +53,36 @@ pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> 
     let mut location = String::new();
     target::fill(offer.target().ok()?.as_str(), &macros, &mut location);
     Some(json!({ "offer": page.get("offers")?.get(0)?, "redirect_url": location }))
+}
+
+/// A listing of a few offers in the order of their ids, and the chunk with their bodies. `upd_ts_s` is when they were changed,
+/// in UNIX seconds.
+pub(super) fn build(offers: &[(OfferId, Offer)], upd_ts_s: i64) -> Option<(Listing, Chunk)> {
+    let render = |(id, offer): &(OfferId, Offer)| render_body(id, offer, upd_ts_s);
+    let bodies: Vec<_> = offers.iter().map(render).collect();
+    let listed = offers.iter().zip(&bodies).map(|((id, offer), body)| {
+        Some(ListedOffer {
+            id: id.clone(),
+            off_type: offer.off_type,
+            os: offer.os,
+            countries: offer.geo_tgt.countries(),
+            conversion_left: offer.conversion_cap.map(left),
+            click_left: offer.click_cap.map(left),
+            clicks: 0,
+            conversions: 0,
+            payout: MicroUsd(0),
+            body_hash: body_hash(body),
+            body_len: u32::try_from(body.len()).ok()?,
+        })
+    });
+    let listed = listed.collect::<Option<Vec<_>>>()?;
+    let only = ChunkPlan {
+        key: chunk_key(listed.iter().map(|offer| &offer.body_hash)),
+        range: 0..listed.len(),
+    };
+    let index = build_index(1, upd_ts_s.saturating_mul(SECOND_MS), &listed, &[only]);
+    let chunk = Chunk::open(build_chunk(&bodies).ok()?).ok()?;
+    Some((Listing::open(index).ok()?, chunk))
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ crate::named_values! {
         /// Erases users, and reads what is stored of one.
         #[serde(rename = "ia-privacy.WRITE")]
         Privacy = "ia-privacy.WRITE",
+        /// Sets up test apps.
+        #[serde(rename = "ia-test.WRITE")]
+        Test = "ia-test.WRITE",
     }
 }
 
@@ -32,7 +35,7 @@ impl Scope {
         match self {
             Self::Reporting => rate::INTERVAL_MS,
             // A page of rewards asks every outbox, and an erasure writes some 30 rows for each app.
-            Self::Rewards | Self::Privacy => SECOND_MS,
+            Self::Rewards | Self::Privacy | Self::Test => SECOND_MS,
         }
     }
 }

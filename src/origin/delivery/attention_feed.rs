@@ -130,6 +130,12 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::PING, params![now_ms])
 }
 
+/// Takes all changes as told, so that no batch is due.
+pub fn drop_changes(db: &impl Database) -> DbResult {
+    db.execute(sql::DROP_CHANGES, &[])?;
+    db.execute(sql::DROP_PING, &[])
+}
+
 /// The feed of an object's items. `source` is called for each batch; an object without a source sends nothing.
 pub struct AttentionFeed<'a, D> {
     pub db: &'a D,

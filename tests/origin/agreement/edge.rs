@@ -137,6 +137,7 @@ impl Edge {
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: catalog.current(offer),
         }
     }

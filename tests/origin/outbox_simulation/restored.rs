@@ -335,6 +335,7 @@ impl World {
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: self.catalog.current(offer),
         }
     }

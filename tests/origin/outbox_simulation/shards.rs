@@ -165,6 +165,7 @@ impl Outbox {
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: catalog.current(offer),
         }
     }

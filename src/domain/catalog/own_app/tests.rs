@@ -26,10 +26,14 @@ fn app(callback: bool) -> App {
 }
 
 fn change(app: &App, body: &Value) -> Result<App, String> {
+    change_of("10000001", app, body)
+}
+
+fn change_of(app_id: &str, app: &App, body: &Value) -> Result<App, String> {
     let mut changed = app.clone();
     let change = AppChange::from_json(&body.to_string()).map_err(|error| error.message.to_string())?;
     change
-        .apply(&mut changed, NEW_SECRET.into())
+        .apply(AppId::parse(app_id).unwrap(), &mut changed, NEW_SECRET.into())
         .map(|()| changed)
         .map_err(|error| ApiError::from(error).message.into_owned())
 }
@@ -79,6 +83,23 @@ fn null_removes_and_a_first_callback_has_a_new_secret() {
         json!({ "url": "https://lumen.example/cb", "method": "POST", "events": ["approved", "reversed"] });
     let after = change(&app(false), &json!({ "callback": callback })).unwrap();
     assert_eq!(after.callback.unwrap().secret, NEW_SECRET);
+}
+
+#[test]
+fn a_test_app_may_call_any_port_of_its_own_machine_and_of_no_other() {
+    for (app_id, host, is_taken) in [
+        ("99000001", "localhost", true),
+        ("99000001", "127.0.0.1", true),
+        ("99000001", "[::1]", true),
+        ("99000001", "x.example", false),
+        ("99000001", "127.0.0.1.example", false),
+        ("10000001", "localhost", false),
+    ] {
+        let url = format!("http://{host}:9000/cb");
+        let callback = json!({ "url": url, "method": "POST", "events": ["approved"] });
+        let changed = change_of(app_id, &app(false), &json!({ "callback": callback }));
+        assert_eq!(changed.is_ok(), is_taken, "{app_id} {host}: {changed:?}");
+    }
 }
 
 #[test]

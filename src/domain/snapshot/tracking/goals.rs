@@ -9,6 +9,7 @@ use crate::{
         columns::{Fields, HashIndex, Rows, Strings, columns},
         envelope::{Damage, Kind},
     },
+    tracking::click_id,
 };
 
 const FORMAT: u8 = 1;
@@ -84,6 +85,33 @@ pub struct GoalView<'a> {
     pub offer: OfferView<'a>,
     /// Removed from its offer: it takes no clicks any more, but earlier clicks still convert.
     pub retired: bool,
+}
+
+impl<'a> GoalView<'a> {
+    /// A goal that no shard has, of an offer without caps that is live for everybody.
+    pub fn everywhere(id: &'a str, offer: &'a str, target: &'a str, terms: TermsInForce) -> Self {
+        let offer = OfferView {
+            id: offer,
+            target,
+            active: true,
+            os: Platform::Web,
+            includes_countries: false,
+            countries: CountrySet::from_bits([u8::MAX; 32]),
+            starts_at: i64::MIN,
+            ends_at: i64::MAX,
+            click_cap: None,
+            click_id_max: u32::try_from(click_id::MAX_LENGTH).ok(),
+            conversion_cap: None,
+            min_seconds_to_convert: None,
+            revision: terms.revision,
+            terms,
+        };
+        Self {
+            id,
+            offer,
+            retired: false,
+        }
+    }
 }
 
 /// An offer, read in place.

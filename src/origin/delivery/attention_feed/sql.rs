@@ -53,6 +53,8 @@ platform::statements! {
         ping_ms = IIF(ping_ms IS ?5, ?3, ping_ms), resets = ?4";
     /// Tells all again, except what was declined.
     pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
+    pub const DROP_CHANGES = "UPDATE attention SET told = changes WHERE changes <> told";
+    pub const DROP_PING = "UPDATE attention_feed SET ping_ms = NULL, resets = 0 WHERE resets OR ping_ms IS NOT NULL";
     /// time
     pub const PUT_OFF = "UPDATE attention_feed SET attempts = attempts + 1, due_ms = ?1, ping_ms = MAX(ping_ms, ?1)";
     /// subject, time, reason: opens an item for a refused batch

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::delivery::callback_settings;
 use contract::{
-    catalog::{AppOffering, AppSettings, CallbackSettings, Resource, callback_purpose},
+    catalog::{AppOffering, AppSettings, CallbackSettings, ListTestOffers, Resource, callback_purpose},
     operation::{Bytes, OperatorReply},
 };
 use domain::{
@@ -20,6 +20,7 @@ use domain::{
     catalog::app::App,
     conversions::terms::AppTerms,
     model::{ApiError, AppId, Document, FieldError, Vault},
+    offers::{request::OffersRequest, test_offers},
     snapshot::tracking::slots,
     tracking::signature,
 };
@@ -244,16 +245,30 @@ fn stored(db: &impl Database, app: AppId) -> Result<Row> {
 }
 
 /// The parts of an app that decide what its users are offered.
-pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply> {
+pub fn offering(db: &impl Database, app: AppId) -> Result<AppOffering> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
-    answer(&AppOffering {
+    Ok(AppOffering {
         publisher_id: document.publisher_id,
         platform: document.platform,
         currency: document.currency,
         blocked_offers: document.blocked_offers,
         click_secrets: row.optional_blob(7)?.map(|sealed| Bytes(sealed.to_vec())),
     })
+}
+
+/// A page of test offers for a test app.
+pub fn test_offers(db: &impl Database, list: &ListTestOffers) -> Result<OperatorReply> {
+    let request = if list.is_query {
+        OffersRequest::from_query(&list.request)
+    } else {
+        OffersRequest::from_body(&list.request)
+    }?;
+    let app = offering(db, list.app_id)?.listing(list.app_id);
+    let page = test_offers::page(&app, &request, &list.tracking_url);
+    let page = page.and_then(|(page, _)| String::from_utf8(page).ok());
+    let page = page.ok_or_else(|| Failure::Internal("the test offers are not rendered".into()))?;
+    Ok(OperatorReply::new(200, page))
 }
 
 /// The settings of an app, for the operator's calls to its outboxes.

@@ -12,8 +12,8 @@ use super::{
 };
 use contract::{
     catalog::{
-        ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, Resource,
-        SecretChange, UNKNOWN_RESOURCE,
+        ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, PutTestApp,
+        Resource, SecretChange, UNKNOWN_RESOURCE,
     },
     operation::{Bytes, OperatorReply},
 };
@@ -21,10 +21,10 @@ use domain::{
     callbacks::{settings::Callback, signature::Secret},
     catalog::{
         app::App,
-        own_app::{AppChange, NewApp, OwnApp, renew_callback_secret, renew_click_secret},
+        own_app::{AppChange, NewApp, OwnApp, TestApp, renew_callback_secret, renew_click_secret},
         publisher::{PUBLISHER_NOT_APPROVED, Publisher},
     },
-    model::{ApiError, AppId, DAY_MS, Document, PublisherId, credentials},
+    model::{ApiError, AppId, DAY_MS, Document, FIRST_TEST_APP, PublisherId, credentials},
     tracking::signature::ClickSecret,
 };
 use platform::{Database, DbResult, Failure, Result, Row, params};
@@ -40,6 +40,11 @@ pub const TOO_MANY_APPS: ApiError = ApiError::new(
     "too_many_apps",
     "this publisher has as many apps as it may have; your account manager can raise that",
 );
+pub const TOO_MANY_TEST_APPS: ApiError = ApiError::new(
+    409,
+    "too_many_test_apps",
+    "this publisher has 20 test apps, which is the most; use one of them again, by its name",
+);
 pub const KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
@@ -48,10 +53,12 @@ pub const KEY_REUSED: ApiError = ApiError::new(
 
 /// How long a repeat of a request finds the app that it has set up.
 const KEY_MS: i64 = 2 * DAY_MS;
-/// Ids that are drawn until one is free: 90,000,000 are there, so a second draw is rare.
+/// Ids that are drawn until one is free: 89,000,000 are there, and 1,000,000 of test apps, so a second draw is rare.
 const DRAWS: usize = 16;
 const FIRST_ID: u32 = 10_000_000;
-const IDS: u32 = 90_000_000;
+const END: u32 = 100_000_000;
+/// Test apps of a publisher.
+const MAX_TEST_APPS: usize = 20;
 
 /// A page of a publisher's apps, by id. `cursor` is null on the last page.
 pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply> {
@@ -75,6 +82,7 @@ fn row_of_list(row: &Row) -> Result<Json> {
     let host = |callback: &Callback| Some(Url::parse(&callback.url).ok()?.host_str()?.to_owned());
     Ok(json!({
         "app_id": row.text(0)?,
+        "test": row.parse(0, AppId::parse)?.is_test(),
         "name": app.name,
         "platform": app.platform,
         "currency": app.currency,
@@ -119,7 +127,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
             OwnAppChange::Document { revision, .. } if *revision != row.integer(1)? => {
                 return Err(CHANGED_MEANWHILE.into());
             }
-            OwnAppChange::Document { body, .. } => change_document(context, &mut app, body)?,
+            OwnAppChange::Document { body, .. } => change_document(context, *app_id, &mut app, body)?,
             OwnAppChange::Secret(change) => change_secret(context, &mut app, *change)?,
         };
         if app == before {
@@ -141,11 +149,18 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
 }
 
 /// Returns the secret of a callback where there was none.
-fn change_document(context: &Context<'_>, app: &mut App, body: &str) -> Result<Option<String>> {
+fn change_document(
+    context: &Context<'_>,
+    app_id: AppId,
+    app: &mut App,
+    body: &str,
+) -> Result<Option<String>> {
     let is_first = app.callback.is_none();
     let secret = Secret::text(context.random()?);
     let change = AppChange::from_json(body)?;
-    change.apply(app, secret.clone()).map_err(ApiError::from)?;
+    change
+        .apply(app_id, app, secret.clone())
+        .map_err(ApiError::from)?;
     Ok((is_first && app.callback.is_some()).then_some(secret))
 }
 
@@ -193,16 +208,8 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
                 },
             );
         }
-        let document = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![publisher])?;
-        let document: Publisher = document.ok_or(UNKNOWN_RESOURCE)?.json(0)?;
-        if !document.approved {
-            return Err(PUBLISHER_NOT_APPROVED.into());
-        }
-        let apps = db.query_integer(sql::COUNT_OWN_APPS, params![publisher])?;
-        if apps.unwrap_or_default() >= i64::from(document.max_apps()) {
-            return Err(TOO_MANY_APPS.into());
-        }
-        let app_id = draw_id(db, context)?;
+        check_room(db, publisher_id, new.test)?;
+        let app_id = draw_id(db, context, new.test)?;
         let id = app_id.to_string();
         apps::put(
             db,
@@ -228,6 +235,60 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
     })
 }
 
+/// Sets up the test app of a name, or sets it up again.
+pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp) -> Result<OperatorReply> {
+    let test = TestApp::from_json(&command.body)?;
+    let publisher_id = &command.publisher_id;
+    let secret = Secret::text(context.random()?);
+    db.transaction(|| {
+        let tests = test_apps(db, publisher_id)?;
+        let known = tests.iter().find(|row| row.text(1) == Ok(test.name()));
+        let known = known.map(|row| row.parse(0, AppId::parse)).transpose()?;
+        let (app_id, before) = match known {
+            Some(app_id) => {
+                let row = stored(db, publisher_id, app_id)?;
+                (app_id, Some(apps::open(context, &row, &app_id.to_string())?))
+            }
+            None => {
+                check_room(db, publisher_id, true)?;
+                (draw_id(db, context, true)?, None)
+            }
+        };
+        let name = test.name().to_owned();
+        let app = test
+            .apply(app_id, before, publisher_id.clone(), secret.clone())
+            .map_err(ApiError::from)?;
+        apps::put(db, context, WriteSource::Member, &app_id.to_string(), &app)?;
+        let body = json!({ "app_id": app_id, "name": name, "test": true, "callback_secret": secret });
+        Ok(OperatorReply::created(&body))
+    })
+}
+
+/// The test apps of a publisher, with their names.
+fn test_apps(db: &impl Database, publisher: &PublisherId) -> Result<Vec<Row>> {
+    let of = params![publisher.as_str(), FIRST_TEST_APP.to_string()];
+    Ok(db.query(sql::LIST_TEST_APPS, of)?)
+}
+
+/// Refuses an app of a publisher that is not approved, or that has as many as it may have.
+fn check_room(db: &impl Database, publisher: &PublisherId, is_test: bool) -> Result {
+    let document = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![publisher.as_str()])?;
+    let document: Publisher = document.ok_or(UNKNOWN_RESOURCE)?.json(0)?;
+    if !document.approved {
+        return Err(PUBLISHER_NOT_APPROVED.into());
+    }
+    if is_test {
+        let has_room = test_apps(db, publisher)?.len() < MAX_TEST_APPS;
+        return has_room.then_some(()).ok_or(TOO_MANY_TEST_APPS.into());
+    }
+    let of = params![publisher.as_str(), FIRST_TEST_APP.to_string()];
+    let apps = db.query_integer(sql::COUNT_OWN_APPS, of)?;
+    if apps.unwrap_or_default() >= i64::from(document.max_apps()) {
+        return Err(TOO_MANY_APPS.into());
+    }
+    Ok(())
+}
+
 /// Stores the key of a request that set up an app, so that a repeat finds the app.
 pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> DbResult {
     let stored = params![
@@ -242,10 +303,15 @@ pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> 
 }
 
 /// An id of no app, neither in the catalog nor in an import that is being applied.
-fn draw_id(db: &impl Database, context: &Context<'_>) -> Result<AppId> {
+fn draw_id(db: &impl Database, context: &Context<'_>, is_test: bool) -> Result<AppId> {
+    let ids = if is_test {
+        FIRST_TEST_APP..END
+    } else {
+        FIRST_ID..FIRST_TEST_APP
+    };
     for _ in 0..DRAWS {
-        let drawn = u32::from_le_bytes(context.random()?) % IDS;
-        let id = FIRST_ID.saturating_add(drawn).to_string();
+        let drawn = u32::from_le_bytes(context.random()?) % (ids.end - ids.start);
+        let id = ids.start.saturating_add(drawn).to_string();
         let is_taken = db
             .query_first(sql::GET_STORED_APP, params![id.as_str()])?
             .is_some()

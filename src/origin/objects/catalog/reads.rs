@@ -1,5 +1,8 @@
 //! Reads publishers, apps, advertisers and offers, one or a page of them.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -15,7 +18,10 @@ use contract::{
     },
     operation::OperatorReply,
 };
-use domain::model::PublisherId;
+use domain::{
+    model::{FIRST_TEST_APP, PublisherId},
+    offers::test_offers,
+};
 use platform::{Database, DatabaseError, Result, Row, database::json, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
@@ -49,7 +55,7 @@ pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorRep
 
 /// The publishers of apps that have an outbox, as a JSON list of ids.
 pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
-    let row = db.query_first(sql::LIST_EARNING, params![list.limit])?;
+    let row = db.query_first(sql::LIST_EARNING, params![FIRST_TEST_APP.to_string(), list.limit])?;
     let earning = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, earning))
 }
@@ -59,18 +65,35 @@ pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorR
     let ids = json(&command.offer_ids)?;
     let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
     let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
-    Ok(OperatorReply::new(200, row.text(0)?))
+    let mut names: Names = row.json(0)?;
+    let asked = command.offer_ids.iter().filter_map(|id| test_offers::find(id));
+    for offer in asked {
+        names.offers.insert(offer.id.to_owned(), offer.name.to_owned());
+        let goals = offer
+            .goals
+            .iter()
+            .map(|goal| (goal.id.to_owned(), goal.title.to_owned()));
+        names.goals.extend(goals);
+    }
+    Ok(OperatorReply::ok(&json!(names)))
 }
 
-/// The last app's id that there may be.
-const LAST_ID: &str = "99999999";
+/// Names by id.
+#[derive(Serialize, Deserialize)]
+struct Names {
+    offers: BTreeMap<String, String>,
+    goals: BTreeMap<String, String>,
+}
 
-/// The apps of a publisher with their outboxes.
+/// The last app's id that may be asked for without its name.
+const LAST_ID: u32 = FIRST_TEST_APP - 1;
+
+/// The apps of a publisher with their outboxes. A test app is there only if it is asked for by its id.
 pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> Result<OperatorReply> {
     let publisher = list.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let from = list.from.map_or(String::new(), |app| app.to_string());
-    let to = list.to.map_or(LAST_ID.to_owned(), |app| app.to_string());
+    let to = list.to.map_or_else(|| LAST_ID.to_string(), |app| app.to_string());
     // A page up to an app has that app, also if others came before it meanwhile.
     let most = if list.to.is_some() {
         u32::MAX

@@ -17,7 +17,8 @@ use domain::{
         publisher::{PUBLISHER_CLOSED, Publisher},
     },
     conversions::terms::{OfferTerms, TermsInForce},
-    model::{ApiError, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
+    model::{ApiError, AppId, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
+    offers::test_offers,
     snapshot::{bodies, tracking::slots},
 };
 use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
@@ -81,6 +82,9 @@ pub fn put(
             .with_message(format!("{}: {rule}", table_of(resource).id_member))
             .into());
     }
+    if !context.is_repeat {
+        refuse_reserved(db, resource, id)?;
+    }
     if source == WriteSource::Put {
         import_claims::refuse_claimed(db, context, resource, id)?;
     }
@@ -97,6 +101,24 @@ pub fn put(
         }
         Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }
+}
+
+const RESERVED: &str = "must not begin with signpost-test, which test offers have";
+
+/// Refuses the ids of what Signpost makes itself: test offers with their advertiser, and test apps, which publishers set up.
+fn refuse_reserved(db: &impl Database, resource: Resource, id: &str) -> Result {
+    let problem = match resource {
+        Resource::App
+            if AppId::parse(id).is_some_and(AppId::is_test) && find(db, resource, id)?.is_none() =>
+        {
+            "must be below 99000000; the others are test apps, which publishers set up"
+        }
+        Resource::Offer | Resource::Advertiser if test_offers::is_reserved(id) => RESERVED,
+        _ => return Ok(()),
+    };
+    Err(INVALID_FIELD
+        .with_message(format!("{}: {problem}", table_of(resource).id_member))
+        .into())
 }
 
 fn put_publisher(
@@ -287,6 +309,9 @@ fn check_goals(
     offer: &Offer,
 ) -> Result {
     for (index, goal) in offer.goals.iter().enumerate() {
+        if test_offers::is_reserved(goal.id.as_str()) {
+            return Err(ApiError::from(FieldError::new(format!("goals[{index}].id"), RESERVED)).into());
+        }
         if source == WriteSource::Put {
             import_claims::refuse_claimed_goal(db, context, &goal.id, id)?;
         }

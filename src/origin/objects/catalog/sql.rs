@@ -151,7 +151,10 @@ platform::statements! {
         WHERE id = ? AND publisher_id = ?";
     pub const GET_SEALED_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps WHERE id = ?";
     pub const LIST_OWN_APPS = "SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?";
-    pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ?";
+    /// publisher, the first test app: counts the others
+    pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ? AND id < ?";
+    /// publisher, the first test app
+    pub const LIST_TEST_APPS = "SELECT id, document ->> '$.name' FROM apps WHERE publisher_id = ? AND id >= ?";
     pub const GET_OWN_APP_KEY = "SELECT app_id, request_hash FROM own_app_keys WHERE publisher_id = ? AND key = ?";
     pub const ADD_OWN_APP_KEY = "INSERT INTO own_app_keys (publisher_id, key, app_id, request_hash, at_ms) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (publisher_id, key) DO UPDATE SET app_id = excluded.app_id, request_hash = excluded.request_hash, at_ms = excluded.at_ms";
@@ -363,7 +366,7 @@ platform::statements! {
           WHERE revision > ?1 AND ever_capped ORDER BY revision LIMIT ?2) o
         LEFT JOIN offer_stats s ON s.offer_id = o.id GROUP BY o.id ORDER BY o.revision";
     pub const LIST_EARNING = "SELECT json_group_array(publisher_id) FROM
-        (SELECT DISTINCT a.publisher_id FROM outboxes o JOIN apps a ON a.id = o.app_id ORDER BY a.publisher_id LIMIT ?)";
+        (SELECT DISTINCT a.publisher_id FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE a.id < ? ORDER BY a.publisher_id LIMIT ?)";
     /// A JSON list of ids → the names of these offers and of their goals, as JSON.
     pub const OFFER_NAMES = "SELECT json_object(
         'offers', json(COALESCE((SELECT json_group_object(id, document ->> '$.name') FROM offer_documents

@@ -16,6 +16,7 @@ use domain::{
         terms::{CurrentApp, OfferTerms, TermsInForce},
     },
     model::{DAY_MS, FieldError, MicroUsd, OfferId, PublisherId, SECOND_MS, revision},
+    offers::test_offers::{self, TestOffer},
 };
 use platform::{Database, DbResult, Result, database::json as as_json, log, params};
 
@@ -116,6 +117,9 @@ pub fn of_offer(
     question: &GetOfferTerms,
 ) -> Result<OperatorReply> {
     let id = question.offer_id.as_str();
+    if let Some((terms, current)) = test_offers::find(id).and_then(TestOffer::terms) {
+        return answer(&KnownOffer { terms, current });
+    }
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
         .ok_or_else(|| unknown(Resource::Offer, id))?;

@@ -120,7 +120,12 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             owes_since_ms: (!is_complete).then_some(entry_ms.max(complete_ms)),
             next_by_ms: feed::promise_ms(has_changes, now_ms),
             endpoint: endpoint_standing(db, &state)?,
-            counts: counted.iter().filter_map(|row| readable(count(row))).collect(),
+            // The log of a test app is shown, and nothing of it is counted.
+            counts: counted
+                .iter()
+                .filter(|_| !state.shard.app.is_test())
+                .filter_map(|row| readable(count(row)))
+                .collect(),
             entries,
         };
         Ok(Some(Prepared {

@@ -137,7 +137,11 @@ pub async fn of(
         currency,
         is_newest,
         holds: Holds {
-            min_seconds_to_convert,
+            min_seconds_to_convert: if shard.app.is_test() && conversion.is_to_be_held {
+                Some(u32::MAX)
+            } else {
+                min_seconds_to_convert
+            },
             max_rewards_per_user_day,
         },
     })

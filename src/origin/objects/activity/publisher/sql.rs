@@ -93,11 +93,12 @@ macro_rules! from_entries {
     };
 }
 
-/// Whether an entry matches a filter: app, state, delivery, status, first second, second after the last, transaction, user.
+/// Whether an entry matches a filter. Those of test apps, from `FIRST_TEST_APP` on, match where their app, the transaction or
+/// the user is named. The filter: app, state, delivery, status, first second, second after the last, transaction, user.
 macro_rules! matches_filter {
     () => {
         concat!(
-            "(?1 IS NULL OR e.app = ?1) AND (?2 IS NULL OR e.state = ?2) AND (?3 IS NULL OR ",
+            "(?1 IS NULL OR e.app = ?1) AND (e.app < 99000000 OR COALESCE(?1, ?7, ?8) IS NOT NULL) AND (?2 IS NULL OR e.state = ?2) AND (?3 IS NULL OR ",
             shown!(),
             " = ?3)
           AND (?4 IS NULL OR e.http_status = ?4) AND (?5 IS NULL OR e.conversion_ts >= ?5)

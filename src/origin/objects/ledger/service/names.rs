@@ -8,7 +8,7 @@ use contract::{
     catalog,
     operation::{CallError, Unanswered},
 };
-use domain::model::{PublisherId, SECOND_MS, common};
+use domain::model::{AppId, PublisherId, SECOND_MS, common};
 use platform::{Clock, ObjectCall, ObjectStorage, Random, Result, log};
 
 /// The timeout of a call for app names; a report is made without them if need be.
@@ -60,6 +60,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let is_last = page.len() < catalog::APP_NAMES_PAGE;
             names.extend(page);
             if is_last {
+                // Nothing of a test app is in the facts.
+                names.retain(|app, _| !AppId::parse(app).is_some_and(AppId::is_test));
                 return Ok(names);
             }
         }

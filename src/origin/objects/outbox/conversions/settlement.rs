@@ -322,6 +322,7 @@ pub fn of_entry(
         reason: row.optional_text(9)?.map(str::to_owned),
         despite: Vec::new(),
         received_ms: None,
+        is_to_be_held: false,
         current: Current {
             offer: None,
             app: None,

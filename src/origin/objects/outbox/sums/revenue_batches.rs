@@ -37,7 +37,8 @@ const PAGE: i64 = 5_000;
 /// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
 pub struct OutboxLog<'a, D> {
     db: &'a D,
-    /// None before the first conversion: whoever gets the batches is not known yet.
+    /// None before the first conversion, when whoever gets the batches is not known yet, and for a test app, of which nobody
+    /// gets any.
     app: Option<AppId>,
 }
 
@@ -47,7 +48,8 @@ impl<'a, D> OutboxLog<'a, D> {
             db,
             app: state
                 .filter(|state| state.current.is_some())
-                .map(|state| state.shard.app),
+                .map(|state| state.shard.app)
+                .filter(|app| !app.is_test()),
         }
     }
 }
