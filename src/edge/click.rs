@@ -26,6 +26,7 @@ use domain::{
     },
     conversions::reward::CLICK_LIFE_DAYS,
     model::{ApiError, AppId, Country, DAY_MS, OfferId, UtcDay, common},
+    offers::test_offers,
     snapshot::tracking::{Manifest, ShardKind, slots},
     tracking::{
         Nonce, Sealed, click_counts::ClickKind, parameters::ClickParameters, signature::INVALID_SIGNATURE,
@@ -125,7 +126,11 @@ pub fn prepare<'t>(
         now_ms,
     };
     let app = shards.apps.shard.app(shards.app_id);
-    let goal = shards.goals.shard.goal(&parameters.rid);
+    let goal = if shards.app_id.is_test() {
+        test_offers::goal_of_click(&parameters.rid)
+    } else {
+        shards.goals.shard.goal(&parameters.rid)
+    };
     let allowed = decision::decide(parameters, app, goal, visitor)?;
     check_signature(isolate, &allowed, request.query, now_ms)
         .map_err(|error| decision::refuse(&allowed.app, error))?;
@@ -134,6 +139,7 @@ pub fn prepare<'t>(
     let is_counted = is_confirmed && crate::bench::counts_clicks();
     #[cfg(not(feature = "bench"))]
     let is_counted = is_confirmed;
+    let is_counted = is_counted && !shards.app_id.is_test();
     let click_cap = allowed.goal.offer.click_cap;
     Ok(Prepared {
         allowed,

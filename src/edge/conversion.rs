@@ -20,7 +20,7 @@ use contract::{
 };
 use domain::{
     conversions::{
-        parameters::Postback,
+        parameters::{Postback, TEST_CLICK},
         table::Event,
         token::{INVALID_TOKEN, Token},
     },
@@ -139,6 +139,9 @@ async fn convert(
     if let Opened::Whole { click, .. } = &opened {
         log_fields.offer = Some(click.offer.to_string());
     }
+    if app.is_test() {
+        return Ok(TEST_CLICK.into());
+    }
     // Refused by an answer, which has log fields: the operator must find whose postbacks are refused.
     let Some(token) = Token::verify(&context.isolate.config.token_keys, &postback.token) else {
         return Ok(Answer::from(INVALID_TOKEN));
@@ -174,6 +177,7 @@ async fn convert(
         despite: Vec::new(),
         current,
         received_ms: None,
+        is_to_be_held: false,
     };
     let answered = context
         .workers

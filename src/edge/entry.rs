@@ -14,7 +14,8 @@ use crate::{
     routes::{Handler, ROUTES},
 };
 use contract::origin::{
-    DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, USERS_PREFIX, is_console, is_dashboard,
+    DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, TEST_APPS, TEST_PAGE, USERS_PREFIX, is_console,
+    is_dashboard,
 };
 use domain::model::{ApiError, common};
 use platform::{
@@ -63,9 +64,11 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let is_operators = (address.path.starts_with(OPERATOR_PREFIX) || is_console(address.path))
         && serves(Interface::Operator);
     let is_dashboards = is_dashboard(address.path) && serves(Interface::Dashboard);
-    let is_keyed = (address.path.starts_with(USERS_PREFIX) || [REWARDS, DAY_CHANGES].contains(&address.path))
+    let is_keyed = (address.path.starts_with(USERS_PREFIX)
+        || [REWARDS, DAY_CHANGES, TEST_APPS].contains(&address.path))
         && serves(Interface::Reporting);
-    if is_operators || is_dashboards || is_keyed || address.path == DESCRIPTION {
+    let is_test_page = address.path.starts_with(TEST_PAGE) && serves(Interface::Tracking);
+    if is_operators || is_dashboards || is_keyed || is_test_page || address.path == DESCRIPTION {
         // The origin counts and logs this request.
         return entry::handle(Box::pin(origin::pass_on(context, request, address.path))).await;
     }

@@ -1,6 +1,6 @@
 //! `POST /v1/offer/api`, and the equivalent `GET` for clients that revalidate (docs/DECISIONS.md, "Offers").
 
-use std::{cell::OnceCell, hash::Hash, rc::Rc};
+use std::{cell::OnceCell, hash::Hash, rc::Rc, time::Duration};
 
 use futures_util::future::try_join_all;
 use worker::Request;
@@ -14,6 +14,7 @@ use crate::{
     shards::{self, ShardQuery},
     snapshots,
 };
+use contract::catalog::{self, ListTestOffers};
 use domain::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
     model::{ApiError, AppId, OfferId, common, credentials, time::http_date},
@@ -25,7 +26,7 @@ use domain::{
     snapshot::tracking::{AppView, Manifest},
 };
 use platform::{
-    CONNECTIONS,
+    CONNECTIONS, ObjectCall,
     http::{Answer, answer::JSON, body},
     log,
 };
@@ -36,6 +37,9 @@ const INVALID_CREDENTIALS: ApiError = ApiError::new(
     "invalid_credentials",
     "App-Id and Pub-Key are missing or do not match",
 );
+
+/// The timeout of the catalog for a page of test offers.
+const TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The header with the app's id.
 const APP_ID: &str = "App-Id";
@@ -54,6 +58,9 @@ pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answ
         let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
         body::read_text(&mut request, MAX_BODY).await?
     };
+    if app.id.is_test() {
+        return serve_test_offers(context, app.id, text, false).await;
+    }
     serve(context, &request, &app, || OffersRequest::from_body(&text)).await
 }
 
@@ -61,7 +68,30 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
     let apps = asking_shard(context, &request).await?;
     let app = asking_app(&apps, &request, context.now_ms)?;
     admit(&context.isolate, app.id, context.now_ms)?;
+    if app.id.is_test() {
+        return serve_test_offers(context, app.id, query.to_owned(), true).await;
+    }
     serve(context, &request, &app, || OffersRequest::from_query(query)).await
+}
+
+/// The page of a test app, which only the catalog can make.
+async fn serve_test_offers(
+    context: &RequestContext,
+    app_id: AppId,
+    request: String,
+    is_query: bool,
+) -> Result<Answer, ApiError> {
+    let list = ListTestOffers {
+        app_id,
+        request,
+        is_query,
+        tracking_url: context.isolate.config.tracking_url.clone(),
+    };
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    Ok(match context.workers.call(&catalog, list, TEST_TIMEOUT).await {
+        Ok(page) => Answer::json(200, page.body).header("Cache-Control", "no-store"),
+        Err(error) => error.into(),
+    })
 }
 
 /// The shard of the app that a request names.
