@@ -7,6 +7,8 @@ mod alarms;
 mod api_key;
 #[cfg(target_arch = "wasm32")]
 mod calls;
+#[cfg(target_arch = "wasm32")]
+mod clicks;
 pub mod comparison;
 pub mod config;
 #[cfg(target_arch = "wasm32")]
@@ -37,6 +39,10 @@ pub mod reward_changes;
 mod rewards;
 pub mod routes;
 pub mod site;
+#[cfg(target_arch = "wasm32")]
+mod test_apps;
+#[cfg(target_arch = "wasm32")]
+mod test_page;
 #[cfg(target_arch = "wasm32")]
 mod users;
 

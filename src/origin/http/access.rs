@@ -33,7 +33,8 @@ pub const fn of(handler: Handler) -> Option<Access> {
         | Handler::Describe
         | Handler::Dashboard(_)
         | Handler::Console(_)
-        | Handler::Keyed(_) => {
+        | Handler::Keyed(_)
+        | Handler::TestPage(_) => {
             return None;
         }
         Handler::Metrics

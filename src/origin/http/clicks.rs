@@ -1,11 +1,15 @@
-//! Asks an outbox about a click whose id was pasted.
+//! Clicks whose ids were pasted or sent back: their records, and what became of them.
 
 use crate::http::RequestContext;
 use contract::{
+    clicks,
     operation::{Bytes, CallError},
     outbox::{ClickOutcome, OutboxShard, ReadClick},
 };
-use domain::tracking::{Click, Nonce};
+use domain::{
+    model::AppId,
+    tracking::{Click, Nonce, click_id, keys::KeyRing},
+};
 
 /// Reads the rewards of a click, and whether its user was erased after it.
 pub async fn click_outcome(
@@ -19,4 +23,20 @@ pub async fn click_outcome(
         of: click.map(|click| (click.user_id.to_string(), click.clicked_at_ms)),
     };
     context.call(&shard.address(), read).await
+}
+
+/// The click of a short id. None if its record has left.
+pub async fn record(
+    context: &RequestContext,
+    keys: &KeyRing,
+    app: AppId,
+    shard: u8,
+    nonce: Nonce,
+) -> Result<Option<Click<'static>>, CallError> {
+    let get = clicks::Get {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let found = context.call(&clicks::address(&nonce), get).await?;
+    let record = found.record;
+    Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))
 }

@@ -6,9 +6,9 @@ use crate::http::{
     Refusal, RequestContext, console, dashboard, day_changes,
     limits::Pool,
     operator, rewards,
-    routes::{self, Handler, KeyedCall, routes},
+    routes::{self, Handler, KeyedCall, TestPageCall, routes},
     site::{self, Call},
-    users,
+    test_apps, test_page, users,
 };
 use contract::origin::{is_console, is_dashboard};
 use domain::{
@@ -155,6 +155,15 @@ async fn handle(
         Handler::Keyed(KeyedCall::ReadRewards) => Ok(rewards::read(context, &request, address.query).await),
         Handler::Keyed(KeyedCall::ListDayChanges) => {
             Ok(day_changes::read(context, &request, address.query).await)
+        }
+        Handler::Keyed(KeyedCall::PutTestApp) => Ok(test_apps::call(context, request).await),
+        Handler::TestPage(call) => {
+            let answered = match call {
+                TestPageCall::Show => test_page::show(context, &request, address.query).await,
+                TestPageCall::Report => test_page::report(context, request).await,
+                TestPageCall::Icon => Ok(test_page::icon()),
+            };
+            Ok(answered.unwrap_or_else(Refusal::into_answer))
         }
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);

@@ -45,6 +45,8 @@ pub enum Handler {
     Console(SiteCall),
     /// A call with a publisher's key.
     Keyed(KeyedCall),
+    /// A call to the page of test clicks, by anybody.
+    TestPage(TestPageCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -182,6 +184,15 @@ pub enum KeyedCall {
     User(UserCall),
     ReadRewards,
     ListDayChanges,
+    PutTestApp,
+}
+
+/// A call to the page of test clicks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestPageCall {
+    Show,
+    Report,
+    Icon,
 }
 
 /// A call about one user's data over all apps of a publisher.

@@ -7,7 +7,6 @@ mod attention;
 mod audit_words;
 mod callbacks;
 mod catalog;
-mod click_outcome;
 mod conversion_query;
 mod ledger;
 mod lists;
@@ -80,7 +79,9 @@ pub async fn call(
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
         // The entry passes them on.
-        Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) => Err(common::NOT_FOUND.into()),
+        Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) | Handler::TestPage(_) => {
+            Err(common::NOT_FOUND.into())
+        }
     }?;
     Ok(answer.header("Cache-Control", "no-store"))
 }

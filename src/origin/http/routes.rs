@@ -311,6 +311,13 @@ const ROUTES: &[Row] = &[
     keyed("/v1/core/rewards", RouteName::Rewards, &[on(Get, Keyed(KeyedCall::ReadRewards))]),
     keyed("/v1/core/reporting/public/signal/report/changes", RouteName::Changes, &[on(Get, Keyed(KeyedCall::ListDayChanges))]),
 
+    keyed(contract::origin::TEST_APPS, RouteName::TestApps, &[on(Post, Keyed(KeyedCall::PutTestApp))]),
+    Route::new(Interface::Tracking, contract::origin::TEST_PAGE, RouteName::TestPage, &[
+        on(Get, TestPage(TestPageCall::Show)),
+        on(Post, TestPage(TestPageCall::Report)),
+    ]),
+    Route::new(Interface::Tracking, "/v2/tracking/test.svg", RouteName::TestPage, &[on(Get, TestPage(TestPageCall::Icon))]),
+
     console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/assets/{}", &[on(Get, Console(Asset)), on(Head, Console(Asset))]),

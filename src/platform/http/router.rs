@@ -50,6 +50,10 @@ domain::named_values! {
         Rewards = "rewards",
         /// The changes of final days, for a publisher's key.
         Changes = "changes",
+        /// Test apps, by a publisher's key.
+        TestApps = "test_apps",
+        /// The page on which a click of a test app ends.
+        TestPage = "test_page",
         Health = "health",
         /// A request without a route.
         None = "none",

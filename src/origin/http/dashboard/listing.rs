@@ -20,6 +20,7 @@ use domain::{
         page::{self, AppListing, Page},
         request::OffersRequest,
         selection::{Selection, Selector},
+        test_offers,
     },
     snapshot::{bodies::Chunk, listing::Listing},
 };
@@ -55,9 +56,18 @@ pub async fn page(
     app: &AppListing,
     request: &OffersRequest,
 ) -> Result<OffersPage, ApiError> {
-    let _permit = permit(context, owner).await?;
     let tracking_url = context.workers.setting("TRACKING_URL");
     let tracking_url = tracking_url.ok_or_else(|| internal("dashboard", "TRACKING_URL is not set"))?;
+    if app.id.is_test() {
+        let page = test_offers::page(app, request, tracking_url.trim_end_matches('/'));
+        let (body, total) = page.ok_or_else(|| internal("dashboard", "the test offers are not rendered"))?;
+        return Ok(OffersPage {
+            body,
+            total,
+            built_at_ms: context.now_ms,
+        });
+    }
+    let _permit = permit(context, owner).await?;
     let selector = Selector::new(open(context).await?);
     let listing = selector.listing();
     let Selection { rows, total } = selector.select(app, request);

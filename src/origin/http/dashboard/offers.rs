@@ -93,23 +93,13 @@ struct LinkBody {
 
 impl Document for LinkBody {}
 
-fn listing_of(app: AppId, offering: &AppOffering) -> AppListing {
-    AppListing {
-        id: app,
-        platform: offering.platform,
-        currency: offering.currency.clone(),
-        blocked: offering.blocked_offers.clone(),
-        signs_clicks: offering.click_secrets.is_some(),
-    }
-}
-
 /// `POST …/offers`: a page of offers as the API gives it, and the next page's cursor.
 pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
     let body: OffersBody = read_document(&mut request, MAX_BODY).await?;
     let request = body.request().map_err(ApiError::from)?;
     let owner = visit.publisher.as_str();
-    let page = listing::page(visit.context, owner, &listing_of(app, &offering), &request).await?;
+    let page = listing::page(visit.context, owner, &offering.listing(app), &request).await?;
     let seen = u64::from(request.page).saturating_mul(u64::from(request.size));
     let cursor = (seen < u64::from(page.total)).then(|| request.page.saturating_add(1).to_string());
     let more = json!({ "cursor": cursor, "built_at": page.built_at_ms.div_euclid(SECOND_MS) }).to_string();
@@ -153,7 +143,7 @@ pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerRes
         .iter()
         .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     let parameters = [("user_id", body.user_id.as_str())].into_iter().chain(optional);
-    let base = tracking_base(visit, &listing_of(app, &offering), body.offer_id.clone()).await?;
+    let base = tracking_base(visit, &offering.listing(app), body.offer_id.clone()).await?;
     if signing.is_some() {
         let announce = visit.announce(AnnouncedChange::SignTrackingUrl {
             app_id: app,

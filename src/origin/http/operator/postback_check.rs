@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_resource};
-use crate::http::{HandlerResult, Refusal, RequestContext};
+use super::{ask_catalog, none_if_unknown, read_document, read_resource};
+use crate::http::{HandlerResult, Refusal, RequestContext, clicks::click_outcome};
 use contract::{
     catalog::{AppSettings, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
     clicks,
@@ -14,7 +14,7 @@ use contract::{
 };
 use domain::{
     conversions::{
-        parameters::{INVALID_CLICK_ID, Postback},
+        parameters::{INVALID_CLICK_ID, Postback, TEST_CLICK},
         received::{PastedPostback, shown_parameters},
         reward::check_life,
         state::{CONVERSION_WINDOW_CLOSED, Reason},
@@ -166,6 +166,9 @@ async fn judge(
     let postback = Postback::parse(pasted.query, None)?;
     let opened = click_id::open(keys, &postback.click_id).map_err(OpenError::refusal)?;
     *shown = Some(json!({ "app_id": opened.app() }));
+    if opened.app().is_test() {
+        return Err(TEST_CLICK.into());
+    }
     if let Opened::Whole { click, nonce } = &opened {
         *shown = Some(shown_click(context, click, *nonce).await?);
     }
@@ -224,6 +227,7 @@ async fn judge(
             reason: None,
             despite: Vec::new(),
             received_ms: None,
+            is_to_be_held: false,
             current: Current {
                 offer: Some(sealed.current),
                 app: None,

@@ -8,17 +8,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_reply, require};
+use super::{ask_catalog, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
     HandlerResult, Refusal, RequestContext,
     calls::SPARE_TIMEOUT,
+    clicks::{click_outcome, record},
     offer_names,
     site::{merge, outboxes::Outboxes},
 };
 use contract::{
     activity::{self, ListRewards, ListedReward},
     catalog::{ListEarning, Resource, Search},
-    clicks,
     ledger::{self, FindKey, OPERATOR},
     operation::{Bytes, OperatorReply},
     outbox::{List, OutboxShard},
@@ -28,7 +28,7 @@ use domain::{
     conversions::{ids, reward::check_life},
     model::{AppId, Document, FieldError, PublisherId, SECOND_MS, credentials},
     reporting::keys,
-    tracking::{Click, Nonce, Opened, click_id, keys::KeyRing, parameters::is_user_id},
+    tracking::{Opened, click_id, parameters::is_user_id},
 };
 use platform::{CONNECTIONS, ObjectCall};
 
@@ -221,22 +221,6 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         "shard": click.shard,
         "rewards": outcome.rewards,
     })))
-}
-
-/// The click of a short id. None if its record has left.
-async fn record(
-    context: &RequestContext,
-    keys: &KeyRing,
-    app: AppId,
-    shard: u8,
-    nonce: Nonce,
-) -> Result<Option<Click<'static>>, Refusal> {
-    let get = clicks::Get {
-        nonce: Bytes(nonce.to_vec()),
-    };
-    let found = context.call(&clicks::address(&nonce), get).await?;
-    let record = found.record;
-    Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))
 }
 
 /// A transaction id that its app knows.
