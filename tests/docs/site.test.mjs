@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { HEADERS } from "../../docs/site/lib/headers.js";
 import { HtmlPages } from "../../docs/site/lib/html_pages.js";
 import { closePage, launch, openPage } from "../browser/support/browser.mjs";
+import { signInToConsole } from "../browser/support/console.mjs";
 import { checkView } from "../browser/support/gallery.mjs";
 import { ROOT, startSignpost } from "../browser/support/signpost.mjs";
 import { addressesIn, build, openDetails, references, SITE, unreachable } from "./support.mjs";
@@ -200,6 +201,21 @@ test("answers have the headers of production, and everything else is Signpost's"
   const version = /^version = "(.+)"$/m.exec(await readFile(join(ROOT, "Cargo.toml"), "utf8"))[1];
   assert.match(html, new RegExp(`class="version">${version}<`));
   assert.doesNotMatch(html, /Edit this page|style=/);
+});
+
+test("the account menus of the dashboard and the console link to the site", async () => {
+  const cookies = { "/dashboard": await signpost.signIn(), "/console": await signInToConsole(signpost) };
+  for (const [path, cookie] of Object.entries(cookies)) {
+    const page = await open({ cookie });
+    await page.goto(path);
+    await page.getByRole("button", { name: /^Account/ }).click();
+    const link = page.getByRole("link", { name: "Documentation", exact: true });
+    await link.waitFor();
+    await checkView(page);
+    const [opened] = await Promise.all([page.waitForEvent("popup"), link.click()]);
+    await opened.waitForURL(`${signpost.base}/docs/`);
+    await closePage(page);
+  }
 });
 
 test("a local run without the site says how to build it", async () => {

@@ -94,6 +94,7 @@ class Signpost {
       TRACKING_URL: this.base,
       DASHBOARD_URL: this.base,
       CONSOLE_URL: this.base,
+      DOCS_URL: this.#docs && `${this.base}/docs/`,
       ...settings,
     };
     for (const name of STATE) await mkdir(join(this.#state, name));

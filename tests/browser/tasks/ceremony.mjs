@@ -23,6 +23,8 @@ export async function acceptInvite(page, hand, invite, { publisher, member, butt
 
 export async function signOut(page, hand) {
   await hand.press(page.getByRole("button", { name: /^Account/ }));
+  const links = page.getByRole("link", { name: "Documentation" });
+  assert.equal(await links.count(), 0, "DOCS_URL is not set");
   await hand.press(page.getByRole("button", { name: "Sign out", exact: true }));
   await heading(page, "Sign in");
 }

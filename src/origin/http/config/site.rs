@@ -4,6 +4,7 @@
 use contract::origin::{CONSOLE, DASHBOARD};
 use domain::accounts::{account::AccountKind, cookie::CookieSite, webauthn::RelyingParty};
 use platform::{http::hosts::Hosts, log};
+use url::Url;
 
 pub const DASHBOARD_URL: &str = "DASHBOARD_URL";
 pub const CONSOLE_URL: &str = "CONSOLE_URL";
@@ -21,6 +22,8 @@ pub struct SiteConfig {
     pub local_sign_in: LocalSignIn,
     /// `SUPPORT_CONTACT`: a link that people without an answer here are shown.
     pub support_contact: Option<String>,
+    /// `DOCS_URL`: the documentation, to which the pages link.
+    pub docs_url: Option<String>,
     /// The address of the reporting interface, for commands that people copy.
     pub reporting_url: String,
 }
@@ -86,6 +89,9 @@ impl SiteConfig {
         if !support_contact.as_deref().is_none_or(is_link) {
             return Err("SUPPORT_CONTACT must be an https:// or a mailto: link".to_owned());
         }
+        let docs_url = read("DOCS_URL")
+            .map(|url| docs_url(&url).ok_or("DOCS_URL must be an https:// URL, or http:// on localhost"))
+            .transpose()?;
         let reporting_url = match read("REPORTING_HOST") {
             Some(host) => format!("https://{host}"),
             None => party.origin().to_owned(),
@@ -96,6 +102,7 @@ impl SiteConfig {
             site,
             local_sign_in,
             support_contact,
+            docs_url,
             reporting_url,
         }))
     }
@@ -113,6 +120,14 @@ impl SiteConfig {
         let origin = self.party.origin();
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
+}
+
+/// The URL as browsers write it, if it is HTTPS, or HTTP on this machine.
+fn docs_url(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
+    is_safe.then(|| url.into())
 }
 
 #[cfg(test)]
@@ -177,6 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_is_served_by_https_or_by_this_machine() {
+        let docs_url = |url| {
+            let settings = [
+                (DASHBOARD_URL, "https://dashboard.example.com"),
+                ("DOCS_URL", url),
+            ];
+            config(&settings).unwrap().unwrap().docs_url.unwrap()
+        };
+        assert_eq!(docs_url("https://docs.example.com"), "https://docs.example.com/");
+        assert_eq!(
+            docs_url("http://localhost:8787/docs/"),
+            "http://localhost:8787/docs/"
+        );
+    }
+
+    #[test]
     fn an_error_names_its_setting() {
         for (name, value) in [
             (DASHBOARD_URL, "dashboard.example.com"),
@@ -184,6 +215,8 @@ mod tests {
             ("SUPPORT_CONTACT", "javascript:alert(1)"),
             ("SUPPORT_CONTACT", "https://a.example/>; rel=\"x\""),
             ("DASHBOARD_HOST", "other.example.com"),
+            ("DOCS_URL", "docs.example.com"),
+            ("DOCS_URL", "http://localhost@docs.example.com"),
         ] {
             let url = (DASHBOARD_URL, "https://dashboard.example.com");
             let error = config(&[(name, value), url]).err().unwrap();

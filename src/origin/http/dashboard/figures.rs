@@ -57,6 +57,7 @@ pub async fn overview(visit: &Visit<'_>) -> HandlerResult {
         "accounts": switch::accounts(visit, &publisher, others),
         "notices": notices(visit),
         "support_contact": visit.config.support_contact,
+        "docs_url": visit.config.docs_url,
         "reporting_url": visit.config.reporting_url,
         "today": today.to_string(),
         "last_day": last_day.to_string(),

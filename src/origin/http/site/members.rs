@@ -103,6 +103,7 @@ pub fn session(visit: &Visit<'_>) -> Answer {
         "now": seconds(context.now_ms),
         "today": UtcDay::of_ms(context.now_ms).to_string(),
         "has_dashboard": dashboard.is_some(),
+        "docs_url": visit.config.docs_url,
     });
     Answer::json(200, body.to_string())
 }

@@ -1,5 +1,6 @@
 // The menu of the account in the header, with the sign-out.
 
+import { session } from "#session";
 import type { ComponentChildren } from "preact";
 import { useAction } from "../action";
 import { ChevronDown } from "../components/icons";
@@ -22,6 +23,7 @@ interface Props {
 
 export function AccountMenu({ name, member, signOut = text.signOut, error, accounts, children }: Props) {
   const leaving = useAction(leave);
+  const docs = session.value?.docs_url;
   return (
     <Popover
       name={text.menu}
@@ -40,6 +42,11 @@ export function AccountMenu({ name, member, signOut = text.signOut, error, accou
           {accounts?.(close)}
           <FormError error={error ?? leaving.error} />
           {children}
+          {docs && (
+            <a class="preset separate" href={docs} target="_blank" rel="noreferrer noopener">
+              {text.documentation}
+            </a>
+          )}
           <button type="button" class="preset separate" onClick={() => void leaving.run()}>
             {signOut}
           </button>

@@ -74,6 +74,7 @@ export const errors = {
 export const account = {
   menu: "Account",
   signedInAs: (name: string, role: Role) => `${name}, ${ROLE_NAMES[role].toLowerCase()}`,
+  documentation: "Documentation",
   signOut: "Sign out",
 };
 
