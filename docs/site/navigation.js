@@ -8,6 +8,7 @@ export const GROUPS = [
     note: "For publishers, advertisers and their partners.",
     pages: [
       { doc: "docs/INTEGRATING.md", note: "Offers, clicks, callbacks, conversions and reports, step by step." },
+      { doc: "docs/guides/RECIPES.md", note: "Verifiers, signers, and scripts that keep copies, to paste or run." },
       { page: "api", title: "API overview", note: "Hosts, credentials and every operation on one page." },
       { page: "errors", title: "Error codes", note: "Every code of an error, what it means, and what to do." },
       { api: "Offers" },

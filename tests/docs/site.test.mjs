@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -160,6 +160,22 @@ test("the switch of colors is kept, and a phone's menu opens", async () => {
   await checkView(page);
   await link.click();
   await page.waitForURL("**/docs/decisions/");
+  await closePage(page);
+});
+
+test("the recipes show each file of the repository as it is", async () => {
+  const page = await open();
+  await page.goto("/docs/guides/recipes/");
+  const shown = await page.locator("pre").allTextContents();
+  for (const folder of ["recipes", "signers", "verifiers"]) {
+    const entries = await readdir(join(ROOT, "fixtures", folder), { withFileTypes: true });
+    for (const { name } of entries.filter((entry) => entry.isFile())) {
+      const text = await readFile(join(ROOT, "fixtures", folder, name), "utf8");
+      assert.ok(shown.includes(text.trimEnd()), name);
+    }
+  }
+  for (const colored of ["hash_equals", "func", "pub"])
+    await page.locator("pre span", { hasText: colored }).first().waitFor();
   await closePage(page);
 });
 

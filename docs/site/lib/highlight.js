@@ -3,7 +3,7 @@
 import { createCssVariablesTheme, createHighlighter } from "shiki";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 
-const LANGUAGES = ["csv", "javascript", "json", "jsonc", "python", "sh", "toml", "typescript", "yaml"];
+const LANGUAGES = "csv go javascript json jsonc php python rust sh toml typescript yaml".split(" ");
 /** A color as Shiki writes it: a variable of the theme, by its name. */
 const COLOR = /color:var\(--shiki-(?:token-)?([a-z-]+)\)/;
 
@@ -34,7 +34,7 @@ const classes = {
 
 /** HTML of a block of code. An unknown language has no colors. */
 export function highlight(code, language) {
-  const lang = LANGUAGES.includes(language) ? language : "text";
+  const lang = highlighter.getLoadedLanguages().includes(language) ? language : "text";
   return highlighter.codeToHtml(code.replace(/\n$/, ""), {
     lang,
     theme: "css-variables",

@@ -33,6 +33,16 @@ function groupsOf(root) {
   return groups;
 }
 
+/** A line that is only a link to a file of `fixtures/`, which the site shows below it. */
+const SHOWN = /^\[`[^`]+`\]\([./]*(fixtures\/\S+)\)$/gm;
+
+function showFiles(root, text) {
+  return text.replace(SHOWN, (line, file) => {
+    const language = file.split(".").pop().replace("gs", "javascript");
+    return `${line}\n\n\`\`\`${language}\n${readFileSync(join(root, file), "utf8")}\`\`\``;
+  });
+}
+
 export function readSite(root) {
   const reference = new Reference(new Documents(root, FILES));
   const groups = groupsOf(root).map((group) => ({
@@ -40,7 +50,7 @@ export function readSite(root) {
     pages: group.pages.map((page) => {
       if (page.api) return { ...page, ...reference.page(page.api, page.title), kind: "api" };
       if (page.page) return { ...page, address: `${page.page}/`, kind: "own" };
-      const text = readFileSync(join(root, page.doc), "utf8");
+      const text = showFiles(root, readFileSync(join(root, page.doc), "utf8"));
       const title = /^# (.+)$/m.exec(text)[1];
       const note = page.note ?? /^# .+\n\n([\s\S]+?[.:])(\s|$)/.exec(text)?.[1].replaceAll("\n", " ");
       return { ...page, text, title, note, address: addressOf(page.doc), kind: "document" };
