@@ -169,7 +169,12 @@ fn check_signature(
 impl Prepared<'_> {
     /// Seals the click and inserts its click id into the target URL.
     pub fn seal(&self, isolate: &Isolate, nonce: Nonce) -> Redirect {
-        redirect::redirect(&self.allowed, self.visitor, &isolate.config.click_keys, nonce)
+        let mut redirect = redirect::redirect(&self.allowed, self.visitor, &isolate.config.click_keys, nonce);
+        if self.allowed.app.id.is_test() {
+            // The target of a test offer is a path of this host.
+            redirect.location.insert_str(0, &isolate.config.tracking_url);
+        }
+        redirect
     }
 
     /// The kind under which the click is counted, if it counts.

@@ -59,7 +59,7 @@ pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answ
         body::read_text(&mut request, MAX_BODY).await?
     };
     if app.id.is_test() {
-        return serve_test_offers(context, app.id, text, false).await;
+        return serve_test_offers(context, &request, app.id, text, false).await;
     }
     serve(context, &request, &app, || OffersRequest::from_body(&text)).await
 }
@@ -69,7 +69,7 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
     let app = asking_app(&apps, &request, context.now_ms)?;
     admit(&context.isolate, app.id, context.now_ms)?;
     if app.id.is_test() {
-        return serve_test_offers(context, app.id, query.to_owned(), true).await;
+        return serve_test_offers(context, &request, app.id, query.to_owned(), true).await;
     }
     serve(context, &request, &app, || OffersRequest::from_query(query)).await
 }
@@ -77,21 +77,29 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
 /// The page of a test app, which only the catalog can make.
 async fn serve_test_offers(
     context: &RequestContext,
+    request: &Request,
     app_id: AppId,
-    request: String,
+    text: String,
     is_query: bool,
 ) -> Result<Answer, ApiError> {
     let list = ListTestOffers {
         app_id,
-        request,
+        request: text,
         is_query,
         tracking_url: context.isolate.config.tracking_url.clone(),
     };
     let catalog = catalog::address(catalog::COMMAND_PATH);
-    Ok(match context.workers.call(&catalog, list, TEST_TIMEOUT).await {
-        Ok(page) => Answer::json(200, page.body).header("Cache-Control", "no-store"),
-        Err(error) => error.into(),
-    })
+    let page = match context.workers.call(&catalog, list, TEST_TIMEOUT).await {
+        Ok(page) => page.body.into_bytes(),
+        Err(error) => return Ok(error.into()),
+    };
+    let page = RenderedPage {
+        etag: page::etag(&page),
+        last_modified: http_date(context.now_ms),
+        body: page,
+        in_javascript: OnceCell::new(),
+    };
+    Ok(answer(request, &page, "private, max-age=0".into()))
 }
 
 /// The shard of the app that a request names.
@@ -115,24 +123,28 @@ async fn serve(
     parse: impl FnOnce() -> Result<OffersRequest, ApiError>,
 ) -> Result<Answer, ApiError> {
     let isolate = &context.isolate;
-    let header = |name| body::header(request, name).unwrap_or_default();
     let request_body = parse()?;
     let listing = snapshots::recent::<Selector>(context, snapshots::BODIES_IDLE_MS).await?;
     let page = match PageRequest::new(&listing, app, &request_body).prepare(isolate) {
         Prepared::Ready(page) => page,
         Prepared::NeedsBodies(page_request) => page_request.load(context).await?,
     };
-    let revalidates = request.method() != worker::Method::Post && lists(&header("If-None-Match"), &page.etag);
-    let answer = if revalidates {
+    Ok(answer(request, &page, cache_control(&listing, context.now_ms)))
+}
+
+/// The page, or 304 to a `GET` that has it.
+fn answer(request: &Request, page: &RenderedPage, cache_control: String) -> Answer {
+    let known = body::header(request, "If-None-Match").unwrap_or_default();
+    let answer = if request.method() != worker::Method::Post && lists(&known, &page.etag) {
         Answer::new(304)
     } else {
         Answer::json(200, page.body.clone())
     };
-    Ok(answer
-        .header("Cache-Control", cache_control(&listing, context.now_ms))
+    answer
+        .header("Cache-Control", cache_control)
         .header("ETag", page.etag.clone())
         .header("Last-Modified", page.last_modified.clone())
-        .header("Vary", "App-Id, Pub-Key"))
+        .header("Vary", "App-Id, Pub-Key")
 }
 
 pub fn cache_control(listing: &Selector, now_ms: i64) -> String {

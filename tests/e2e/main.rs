@@ -42,3 +42,4 @@ mod rewards;
 mod security;
 mod senders;
 mod shards;
+mod test_apps;

@@ -20,7 +20,7 @@ use crate::{
 
 /// The advertiser of the test offers, and the beginning of their ids and of those of their goals. Nobody else may use it.
 pub const RESERVED: &str = "signpost-test";
-/// The redirect's target, on the host of the click. It has the form that a checked `target_url` has.
+/// The redirect's target, a path of the host of clicks, in the form that a checked `target_url` has.
 const TARGET: &str = "/v2/tracking/test?click_id={click_id}";
 /// Their only revision: the UNIX time of 2026-01-01.
 const REVISION: i64 = 1_767_225_600;

@@ -1,6 +1,9 @@
 //! Reads and damages the objects' databases on disk directly, for state that no interface shows or sets.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::{Connection, OpenFlags, Row, types::ValueRef};
 
@@ -25,40 +28,57 @@ impl Signpost {
         rows
     }
 
+    /// Calls `each` with the file, the table and the values of each row of a namespace's objects.
+    fn each_row(&self, namespace: &str, mut each: impl FnMut(&Path, &str, &[ValueRef<'_>])) {
+        let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+        let tables: BTreeSet<String> = self
+            .stored(namespace, tables, |row| row.get(0))
+            .into_iter()
+            .collect();
+        for file in self.databases(namespace) {
+            let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+            let database = database.expect("a database");
+            for table in &tables {
+                // Objects of a namespace may have tables of their own.
+                let Ok(mut query) = database.prepare(&format!("SELECT * FROM \"{table}\"")) else {
+                    continue;
+                };
+                let columns = query.column_count();
+                let mut rows = query.query([]).expect("rows");
+                while let Some(row) = rows.next().expect("a row") {
+                    let values = (0..columns).map(|column| row.get_ref(column).expect("a value"));
+                    each(&file, table, &values.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    /// All rows of a namespace's objects, in order, without the tables whose names begin like one of these.
+    pub fn dump(&self, namespace: &str, without: &[&str]) -> BTreeSet<String> {
+        let mut rows = BTreeSet::new();
+        self.each_row(namespace, |file, table, values| {
+            if !without.iter().any(|name| table.starts_with(name)) {
+                rows.insert(format!("{} {table} {values:?}", file.display()));
+            }
+        });
+        rows
+    }
+
     /// Where a text of this kind is stored: in a column of an object's table, or in a value of KV.
     pub fn stored_with(&self, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
         let is_meant = |bytes: &[u8]| is_meant(&String::from_utf8_lossy(bytes));
         let mut found = Vec::new();
         let namespaces = std::fs::read_dir(self.state.path().join("objects")).expect("folders of objects");
         for namespace in namespaces.map(|folder| folder.expect("a folder").file_name()) {
-            let namespace = namespace.to_string_lossy().into_owned();
-            let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-            let tables: BTreeSet<String> = self
-                .stored(&namespace, tables, |row| row.get(0))
-                .into_iter()
-                .collect();
-            for file in self.databases(&namespace) {
-                let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-                let database = database.expect("a database");
-                for table in &tables {
-                    // Objects of a namespace may have tables of their own.
-                    let Ok(mut query) = database.prepare(&format!("SELECT * FROM \"{table}\"")) else {
-                        continue;
-                    };
-                    let columns = query.column_count();
-                    let mut rows = query.query([]).expect("rows");
-                    while let Some(row) = rows.next().expect("a row") {
-                        let values = (0..columns).map(|column| row.get_ref(column).expect("a value"));
-                        let mut texts = values.filter_map(|value| match value {
-                            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
-                            _ => None,
-                        });
-                        if texts.any(is_meant) {
-                            found.push(format!("{} {table}", file.display()));
-                        }
-                    }
+            self.each_row(&namespace.to_string_lossy(), |file, table, values| {
+                let mut texts = values.iter().filter_map(|value| match value {
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(*bytes),
+                    _ => None,
+                });
+                if texts.any(is_meant) {
+                    found.push(format!("{} {table}", file.display()));
                 }
-            }
+            });
         }
         let values = std::fs::read_dir(self.state.path().join("kv")).expect("the folder of KV");
         for file in values.map(|file| file.expect("a file").path()) {
