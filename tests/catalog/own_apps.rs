@@ -5,12 +5,17 @@ use serde_json::{Value, json};
 use crate::{Catalog, app, body, callback_sync::id, refused, with};
 use contract::{
     catalog::{
-        ChangeOwnApp, Command, CreateOwnApp, GetOwnApp, ListOwnApps, OwnAppChange, Resource, SecretChange,
-        callback_purpose,
+        ChangeOwnApp, Command, CreateOwnApp, GetOfferTerms, GetOwnApp, KnownOffer, ListOwnApps, OwnAppChange,
+        PutTestApp, Resource, SecretChange, callback_purpose,
     },
     operation::OperatorReply,
 };
-use domain::{callbacks::settings::Callback, model::PublisherId, tracking::signature};
+use domain::{
+    callbacks::settings::Callback,
+    model::{AppId, OfferId, PublisherId},
+    offers::test_offers,
+    tracking::signature,
+};
 use platform::{database::Database, failure::Failure};
 
 const APP: &str = "10000001";
@@ -340,4 +345,96 @@ fn the_list_has_the_publishers_own_apps_in_pages() {
     assert_eq!((ids(&first), ids(&second)), (100, 21));
     assert_eq!(second["cursor"], Value::Null);
     assert_eq!(first["apps"][0]["app_id"], APP);
+}
+
+fn put_test(catalog: &Catalog, name: &str, callback: &Value) -> Result<OperatorReply, Failure> {
+    catalog.send(Command::PutTestApp(PutTestApp {
+        publisher_id: publisher("acme"),
+        body: json!({ "name": name, "callback": callback }).to_string(),
+    }))
+}
+
+#[test]
+fn a_key_sets_up_test_apps_under_ids_of_their_own_and_up_to_a_limit_of_their_own() {
+    let catalog = catalog();
+    let put = |name: &str| body(&put_test(&catalog, name, &new_callback()).unwrap(), 201);
+    let first = put("test 0");
+    let id = first["app_id"].as_str().unwrap();
+    assert!(
+        AppId::parse(id).unwrap().is_test() && first["test"] == true,
+        "{first}"
+    );
+    let stored = catalog.get(Resource::App, id);
+    assert_eq!(
+        (&stored["outbox_shards"], &stored["platform"]),
+        (&json!(1), &json!("web"))
+    );
+    // The name finds it again, with a new secret and without the former one.
+    let again = put("test 0");
+    assert_eq!(again["app_id"], first["app_id"]);
+    assert_ne!(again["callback_secret"], first["callback_secret"]);
+    assert_eq!(
+        catalog.get(Resource::App, id)["callback"].get("previous_secret"),
+        None
+    );
+    for n in 1..20 {
+        put(&format!("test {n}"));
+    }
+    let (code, _) = refused(put_test(&catalog, "test 20", &new_callback()));
+    assert_eq!(code, "too_many_test_apps");
+    put("test 19");
+    // A member's test apps count with them, and other apps do not.
+    let test = with(new_app(), &json!({ "test": true }));
+    assert_eq!(refused(create(&catalog, "k-1", &test)).0, "too_many_test_apps");
+    let made = body(&create(&catalog, "k-2", &new_app()).unwrap(), 201);
+    assert!(!AppId::parse(made["app_id"].as_str().unwrap()).unwrap().is_test());
+    assert_eq!(made["test"], false);
+}
+
+#[test]
+fn the_rules_of_callbacks_hold_for_test_apps() {
+    let catalog = catalog();
+    for (callback, code) in [
+        (
+            json!({ "url": "https://acme.example:8443/", "method": "GET", "events": ["approved"] }),
+            "invalid_field",
+        ),
+        (
+            json!({ "url": "https://acme.example/", "method": "PUT", "events": ["approved"] }),
+            "invalid_field",
+        ),
+        (
+            json!({ "url": "https://acme.example/", "method": "GET", "events": [] }),
+            "invalid_field",
+        ),
+        (Value::Null, "invalid_field"),
+    ] {
+        assert_eq!(
+            refused(put_test(&catalog, "test", &callback)).0,
+            code,
+            "{callback}"
+        );
+    }
+    let unapproved = json!({ "name": "acme", "approved": false });
+    catalog.put(Resource::Publisher, "acme", &unapproved);
+    assert_eq!(
+        refused(put_test(&catalog, "test", &new_callback())).0,
+        "publisher_not_approved"
+    );
+}
+
+#[test]
+fn outboxes_learn_the_terms_of_test_offers_and_nobody_is_recorded() {
+    let catalog = catalog();
+    for offer in &test_offers::ALL {
+        let question = GetOfferTerms {
+            offer_id: OfferId::parse(offer.id).unwrap(),
+            revision: offer.current().terms.revision,
+            outbox: Some((AppId::parse("99000001").unwrap(), 0)),
+        };
+        let known = catalog.send(Command::OfferTerms(question)).unwrap();
+        let known: KnownOffer = serde_json::from_str(&known.body).unwrap();
+        assert_eq!(Some((known.terms, known.current)), offer.terms());
+    }
+    assert!(catalog.rows("SELECT offer_id FROM offer_outboxes").is_empty());
 }

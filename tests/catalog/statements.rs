@@ -3,8 +3,8 @@
 use contract::catalog::{
     AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest,
     GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListEarning, ListOfferOutboxes, ListOwnApps,
-    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, ReadOfferFigures,
-    RequestPubKey, RevokeToken, Search, SecretChange,
+    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, PutTestApp,
+    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -94,6 +94,14 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         }))
         .unwrap();
     own_apps(&catalog, app);
+    let test = json!({
+        "name": "test", "callback": { "url": "https://acme.example/", "method": "GET", "events": ["approved"] },
+    });
+    let put = Command::PutTestApp(PutTestApp {
+        publisher_id: PublisherId::parse("lumen-arcade").unwrap(),
+        body: test.to_string(),
+    });
+    body(&catalog.send(put).unwrap(), 201);
     catalog.outbox_asks("60240", app, 3);
     // A revision that is lost, as after a restore.
     let lost = json!({

@@ -143,6 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::FIRST_TEST_APP;
 
     fn row(app: u32, nonce: Nonce, goal: &str) -> RowKey<'_> {
         RowKey {
@@ -213,7 +214,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_transaction_id_has_the_form_of_a_uuid(app in 0..100_000_000_u32, nonce: Nonce, goal in ".{0,64}") {
+        fn a_transaction_id_of_a_test_app_begins_as_those_of_tests_do(app in FIRST_TEST_APP..100_000_000, nonce: Nonce) {
+            let id = transaction_id(&row(app, nonce, "g"), Movement::Reward);
+            prop_assert_eq!((shard_of(&id), app_of(&id).map(AppId::number)), (Some(0x3e), Some(app)));
+            let digits = id.strip_prefix(TEST).unwrap();
+            prop_assert!(digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+            // Neither form is taken for the other.
+            prop_assert_eq!(shard_of(digits), None);
+        }
+
+        #[test]
+        fn a_transaction_id_has_the_form_of_a_uuid(app in 0..FIRST_TEST_APP, nonce: Nonce, goal in ".{0,64}") {
             let id = transaction_id(&row(app, nonce, &goal), Movement::Reward);
             let groups: Vec<_> = id.split('-').collect();
             prop_assert_eq!(shard_of(&id), Some(0x3e));

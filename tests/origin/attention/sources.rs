@@ -219,6 +219,19 @@ fn a_report_has_a_bounded_number_of_items_and_says_what_it_owes() {
 }
 
 #[test]
+fn an_object_that_drops_its_changes_has_nothing_to_send() {
+    let db = sender();
+    open_batch(&db, 1);
+    attention_feed::send_soon(&db, NOW).unwrap();
+    assert!(attention_feed::due_ms(&db, NOW).unwrap().is_some());
+    attention_feed::drop_changes(&db).unwrap();
+    assert_eq!(attention_feed::due_ms(&db, NOW).unwrap(), None);
+    end_batch(&db, 1);
+    attention_feed::drop_changes(&db).unwrap();
+    assert_eq!(attention_feed::due_ms(&db, NOW).unwrap(), None);
+}
+
+#[test]
 fn every_statement_is_listed_for_the_conformance_test() {
     let (db, to) = (sender(), attention());
     open_batch(&db, 1);
@@ -237,6 +250,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     attention_feed::end_day(&db, Kind::Unconfirmed, UtcDay::of_ms(NOW)).unwrap();
     attention_feed::end_restated(&db, "2026-01-15").unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
+    attention_feed::drop_changes(&db).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);
 
     let items = vec![
