@@ -87,7 +87,8 @@ async fn last_days(
 fn sums(activity: &Activity) -> Value {
     let (mut approved, mut pending, mut held, mut dead, mut disabled) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
     let mut payout = MicroUsd::default();
-    for app in &activity.apps {
+    let apps = activity.apps.iter().filter(|app| !app.app.is_test());
+    for app in apps.clone() {
         let counts = &app.counts;
         approved = approved.saturating_add(counts.approved);
         pending = pending.saturating_add(counts.pending);
@@ -100,7 +101,7 @@ fn sums(activity: &Activity) -> Value {
             .saturating_add(counts.reversed_micro_usd);
     }
     json!({
-        "apps": activity.apps.len(),
+        "apps": apps.count(),
         "approved": approved,
         "pending": pending,
         "held": held,

@@ -23,9 +23,6 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> DbResult<Act
     let mut apps = BTreeMap::new();
     for row in db.query(sql::SUM_OUTBOXES, &[])? {
         let app = app_id(&row, 0)?;
-        if app.is_test() {
-            continue;
-        }
         let endpoint = EndpointStanding {
             state: row.decode(1, EndpointState::from_number)?,
             disabled_ms: row.optional_integer(2)?,
