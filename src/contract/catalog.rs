@@ -10,8 +10,8 @@ pub use lookups::{
     ListOfferOutboxes, ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
 };
 pub use own_apps::{
-    ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, ListTestOffers, OWN_APPS_PAGE, OwnAppChange,
-    PutTestApp, SecretChange,
+    AppOffering, ChangeOwnApp, CreateOwnApp, GetAppOffering, GetOwnApp, ListOwnApps, ListTestOffers,
+    OWN_APPS_PAGE, OwnAppChange, PutTestApp, SecretChange,
 };
 pub use paths::{
     BINDING, CHUNK_PATH, COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, OBJECT_NAME, REFRESH_PATH, SHARD_PATH,
@@ -26,8 +26,7 @@ use crate::{
 };
 use domain::{
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
-    model::{ApiError, AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId},
-    offers::page::AppListing,
+    model::{ApiError, AppId, CurrencyRate, OfferId, OfferState, OfferType, PublisherId},
 };
 
 /// The answer for a resource that does not exist.
@@ -296,26 +295,6 @@ pub struct GetAppSettings {
     pub app_id: AppId,
 }
 
-/// Reads what decides which offers an app shows, and how its clicks are signed. The reply's body is [`AppOffering`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GetAppOffering {
-    /// The app whose offers are shown.
-    pub app_id: AppId,
-}
-
-impl AppOffering {
-    /// What a page of offers needs of the app.
-    pub fn listing(&self, app: AppId) -> AppListing {
-        AppListing {
-            id: app,
-            platform: self.platform,
-            currency: self.currency.clone(),
-            blocked: self.blocked_offers.clone(),
-            signs_clicks: self.click_secrets.is_some(),
-        }
-    }
-}
-
 /// Reads the catalog's own figures, for the operator's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
@@ -394,21 +373,6 @@ pub struct AppSettings {
     pub currency: CurrencyRate,
     /// The callback settings now.
     pub callback: CallbackSettings,
-}
-
-/// The answer to [`GetAppOffering`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AppOffering {
-    /// The app's publisher.
-    pub publisher_id: PublisherId,
-    /// Offers for other platforms are not shown.
-    pub platform: Platform,
-    /// Converts payouts to the app's currency.
-    pub currency: CurrencyRate,
-    /// Offers that the app never shows.
-    pub blocked_offers: Vec<OfferId>,
-    /// Its click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
-    pub click_secrets: Option<Bytes>,
 }
 
 /// An app's callback as its outbox stores it. The default is that of an app that never had one.

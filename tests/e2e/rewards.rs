@@ -15,7 +15,12 @@ use origin::http::routes::routes;
 use platform::http::router::{Interface, RouteName};
 
 const PATH: &str = "/v1/core/rewards";
-const SCOPES: [&str; 3] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE"];
+const SCOPES: [&str; 4] = [
+    "ia-reporting.READ",
+    "ia-rewards.READ",
+    "ia-privacy.WRITE",
+    "ia-test.WRITE",
+];
 
 /// A publisher's copy of its rewards.
 struct Poller<'s> {
@@ -294,6 +299,7 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
             RouteName::Report | RouteName::Changes => SCOPES[0],
             RouteName::Rewards => SCOPES[1],
             RouteName::Users => SCOPES[2],
+            RouteName::TestApps => SCOPES[3],
             _ => {
                 assert!(interface != Interface::Reporting, "{path} has no scope");
                 continue;
@@ -318,15 +324,19 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 15);
+    assert_eq!(tried, 24);
 
     // Owners alone make keys that read or erase users.
     let [owner, developer] = ["owner", "developer"].map(|role| signed_in(&signpost, &publisher, role));
-    for scope in &SCOPES[1..] {
+    for scope in &SCOPES[1..3] {
         let body = json!({ "label": "mine", "scope": scope });
         developer
             .post("report_keys", &body)
             .expect_error(403, "role_forbids");
         owner.post("report_keys", &body).expect(201);
+    }
+    for scope in [SCOPES[0], SCOPES[3]] {
+        let body = json!({ "label": "theirs", "scope": scope });
+        developer.post("report_keys", &body).expect(201);
     }
 }

@@ -12,17 +12,21 @@ use crate::{
         dashboard_document, document, escaped, gzip,
     },
 };
+use contract::origin::TEST_PAGE;
 use origin::http::routes::{OPERATOR, routes};
 use platform::http::router::{Interface, Route, RouteName};
 
 const PUBLISHER: &str = "senders";
 const APP: &str = "79000910";
+const TEST_ICON: &str = "/v2/tracking/test.svg";
 const UNKNOWN: &str = "0123456789abcdef";
 const JSON: &str = "application/json";
 /// The routes that are called without credentials.
-const PUBLIC: [&str; 6] = [
+const PUBLIC: [&str; 8] = [
     "/v2/tracking/click",
     CONVERSION,
+    TEST_PAGE,
+    TEST_ICON,
     "/healthz",
     "/openapi.json",
     "/dashboard",
@@ -103,6 +107,7 @@ struct Senders<'s> {
     report_key: String,
     privacy_key: String,
     rewards_key: String,
+    test_key: String,
     owner: dashboard::Browser<'s>,
     /// The cookies of the dashboard and of the console: a session, and the use of a passkey that has begun.
     cookies: [String; 2],
@@ -134,6 +139,7 @@ impl<'s> Senders<'s> {
             report_key: publisher.create_key("senders").api_key,
             privacy_key: publisher.create_key_for("ia-privacy.WRITE", "senders").api_key,
             rewards_key: publisher.create_key_for("ia-rewards.READ", "senders").api_key,
+            test_key: publisher.create_key_for("ia-test.WRITE", "senders").api_key,
             owner,
         };
         (senders, wall)
@@ -160,6 +166,7 @@ impl<'s> Senders<'s> {
             RouteName::Report | RouteName::Changes => vec![("X-Api-Key", self.report_key.clone())],
             RouteName::Users => vec![("X-Api-Key", self.privacy_key.clone())],
             RouteName::Rewards => vec![("X-Api-Key", self.rewards_key.clone())],
+            RouteName::TestApps => vec![("X-Api-Key", self.test_key.clone())],
             RouteName::Dashboard => {
                 let shown = ("X-Publisher", PUBLISHER.to_owned());
                 [of_page(of_dashboard), vec![shown]].concat()
@@ -178,7 +185,7 @@ fn send(signpost: &Signpost, row: Row, path: &str, headers: &[(&str, String)], b
     let answer = signpost.send(row.method, path, &sent, body);
     if matches!(
         row.name,
-        RouteName::Report | RouteName::Changes | RouteName::Users | RouteName::Rewards
+        RouteName::Report | RouteName::Changes | RouteName::Users | RouteName::Rewards | RouteName::TestApps
     ) && answer.status == 429
     {
         // A key may ask once in 2 seconds.
@@ -261,7 +268,7 @@ fn json_after_a_byte_order_mark_is_read_and_an_encoded_body_is_refused() {
         .into_iter()
         .filter(|row| row.takes(&documents, form))
         .collect();
-    assert_eq!(forms.len(), 1);
+    assert_eq!(forms.len(), 2);
     for row in forms {
         let headers = [("Content-Type", form), ("Content-Encoding", "gzip")];
         let headers = headers.map(|(name, value)| (name, value.to_owned()));
@@ -479,7 +486,8 @@ fn a_tracking_url_with_other_slashes_is_answered_as_the_right_one() {
     };
     let mut tried = 0;
     for row in rows() {
-        if row.interface != Interface::Tracking {
+        // A test page is not typed into anybody's settings: its address comes with a click.
+        if row.interface != Interface::Tracking || row.name == RouteName::TestPage {
             continue;
         }
         let query = &queries[row.pattern];

@@ -3,7 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use domain::model::{AppId, PublisherId};
+use crate::operation::Bytes;
+use domain::{
+    model::{AppId, CurrencyRate, OfferId, Platform, PublisherId},
+    offers::page::AppListing,
+};
 
 /// Reads the apps of a publisher after one, at most [`OWN_APPS_PAGE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,4 +103,39 @@ pub enum SecretChange {
     EndPreviousClick,
     /// Clicks are not signed any more.
     EndClick,
+}
+
+/// Reads what decides which offers an app shows, and how its clicks are signed. The reply's body is [`AppOffering`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetAppOffering {
+    /// The app whose offers are shown.
+    pub app_id: AppId,
+}
+
+/// The answer to [`GetAppOffering`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppOffering {
+    /// The app's publisher.
+    pub publisher_id: PublisherId,
+    /// Offers for other platforms are not shown.
+    pub platform: Platform,
+    /// Converts payouts to the app's currency.
+    pub currency: CurrencyRate,
+    /// Offers that the app never shows.
+    pub blocked_offers: Vec<OfferId>,
+    /// Its click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
+    pub click_secrets: Option<Bytes>,
+}
+
+impl AppOffering {
+    /// What a page of offers needs of the app.
+    pub fn listing(&self, app: AppId) -> AppListing {
+        AppListing {
+            id: app,
+            platform: self.platform,
+            currency: self.currency.clone(),
+            blocked: self.blocked_offers.clone(),
+            signs_clicks: self.click_secrets.is_some(),
+        }
+    }
 }

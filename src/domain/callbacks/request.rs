@@ -11,14 +11,11 @@ use super::{
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET, MAX_URL},
     signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
 };
-use crate::{
-    conversions::ids,
-    model::{
-        FieldError,
-        document::check_web_url,
-        placeholders::unknown_macro,
-        url_template::{self, append_value, could_be_dots},
-    },
+use crate::model::{
+    FieldError, TEST_ID,
+    document::check_web_url,
+    placeholders::unknown_macro,
+    url_template::{self, append_value, could_be_dots},
 };
 
 /// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
@@ -54,9 +51,6 @@ const USER_MACROS: [&str; 14] = [
     "{pending_value}",
     "{reason}",
 ];
-
-/// The header that marks a test.
-const TEST_MARK: &str = "webhook-test";
 
 const NOT_HTTP: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
@@ -354,7 +348,9 @@ impl Endpoint {
     fn signed(&self, id: &str, timestamp: i64, url: String, payload: &str) -> Request {
         let secrets = [&self.secret].into_iter().chain(&self.previous);
         let signature = webhook_signature(secrets, id, timestamp, payload);
-        let mark = id.starts_with(ids::TEST).then(|| (TEST_MARK, "true".to_owned()));
+        let mark = id
+            .starts_with(TEST_ID)
+            .then(|| ("webhook-test", "true".to_owned()));
         Request {
             method: self.method,
             url,

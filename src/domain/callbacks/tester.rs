@@ -9,10 +9,7 @@ use super::{
     settings::{CallbackMethod, MASKED_SECRET},
     signature::{SignWith, legacy_content, webhook_content},
 };
-use crate::{
-    conversions::ids::TEST,
-    model::{AppId, CurrencyRate, MicroUsd},
-};
+use crate::model::{AppId, CurrencyRate, MicroUsd, TEST_ID};
 
 /// The user of every test. No test names another.
 pub const USER_ID: &str = "signpost-test";
@@ -29,7 +26,7 @@ pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64
         payout: Decimal::usd(PAYOUT),
         currency: currency.name.clone(),
         transaction_id: format!(
-            "{TEST}{}",
+            "{TEST_ID}{}",
             hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))
         ),
         offer_id: "test".into(),

@@ -3,7 +3,10 @@
 use sha2::{Digest, Sha256};
 
 use super::state::Movement;
-use crate::{model::AppId, tracking::Nonce};
+use crate::{
+    model::{AppId, TEST_ID},
+    tracking::Nonce,
+};
 
 /// The key of a conversion's row. Each click and goal has one row and at most one reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,13 +80,10 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
         &[k, l, m, n, o, p],
     ];
     if row.app.is_test() {
-        return format!("{TEST}{}", uuid.map(hex::encode).concat());
+        return format!("{TEST_ID}{}", uuid.map(hex::encode).concat());
     }
     uuid.map(hex::encode).join("-")
 }
-
-/// The beginning of the transaction ids of tests, which pay nothing.
-pub const TEST: &str = "test-";
 
 /// The shard of a transaction id; `None` for a text that is none.
 pub fn shard_of(transaction_id: &str) -> Option<u8> {
@@ -100,7 +100,7 @@ pub fn app_of(transaction_id: &str) -> Option<AppId> {
 /// The digits of a transaction id that lead to its row. One that begins as those of tests do must be of a test app: the test of
 /// an endpoint has a random one.
 fn digits_of(transaction_id: &str) -> Option<String> {
-    let digits = match transaction_id.strip_prefix(TEST) {
+    let digits = match transaction_id.strip_prefix(TEST_ID) {
         Some(digits) => digits.to_owned(),
         None if transaction_id.len() == 36 => transaction_id.replace('-', ""),
         None => return None,
@@ -108,7 +108,7 @@ fn digits_of(transaction_id: &str) -> Option<String> {
     let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let number = u32::from_str_radix(digits.get(2..10)?, 16).ok();
     let is_of_test = number.and_then(AppId::from_number).is_some_and(AppId::is_test);
-    let is_alike = is_of_test == transaction_id.starts_with(TEST);
+    let is_alike = is_of_test == transaction_id.starts_with(TEST_ID);
     (digits.len() == 32 && digits.bytes().all(is_hex) && is_alike).then_some(digits)
 }
 
@@ -217,7 +217,7 @@ mod tests {
         fn a_transaction_id_of_a_test_app_begins_as_those_of_tests_do(app in FIRST_TEST_APP..100_000_000, nonce: Nonce) {
             let id = transaction_id(&row(app, nonce, "g"), Movement::Reward);
             prop_assert_eq!((shard_of(&id), app_of(&id).map(AppId::number)), (Some(0x3e), Some(app)));
-            let digits = id.strip_prefix(TEST).unwrap();
+            let digits = id.strip_prefix(TEST_ID).unwrap();
             prop_assert!(digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
             // Neither form is taken for the other.
             prop_assert_eq!(shard_of(digits), None);

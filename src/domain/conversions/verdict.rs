@@ -95,6 +95,11 @@ const VERDICTS: &[(&str, &str, &str)] = &[
         "Give the advertiser's current token to whoever set the postback up. The two newest tokens of an advertiser are valid; issue one if it has none.",
     ),
     (
+        "test_click",
+        "The click is of a test app, so no postback converts it.",
+        "Open the click's test page and report there, or send the postback for a click of another app.",
+    ),
+    (
         "conversion_capped",
         "The offer has reached its conversion cap for this UTC day, so the conversion is not paid.",
         "Raise the cap and have the postback sent again, or approve the conversion in the app's conversions. The cap is free again at 00:00 UTC.",

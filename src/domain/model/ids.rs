@@ -72,6 +72,8 @@ ids! {
     GoalId;
 }
 
+/// The beginning of the transaction ids of tests, which pay nothing.
+pub const TEST_ID: &str = "test-";
 /// The first App-Id of test apps; they have all from here on.
 pub const FIRST_TEST_APP: u32 = 99_000_000;
 

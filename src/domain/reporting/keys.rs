@@ -30,6 +30,11 @@ crate::named_values! {
 }
 
 impl Scope {
+    /// Whether it shows or erases users, so that only owners make such keys.
+    pub fn reaches_users(self) -> bool {
+        matches!(self, Self::Rewards | Self::Privacy)
+    }
+
     /// The least time between two accepted requests of a key, in milliseconds.
     pub fn interval_ms(self) -> i64 {
         match self {

@@ -50,9 +50,9 @@ async fn put(context: &RequestContext, mut request: Request, log_fields: &mut Lo
 /// The id of the app, for the audit.
 fn app_of(reply: &OperatorReply) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Made {
+    struct SetUp {
         app_id: String,
     }
-    let made: Result<Made, _> = read_reply(reply);
+    let made: Result<SetUp, _> = read_reply(reply);
     made.ok().map(|made| made.app_id)
 }

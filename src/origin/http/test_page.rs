@@ -35,6 +35,7 @@ use platform::{
 };
 
 const MAX_BODY: usize = 8 << 10;
+const FORM: &str = "application/x-www-form-urlencoded";
 const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 64 64\"><rect width=\"64\" height=\"64\" rx=\"12\" \
     fill=\"#2f5d62\"/><path d=\"M18 33l10 10 18-22\" fill=\"none\" stroke=\"#fff\" stroke-width=\"6\"/></svg>\n";
 
@@ -49,7 +50,7 @@ const UNKNOWN_CLICK: ApiError = ApiError::new(404, "not_found", "click_id is of 
 domain::named_values! {
     /// What the page reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Reported {
+    pub enum TestStatus {
         Approved = "approved",
         Pending = "pending",
         /// An approval that is held, as if it came too fast.
@@ -133,12 +134,13 @@ pub async fn show(context: &RequestContext, request: &Request, query: &str) -> H
 /// `POST`: reports a status of a goal. A browser is led back to the page, which says how the goal stands; a program gets the
 /// answer of a postback.
 pub async fn report(context: &RequestContext, mut request: Request) -> HandlerResult {
+    body::check_media_type(&request, &[FORM], false)?;
     let form = body::read_text(&mut request, MAX_BODY).await?;
     let id = parameter(&form, "click_id").ok_or_else(|| missing("click_id"))?;
     let status = parameter(&form, "status").ok_or_else(|| missing("status"))?;
-    let status = Reported::ALL.into_iter().find(|known| known.as_str() == status);
+    let status = TestStatus::ALL.into_iter().find(|known| known.as_str() == status);
     let status = status.ok_or_else(|| {
-        let names = Reported::ALL.map(Reported::as_str).join(", ");
+        let names = TestStatus::ALL.map(TestStatus::as_str).join(", ");
         ApiError::from(FieldError::new("status", format!("must be one of {names}")))
     })?;
     let click = TestClick::open(context, id).await?;
@@ -177,7 +179,7 @@ async fn convert(
     context: &RequestContext,
     click: &TestClick,
     goal: Option<String>,
-    status: Reported,
+    status: TestStatus,
 ) -> Result<outbox::Answer, Refusal> {
     let goals = click.offer.goals;
     let goal = match goal {
@@ -188,7 +190,7 @@ async fn convert(
     let address = click.outbox().address();
     let rewards = click.rewards(context).await?;
     let held = reward_of(goal, &rewards).filter(|reward| reward.state == RewardState::Held);
-    if let (Reported::Approved, Some(reward)) = (status, held) {
+    if let (TestStatus::Approved, Some(reward)) = (status, held) {
         let settle = Settle {
             transaction_id: reward.transaction_id.clone(),
             action: Action::Approve,
@@ -204,10 +206,10 @@ async fn convert(
         goal: Some(goal.id.to_owned()),
         txn: None,
         event: Event::Postback(match status {
-            Reported::Approved | Reported::Held => Status::Approved,
-            Reported::Pending => Status::Pending,
-            Reported::Rejected => Status::Rejected,
-            Reported::Reversed => Status::Reversed,
+            TestStatus::Approved | TestStatus::Held => Status::Approved,
+            TestStatus::Pending => Status::Pending,
+            TestStatus::Rejected => Status::Rejected,
+            TestStatus::Reversed => Status::Reversed,
         }),
         reason: None,
         despite: Vec::new(),
@@ -217,7 +219,7 @@ async fn convert(
             is_recent: true,
         },
         received_ms: None,
-        is_to_be_held: status == Reported::Held || click.offer.is_held,
+        is_to_be_held: status == TestStatus::Held || click.offer.is_held,
     };
     Ok(context
         .workers
@@ -244,7 +246,7 @@ fn page(click: &TestClick, rewards: &[ClickReward]) -> Answer {
              <input type=\"hidden\" name=\"click_id\" value=\"{}\"><input type=\"hidden\" name=\"goal\" value=\"{}\">",
             goal.title, click.id, goal.id
         );
-        for reported in Reported::ALL.map(Reported::as_str) {
+        for reported in TestStatus::ALL.map(TestStatus::as_str) {
             let _ = write!(
                 goals,
                 "<button name=\"status\" value=\"{reported}\" aria-label=\"Report {reported}: {}\">Report {reported}</button> ",

@@ -26,12 +26,13 @@ const DASHBOARDS_OWN: [&str; 11] = [
     "src/origin/objects/ledger/service/dashboard.rs",
 ];
 
-/// The refusals of the dashboard's own files that calls of the operator can have, too.
-const OF_OPERATOR: [(&str, &str); 4] = [
+/// The refusals of the dashboard's own files that calls of the operator, or with a key, can have, too.
+const OF_OPERATOR: [(&str, &str); 5] = [
     ("400", "count_too_long"),
     ("409", "replay_running"),
     ("409", "too_many_invites"),
     ("409", "too_many_members"),
+    ("409", "too_many_test_apps"),
 ];
 
 /// What objects answer each other, and no client.

@@ -57,7 +57,7 @@ pub async fn list_report_keys(visit: &Visit<'_>) -> HandlerResult {
 
 pub async fn create_report_key(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let KeyBody { label, scope } = read_document(&mut request, MAX_BODY).await?;
-    if scope != Scope::Reporting {
+    if scope.reaches_users() {
         let session = &visit.session;
         Permission::ManageUsers.check(session.role, session.is_verified(visit.context.now_ms))?;
     }
