@@ -15,6 +15,7 @@ export const apps = {
   title: "Apps",
   intro: "Each app has its own App-Id, currency and callback.",
   add: "Set up an app",
+  addTest: "Add a test app",
   app: "App",
   appId: "App-Id",
   platform: "Platform",
@@ -28,7 +29,8 @@ export const apps = {
   unsigned: "Not signed",
   more: "Show more apps",
   emptyTitle: "No apps yet",
-  empty: "Set up your first app to get its App-Id. It takes a name, a platform and a currency.",
+  empty:
+    "Set up your first app to get its App-Id. It takes a name, a platform and a currency. Or add a test app to try everything first.",
   emptyAnalyst: "An owner or a developer of your account can set up the first one.",
   name: "Name",
   nameHint: "Only people in your account see it.",
@@ -41,8 +43,13 @@ export const apps = {
     web: "offers for any device",
   } satisfies Record<Platform, string>,
   create: "Set up the app",
+  aboutTest:
+    "A test app lists test offers only. Nobody is paid, and nothing of it is in your reports. Its callbacks are real, so you can test your receiver. It stays a test app for ever.",
+  testName: "Test app",
+  createTest: "Add the test app",
   created: (name: string, id: string) => `${name} was set up. Its App-Id is ${id}.`,
   tooMany: "Your account has reached its limit of apps. Ask your account manager for more.",
+  tooManyTests: "Your account has 20 test apps, which is the most. Use one of them again.",
   notApproved: "Your account is not approved yet, so it cannot have apps. Your account manager approves it.",
   nav: "App",
   settings: "App settings",
@@ -51,6 +58,19 @@ export const apps = {
   notFound: "Your account has no app with this App-Id.",
   toList: "All apps",
   idNote: (platform: Platform) => `${PLATFORM_NAMES[platform]} app`,
+};
+
+/** The steps of a test app. */
+export const testLoop = {
+  title: "Try it with test offers",
+  intro:
+    "This is a test app. It lists test offers, pays nobody, and is in none of your figures. Its callbacks are real and signed.",
+  steps: [
+    { step: "Set the callback below, and give your receiver its secret." },
+    { step: "Make a tracking URL for a test offer, and open it.", link: "Offers" },
+    { step: "On the test page, report the goal as approved, pending, held, rejected or reversed." },
+    { step: "See the reward, and how your receiver answered.", link: "Rewards" },
+  ],
 };
 
 export const appForm = {

@@ -31,6 +31,7 @@ export const offers = {
   builder: {
     title: "Make a tracking URL",
     counts: "Opening the URL makes a click that counts, in your reports and against the offer's cap.",
+    countsNowhere: "Opening the URL makes a test click, which is in no figures. It leads to the test page.",
     signed: "This app signs its clicks, so the URL has a signature for this user.",
     unsigned: "Anybody who has the URL can click as this user.",
     offer: "Offer ID",

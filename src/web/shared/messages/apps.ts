@@ -13,6 +13,10 @@ export const CALLBACK_STATE_NAMES: Record<CallbackState, string> = {
   disabled: "Switched off",
 };
 
+/** The mark of a test app, and of what belongs to one. */
+export const TEST_APP = "Test app";
+export const TEST = "Test";
+
 /** Columns of the callbacks of apps. */
 export const callbacks = {
   app: "App",

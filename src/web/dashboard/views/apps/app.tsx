@@ -10,6 +10,7 @@ import { Fallback } from "./fallback";
 import { AppFrame } from "./frame";
 import { General } from "./general";
 import { appKey } from "./keys";
+import { TestLoop } from "./test-loop";
 import { Tester } from "./tester";
 
 export function App({ appId }: { appId: string }) {
@@ -19,6 +20,7 @@ export function App({ appId }: { appId: string }) {
     <AppFrame appId={appId} app={cached} current="settings" note={data && text.idNote(data.platform)}>
       {(app) => (
         <>
+          {app.test && <TestLoop app={app} />}
           <General app={app} reload={reload} />
           <Callback app={app} reload={reload} />
           {app.callback && <Tester key={app.callback.url} app={app} />}

@@ -1,33 +1,45 @@
 // The account's apps. Owners and developers set up further ones; others read the list.
 
 import { useState } from "preact/hooks";
-import { AddButton } from "../../../shared/components/button";
+import { AddButton, Button } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { amount, count } from "../../../shared/format";
-import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import { PLATFORM_NAMES, TEST } from "../../../shared/messages/apps";
+import { fragment, setSearch } from "../../../shared/navigation";
+import { TestTag } from "../../../shared/test-apps";
 import { usePages } from "../../../shared/use-pages";
 import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
-import { appPath } from "../../router";
+import { appPath, TEST_HASH } from "../../router";
 import { may, session } from "../../session";
 import type { ListedApp } from "../../types";
-import { CreateApp } from "./create-app";
+import { CreateApp, CreateTestApp } from "./create-app";
 import { APPS_KEY } from "./keys";
 import { appPage } from "../app-names";
 
 export function Apps() {
   const pages = usePages<ListedApp>(APPS_KEY, appPage);
-  const [isCreating, setCreating] = useState(false);
+  // The link that led here asks for a test app.
+  const [form, setForm] = useState<"app" | "test" | null>(fragment.peek() === TEST_HASH ? "test" : null);
+  const close = () => {
+    setSearch("", "replace", "");
+    setForm(null);
+  };
   const role = session.value?.member.role;
   const mayChange = role !== undefined && may(role, "app_settings");
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        {mayChange && <AddButton onClick={() => setCreating(true)}>{text.add}</AddButton>}
+        {mayChange && (
+          <>
+            <Button onClick={() => setForm("test")}>{text.addTest}</Button>
+            <AddButton onClick={() => setForm("app")}>{text.add}</AddButton>
+          </>
+        )}
       </Heading>
       <LoadedTable
         of={pages.list}
@@ -39,13 +51,19 @@ export function Apps() {
       >
         <More of={pages} label={text.more} />
       </LoadedTable>
-      {isCreating && <CreateApp onClose={() => setCreating(false)} />}
+      {mayChange && form === "app" && <CreateApp onClose={close} />}
+      {mayChange && form === "test" && <CreateTestApp onClose={close} />}
     </>
   );
 }
 
 const columns = (mayOpen: boolean): Column<ListedApp>[] => [
-  column("name", text.app, ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name)),
+  column("name", text.app, ({ app_id, name, test }) => (
+    <>
+      {mayOpen ? <a href={appPath(app_id)}>{name}</a> : name}
+      <TestTag of={test} name={TEST} />
+    </>
+  )),
   column("id", text.appId, ({ app_id }) => <code>{app_id}</code>),
   column("platform", text.platform, ({ platform }) => PLATFORM_NAMES[platform]),
   column("currency", text.currency, ({ currency }) => text.rate(amount(currency.per_usd), currency.name)),

@@ -1,12 +1,11 @@
-// Sets up an app: its name, platform and currency. The App-Id comes with the answer.
+// Sets up an app: its name, platform and currency, or a test app by its name alone. The App-Id comes with the answer.
 
 import { useState } from "preact/hooks";
 import { useIdempotencyKey } from "../../../shared/action";
 import { api } from "../../api";
 import { refresh } from "../../../shared/cache";
 import { Choices } from "../../../shared/components/choices";
-import { Input } from "../../../shared/components/field";
-import { FormDialog } from "../../../shared/components/form-dialog";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { MAX_NAME } from "../../../shared/limits";
@@ -15,10 +14,63 @@ import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
 import { withVerification } from "../../../shared/passkeys";
 import { navigate } from "../../../shared/navigation";
 import { appPath } from "../../router";
-import type { Platform } from "../../types";
+import type { NewApp, Platform } from "../../types";
 import { isRate } from "./currency";
 import { CurrencyFields, type CurrencyDraft, currencyOf } from "./currency-fields";
 import { APPS_KEY } from "./keys";
+
+const WORDS = {
+  too_many_apps: text.tooMany,
+  too_many_test_apps: text.tooManyTests,
+  publisher_not_approved: text.notApproved,
+};
+
+/** Sends the form, and goes on to the page of the new app. */
+function useSend(onClose: () => void) {
+  const key = useIdempotencyKey();
+  return async (wanted: NewApp) => {
+    const app = await withVerification(() => api.createApp(wanted, key(wanted)));
+    say(text.created(app.name, app.app_id));
+    void refresh(APPS_KEY);
+    onClose();
+    navigate(appPath(app.app_id));
+  };
+}
+
+const TEST_APP: Omit<NewApp, "name"> = {
+  platform: "web",
+  currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
+  test: true,
+};
+
+export function CreateTestApp({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState(text.testName);
+  const send = useSend(onClose);
+  return (
+    <FormDialog
+      title={text.addTest}
+      button={text.createTest}
+      onSubmit={() => send({ ...TEST_APP, name: name.trim() })}
+      onClose={onClose}
+      errorsOf={(error) => fieldErrors(error, ["name"])}
+      words={WORDS}
+    >
+      {(errors) => (
+        <>
+          <p>{text.aboutTest}</p>
+          <TextField
+            label={text.name}
+            hint={text.nameHint}
+            error={errors.of("name")}
+            longest={MAX_NAME}
+            value={name}
+            onChange={setName}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
 
 export function CreateApp({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
@@ -29,15 +81,9 @@ export function CreateApp({ onClose }: { onClose: () => void }) {
     decimals: 0,
     rounding: "down",
   });
-  const key = useIdempotencyKey();
+  const send = useSend(onClose);
   const create = async () => {
-    if (!isRate(currency.per_usd)) return;
-    const wanted = { name: name.trim(), platform, currency: currencyOf(currency) };
-    const app = await withVerification(() => api.createApp(wanted, key(wanted)));
-    say(text.created(app.name, app.app_id));
-    void refresh(APPS_KEY);
-    onClose();
-    navigate(appPath(app.app_id));
+    if (isRate(currency.per_usd)) await send({ name: name.trim(), platform, currency: currencyOf(currency) });
   };
   return (
     <FormDialog
@@ -46,16 +92,15 @@ export function CreateApp({ onClose }: { onClose: () => void }) {
       onSubmit={create}
       onClose={onClose}
       errorsOf={(error) => fieldErrors(error, ["name", "platform", "currency"])}
-      words={{ too_many_apps: text.tooMany, publisher_not_approved: text.notApproved }}
+      words={WORDS}
     >
       {(errors) => (
         <>
-          <Input
+          <TextField
             label={text.name}
             hint={text.nameHint}
             error={errors.of("name")}
-            required
-            maxLength={MAX_NAME}
+            longest={MAX_NAME}
             value={name}
             onChange={setName}
           />

@@ -8,6 +8,8 @@ import { Loaded } from "../../../shared/components/loaded";
 import { NotFound } from "../../../shared/components/not-found";
 import { Beside } from "../../../shared/components/side";
 import { Refused } from "../../../shared/components/states";
+import { TEST_APP } from "../../../shared/messages/apps";
+import { isTestApp, TestTag } from "../../../shared/test-apps";
 import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
 import { appPath, APPS_PATH, offersPath, REWARDS_PATH } from "../../router";
@@ -43,6 +45,7 @@ export function AppFrame({ appId, app, current, note, children }: Props) {
           <>
             {text.appId} <code>{appId}</code>
             {note && `, ${note}`}
+            <TestTag of={isTestApp(appId)} name={TEST_APP} />
           </>
         }
       >

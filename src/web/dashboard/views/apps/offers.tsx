@@ -16,6 +16,7 @@ import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../
 import { COUNTRIES } from "../../../shared/countries";
 import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
 import { usePages } from "../../../shared/use-pages";
+import { PLAIN_TEST_OFFER } from "../../../shared/test-apps";
 import { AppFrame } from "./frame";
 import { appKey } from "./keys";
 import { TrackingUrlBuilder } from "./tracking-url";
@@ -98,7 +99,7 @@ function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: Of
           {rows && data && <p class="note">{text.shown(rows.length, data.total, data.built_at)}</p>}
         </div>
       </LoadedTable>
-      {rows && <TrackingUrlBuilder app={app} offerId={chosen || (rows[0]?.id ?? "")} />}
+      {rows && <TrackingUrlBuilder app={app} offerId={chosen || (app.test ? PLAIN_TEST_OFFER : (rows[0]?.id ?? ""))} />}
     </>
   );
 }

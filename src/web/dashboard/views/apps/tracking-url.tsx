@@ -1,4 +1,5 @@
-// Makes a tracking URL for one user, signed where the app signs its clicks. Opening it makes a click that counts.
+// Makes a tracking URL for one user, signed where the app signs its clicks. Opening it makes a click that counts,
+// unless the app is a test app.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -45,7 +46,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
   return (
     <div id="tracking-url">
-      <Card title={text.title} intro={text.counts}>
+      <Card title={text.title} intro={app.test ? text.countsNowhere : text.counts}>
         <Form onSubmit={() => !isWrong && void make.run()}>
           <div class="field-row">
             <Input

@@ -1,0 +1,13 @@
+// Test apps, and what was earned in them. Their ids tell them from others.
+
+const FIRST_TEST_APP = "99000000";
+/** The test offer that pays at once when it is approved. */
+export const PLAIN_TEST_OFFER = "signpost-test-one-goal";
+
+/** All App-Ids have 8 digits. */
+export const isTestApp = (appId: string) => appId >= FIRST_TEST_APP;
+
+export const isTestReward = (transactionId: string) => transactionId.startsWith("test-");
+
+/** Marks what belongs to a test app. */
+export const TestTag = ({ of, name }: { of: boolean; name: string }) => of && <span class="tag">{name}</span>;
