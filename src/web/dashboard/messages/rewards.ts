@@ -19,6 +19,7 @@ export const rewards = {
   stopped: "The list is not being updated.",
   app: "App",
   allApps: "All apps",
+  allButTests: "All but test apps",
   badStatus: "Enter a status from 100 to 599.",
   more: "More filters",
   search: "Search",

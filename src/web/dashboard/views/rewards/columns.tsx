@@ -3,6 +3,8 @@
 import { Name } from "../../../shared/components/name";
 import { NamedId } from "../../../shared/components/named-id";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
+import { TEST } from "../../../shared/messages/apps";
+import { isTestReward, TestTag } from "../../../shared/test-apps";
 import { amount, exactTimeText, exactMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
@@ -17,6 +19,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
         <a href={rewardPath(row.app_id, row.transaction_id)}>
           <ShortId id={row.transaction_id} />
         </a>
+        <TestTag of={isTestReward(row.transaction_id)} name={TEST} />
         {row.kind !== "reward" && <span class="tag">{KIND_NAMES[row.kind]}</span>}
       </>
     )),

@@ -13,7 +13,7 @@ import { type LogFilter, NO_FILTER, STATES } from "./filter";
 
 interface Props {
   filter: LogFilter;
-  apps: { app_id: string; name: string }[];
+  apps: { app_id: string; name: string; test: boolean }[];
   isAnalyst: boolean;
   onChange: (filter: LogFilter) => void;
 }
@@ -24,6 +24,8 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
   // Open from the start where one of them is in force; afterwards as the person leaves it.
   const [isOpen] = useState([filter.status, filter.transaction, filter.user].some(Boolean));
+  // The log leaves out test apps, unless it looks for a transaction or a user.
+  const hasTests = apps.some(({ test }) => test);
   const choose = (change: Partial<LogFilter>) => {
     const next = { ...typed, ...change };
     setTyped(next);
@@ -42,7 +44,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
           // An app that has no reward yet may still be the one that is asked for.
           options={unique([...apps.map(({ app_id }) => app_id), filter.app])}
           nameOf={(id) => apps.find(({ app_id }) => app_id === id)?.name ?? id}
-          any={text.allApps}
+          any={hasTests && !filter.transaction && !filter.user ? text.allButTests : text.allApps}
           onChange={(app) => choose({ app })}
         />
         <StateAndDelivery filter={typed} states={STATES} choose={choose} />

@@ -8,9 +8,11 @@ import { Loaded } from "../../../shared/components/loaded";
 import { Name } from "../../../shared/components/name";
 import { NotFound } from "../../../shared/components/not-found";
 import { Skeleton } from "../../../shared/components/states";
+import { TEST } from "../../../shared/messages/apps";
 import { story as text } from "../../../shared/messages/rewards";
 import { usePolling } from "../../../shared/poll";
 import { isWaiting, Story } from "../../../shared/rewards/story";
+import { isTestReward, TestTag } from "../../../shared/test-apps";
 import { api } from "../../api";
 import { common } from "../../messages";
 import { rewards } from "../../messages/rewards";
@@ -43,6 +45,7 @@ export function Reward({ appId, transactionId }: Props) {
         note={
           <>
             <Name>{nameOf(appId)}</Name>, <code>{transactionId}</code>
+            <TestTag of={isTestReward(transactionId)} name={TEST} />
           </>
         }
       >
