@@ -49,6 +49,9 @@ export const activity = {
     title: "Go live",
     intro: "Each step is checked off once it really happens.",
     progress: (done: number, all: number) => `${count(done)} of ${plural(all, "step", "steps")} done`,
+    tryIt: "Try it with a test app",
+    developer: "Guide for app developers",
+    analyst: "Guide for analysts",
     at: (at: number) => `first on ${timeText(at)}`,
     steps: {
       list: "Your app asked for offers",

@@ -11,9 +11,9 @@ import { Tile } from "../../../shared/components/tile";
 import { count, moneyOf } from "../../../shared/format";
 import { overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
-import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH } from "../../router";
+import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH, TEST_HASH } from "../../router";
 import { settingsPath } from "../../../shared/account/settings";
-import { may } from "../../session";
+import { may, session } from "../../session";
 import type { Activity as Data, Firsts, Role } from "../../types";
 import { useAppNames } from "../app-names";
 import type { CachedView } from "../../../shared/cache";
@@ -34,13 +34,20 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
   const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;
   if (done === STEPS.length) return null;
-  const { title, intro, progress, at, steps, hints, links } = text.checklist;
+  const { title, intro, progress, at, steps, hints, links, tryIt, developer, analyst } = text.checklist;
+  const mayOpen = may(role, "app_settings");
   return (
     <section class="card padded checklist" aria-labelledby="checklist-title">
       <h2 id="checklist-title">{title}</h2>
       <p class="note">
         {intro} {progress(done, STEPS.length)}
       </p>
+      {mayOpen && (
+        <p class="note">
+          <a href={APPS_PATH + TEST_HASH}>{tryIt}</a>
+          <Guide name="app-developer" title={developer} />
+        </p>
+      )}
       <ol class="steps">
         {STEPS.map((step) => {
           const isDone = first[step] !== null;
@@ -53,7 +60,8 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
                 <span class="visually-hidden">, {isDone ? overview.stepDone : overview.stepOpen}</span>
                 <span class="step-hint">
                   {happened !== null ? at(happened) : !isDone && hints[step]}{" "}
-                  {!isDone && may(role, "app_settings") && <a href={LINKS[step]}>{links[step]}</a>}
+                  {!isDone && mayOpen && <a href={LINKS[step]}>{links[step]}</a>}
+                  {!isDone && step === "report" && <Guide name="analyst" title={analyst} />}
                 </span>
               </span>
             </li>
@@ -61,6 +69,21 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
         })}
       </ol>
     </section>
+  );
+}
+
+/** A further link, to a guide, where the documentation is served. */
+function Guide({ name, title }: { name: string; title: string }) {
+  const docs = session.value?.docs_url;
+  return (
+    docs && (
+      <>
+        &emsp;
+        <a href={`${docs}guides/${name}/`} target="_blank" rel="noreferrer noopener">
+          {title}
+        </a>
+      </>
+    )
   );
 }
 
