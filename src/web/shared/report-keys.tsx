@@ -112,7 +112,9 @@ const COLUMNS: Column<ReportKey>[] = [
   column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
-const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE"];
+/** What a key may do without reaching users. */
+const HARMLESS: KeyScope[] = ["ia-reporting.READ", "ia-test.WRITE"];
+const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE", "ia-test.WRITE"];
 
 type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUsers"> & {
   made: NewReportKey | null;
@@ -157,16 +159,14 @@ function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: Cre
             value={label}
             onChange={setLabel}
           />
-          {mayReachUsers && (
-            <Select
-              label={text.scope}
-              hint={SCOPE_HINTS[scope]}
-              options={SCOPES}
-              nameOf={(value) => SCOPE_NAMES[value]}
-              value={scope}
-              onChange={setScope}
-            />
-          )}
+          <Select
+            label={text.scope}
+            hint={SCOPE_HINTS[scope]}
+            options={mayReachUsers ? SCOPES : HARMLESS}
+            nameOf={(value) => SCOPE_NAMES[value]}
+            value={scope}
+            onChange={setScope}
+          />
           <SubmitButton isDisabled={create.isRunning}>{text.create}</SubmitButton>
         </Form>
       )}

@@ -187,7 +187,8 @@ export const keys = {
 
 export const reportKeys = {
   title: "Report keys",
-  intro: "A report key lets a script read this publisher's reports or rewards, or erase its users.",
+  intro:
+    "A report key lets a script read this publisher's reports or rewards, erase its users, or set up its test apps.",
   labelHint: "Where the key is used, for example “data warehouse”.",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
   made: "It is shown only this once. Send it to the publisher through a safe channel.",

@@ -13,7 +13,7 @@ export const alarmsIntro =
 
 export const keys = {
   intro:
-    "A report key lets your scripts and BI tools read reports or rewards, or erase users. One key for each use is best.",
+    "A report key lets your scripts and BI tools read reports or rewards, erase users, or set up test apps. One key for each use is best.",
   labelHint: "Where the key is used, for example “Looker”.",
   empty: "Create one to read reports from a script or a BI tool.",
   made: "It is shown only this once. Keep it where you keep passwords.",
