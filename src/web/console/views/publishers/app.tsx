@@ -6,7 +6,8 @@ import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { NotFound } from "../../../shared/components/not-found";
 import { Beside } from "../../../shared/components/side";
-import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import { PLATFORM_NAMES, TEST_APP } from "../../../shared/messages/apps";
+import { isTestApp, TestTag } from "../../../shared/test-apps";
 import { appsApi as api } from "../../api/apps";
 import { Reconcile } from "../../components/reconcile";
 import { common } from "../../messages";
@@ -37,6 +38,7 @@ export function App({ appId }: { appId: string }) {
           <>
             {text.appId} <code>{appId}</code>
             {data && `, ${PLATFORM_NAMES[data.platform]}`}
+            <TestTag of={isTestApp(appId)} name={TEST_APP} />
           </>
         }
       >
