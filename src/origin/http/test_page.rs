@@ -257,10 +257,11 @@ fn page(click: &TestClick, rewards: &[ClickReward]) -> Answer {
     }
     let page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>{name}</title><style>{STYLE}</style><body><main><h1>{name}</h1>\
-         <p>You clicked a test offer in the test app {app}. Choose what the advertiser reports for each goal. The callback \
-         follows at once, marked as a test, and the dashboard lists it under the rewards of this app.</p>{goals}</main></body>\
-         </html>\n",
+         <title>{name}</title><style>{STYLE}</style><body><main><p class=\"from\">Signpost test page</p><h1>{name}</h1>\
+         <p>You clicked this offer in the test app {app}. For each goal, report what an advertiser would report. \
+         The callback follows at once, marked as a test, if the app is set up for that event. To see the result, \
+         choose this app under Rewards in the dashboard. A report that no longer applies changes nothing.</p>\
+         {goals}</main></body></html>\n",
         name = click.offer.name,
         app = click.click.app,
     );
@@ -275,8 +276,10 @@ fn page(click: &TestClick, rewards: &[ClickReward]) -> Answer {
         )
 }
 
-const STYLE: &str = ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui;margin:0}\
-    main{max-width:40rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.5rem;margin:0 0 .5rem}\
-    form{border-top:1px solid #8888;margin-top:1.5rem;padding-top:1rem}h2{font-size:1.125rem;margin:0}p{margin:.25rem 0 .75rem}\
-    button{font:inherit;min-height:2.75rem;padding:0 .75rem;margin:0 .25rem .5rem 0;border:1px solid #888;border-radius:.375rem;\
+const STYLE: &str = ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;margin:0}\
+    main{max-width:52rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}\
+    p{margin:0}main>p{max-width:42rem}.from{font-size:.875rem;opacity:.75}form{display:grid;gap:.5rem;\
+    grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));border-top:1px solid #8888;margin-top:1.5rem;\
+    padding-top:1rem}h2{font-size:1.125rem;margin:0}form>:is(h2,p){grid-column:1/-1}form>p{margin-bottom:.25rem}\
+    button{font:inherit;min-height:2.75rem;padding:0 .5rem;border:1px solid #888;border-radius:.375rem;\
     background:Canvas;color:CanvasText;cursor:pointer}button:hover{border-color:CanvasText}";
