@@ -100,7 +100,8 @@ async function sortAndPage(page, hand) {
   await hand.press(page.getByRole("button", { name: "Next page" }));
   await page.getByText(/^51 – \d+ of \d+$/).waitFor();
   // Days become final meanwhile.
-  const texts = async () => (await page.locator("tbody tr").allInnerTexts()).map((row) => row.replace(/\s*not final/, ""));
+  const texts = async () =>
+    (await page.locator("tbody tr").allInnerTexts()).map((row) => row.replace(/\s*not final/, ""));
   const rows = await texts();
   await page.goBack();
   await page.getByText(/^1 – 50 of \d+$/).waitFor();
