@@ -7,6 +7,7 @@ import { FACTS_HEADER } from "../support/final-days.mjs";
 import { changed, REQUEST_ID } from "../support/faults.mjs";
 import { startReceiver } from "../support/receiver.mjs";
 import { earn, sendCallbacksTo } from "../support/rewards.mjs";
+import { addTestApp } from "./members.mjs";
 import { DEMO } from "../support/signpost.mjs";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -19,7 +20,7 @@ const shows = (text) => (page) => page.getByText(text).first().waitFor();
 const press = (name) => (page) => page.getByRole("button", { name }).first().click();
 const dialog = (page) => page.getByRole("dialog").waitFor();
 
-/** Cookies of an admin and of a support, with a bit of everything in the store. */
+/** Cookies of an admin and of a support, with a bit of everything in the store, and a test app. */
 export async function makeConsole(signpost, token) {
   const admin = await signInToConsole(signpost);
   const owner = await signpost.signIn(DEMO, "owner", "Ana Ruiz");
@@ -31,7 +32,8 @@ export async function makeConsole(signpost, token) {
   await signpost.dashboard(owner, "POST", "/pub_key/request", { reason });
   await signpost.addPublisher(LONG_NAME, false);
   await switchOff(signpost, token);
-  return { admin, support: await signInToConsole(signpost, "support", "Sam Okafor") };
+  const { app_id: testApp } = await addTestApp(signpost, owner, "Test app");
+  return { admin, support: await signInToConsole(signpost, "support", "Sam Okafor"), testApp };
 }
 
 /** A receiver that tells us to stop, and is gone then. */
@@ -113,7 +115,7 @@ const close = (publisher) => Object.assign(publisher, { approved: false, closed:
 
 const CSV = "app_id,impressions\n10000001,many\n";
 
-export const views = ({ admin, support }) => ({
+export const views = ({ admin, support, testApp }) => ({
   "console-publishers": { path: LIST, cookie: admin, shows: shows("Lumen Arcade") },
   "console-publishers-waiting": { path: `${LIST}?state=waiting`, cookie: admin, shows: shows(LONG_NAME) },
   "console-publishers-loading": loading(LIST, "publishers", admin),
@@ -185,6 +187,7 @@ export const views = ({ admin, support }) => ({
     shows: shows("Somebody else changed this"),
     isOverlay: true,
   },
+  "console-test-app": { path: `/console/apps/${testApp}`, cookie: admin, shows: shows("Test app") },
   "console-publisher-missing": {
     path: `${LIST}/nobody`,
     cookie: admin,

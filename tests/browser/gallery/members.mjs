@@ -34,6 +34,7 @@ export const makePageMembers = async (signpost) => ({
   several: await makeSeveral(signpost),
   reward: await makeReward(signpost),
   finalDay: await makeChanges(signpost),
+  tried: await makeTestApp(signpost),
 });
 
 /** A callback of the demo's first app. Nothing answers on this port. */
@@ -51,6 +52,35 @@ async function makeChanges(signpost) {
   const day = await makeDaysFinal(signpost);
   await changeFinalDay(signpost, day);
   return day;
+}
+
+function addApp(signpost, owner, name, test) {
+  const app = { name, platform: "web", currency: { name: "Coins", per_usd: 1000 }, test };
+  return signpost.dashboard(owner, "POST", "/apps", app, { "Idempotency-Key": `${test}` });
+}
+
+/** Adds a test app as its owner does. */
+export const addTestApp = (signpost, owner, name) => addApp(signpost, owner, name, true);
+
+/** An account with a test app: its owner, the app, the test page of a click, and its reward. */
+async function makeTestApp(signpost) {
+  const owner = await signpost.signIn(await signpost.addPublisher("Otter Works"));
+  await addApp(signpost, owner, "Kite Racer", false);
+  const { app_id: app } = await addTestApp(signpost, owner, "Test app");
+  const open = async (offer) => {
+    const path = `/apps/${app}/tracking_url`;
+    const { url } = await signpost.dashboard(owner, "POST", path, { offer_id: offer, user_id: "player-1" });
+    return (await fetch(url, { redirect: "manual" })).headers.get("Location");
+  };
+  const report = async (page, goal, status) => {
+    const { pathname, search } = new URL(page, signpost.base);
+    const body = new URLSearchParams({ click_id: new URLSearchParams(search).get("click_id"), goal, status });
+    return (await fetch(signpost.base + pathname, { method: "POST", body })).json();
+  };
+  const page = await open("signpost-test-three-goals");
+  await report(page, "signpost-test-three-goals-2", "pending");
+  const paid = await report(page, "signpost-test-three-goals-1", "approved");
+  return { owner, app, page, fresh: await open("signpost-test-one-goal"), reward: paid.transaction_id };
 }
 
 /** An account whose owner has asked for a new Pub-Key. */

@@ -14,10 +14,10 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
 
 /**
  * The pages by name. `members` are cookies: of the demo's owner, of an owner whose account has a bit of everything, of one
- * who has asked for a new Pub-Key, and of a browser with several accounts. `reward` is a transaction id of the demo's, and
- * `finalDay` a day of the demo that has changed.
+ * who has asked for a new Pub-Key, and of a browser with several accounts. `reward` is a transaction id of the demo's,
+ * `finalDay` a day of the demo that has changed, and `tried` what was done with a test app.
  */
-export const pages = ({ owner, manager, asked, several, reward, finalDay }) => ({
+export const pages = ({ owner, manager, asked, several, reward, finalDay, tried = {} }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan"), picture: "dashboard" },
   "overview-week": {
     path: "/dashboard?range=last_week",
@@ -204,6 +204,23 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     },
     shows: shows("Leave without saving?"),
   },
+  "apps-with-test": { path: "/dashboard/apps", cookie: tried.owner, shows: shows("Kite Racer") },
+  "apps-add-test": {
+    path: "/dashboard/apps#test",
+    cookie: tried.owner,
+    shows: dialog,
+    isOverlay: true,
+  },
+  "test-app": { path: app(tried.app), cookie: tried.owner, shows: shows("This is a test app.") },
+  "test-offers": { path: `${app(tried.app)}/offers`, cookie: tried.owner, shows: shows("Test offer: one goal") },
+  "test-rewards": { path: `/dashboard/rewards?app=${tried.app}`, cookie: tried.owner, shows: shows("player-1") },
+  "test-reward": {
+    path: `${app(tried.app)}/rewards/${tried.reward}`,
+    cookie: tried.owner,
+    shows: shows("What happened"),
+  },
+  "test-page": { path: tried.fresh, shows: shows("Nothing reported yet.") },
+  "test-page-reported": { path: tried.page, shows: shows("Approved: the reward was paid.") },
   offers: { path: `${app(APP)}/offers`, cookie: owner, shows: shows("Make a tracking URL") },
   "offers-url": {
     path: `${app(APP)}/offers`,

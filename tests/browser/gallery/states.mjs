@@ -77,6 +77,16 @@ const switchedOff = (page) => change(page, "activity", (activity) => (activity.a
 export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, unapproved, suspended }) => ({
   "overview-loading": loading(OVERVIEW, "overview", owner),
   "overview-empty": { path: OVERVIEW, cookie: withoutFacts, shows: shows("No numbers yet") },
+  "overview-guides": {
+    path: OVERVIEW,
+    cookie: withoutFacts,
+    prepare: (page) => change(page, "overview", (overview) => (overview.docs_url = "http://localhost/docs/")),
+    shows: async (page) => {
+      const hrefOf = (name) => page.getByRole("link", { name }).getAttribute("href");
+      assert.equal(await hrefOf("Guide for app developers"), "http://localhost/docs/guides/app-developer/");
+      assert.equal(await hrefOf("Guide for analysts"), "http://localhost/docs/guides/analyst/");
+    },
+  },
   "overview-unapproved": { path: OVERVIEW, cookie: unapproved, shows: shows(/is waiting for approval/) },
   suspended: {
     path: OVERVIEW,
@@ -192,6 +202,15 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
       await page.keyboard.press("Enter");
     },
     shows: shows("Your account is not approved yet"),
+  },
+  "apps-too-many-tests": {
+    path: `${APPS}#test`,
+    cookie: owner,
+    isOverlay: true,
+    refusals: [[409, "/v1/dashboard/apps"]],
+    prepare: (page) => answer(page, "POST", "apps", { status: 409, code: "too_many_test_apps" }),
+    act: (page) => page.getByRole("button", { name: "Add the test app" }).click(),
+    shows: shows("Your account has 20 test apps"),
   },
   "apps-read-only": { path: APPS, cookie: analyst, shows: shows("Lumen Arcade for iOS") },
   "apps-stale": stale(APPS, "GET", "apps", owner),

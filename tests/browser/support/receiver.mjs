@@ -10,7 +10,8 @@ export async function startReceiver() {
     const now = Date.now() / 1000;
     const isOurs = receiver.secrets.some((secret) => verify(secret, request.headers, url.search.slice(1), now));
     const status = receiver.failsWith ?? (isOurs || !receiver.checksSignatures ? 200 : 401);
-    receiver.calls.push({ status, query: Object.fromEntries(url.searchParams) });
+    const isTest = request.headers["webhook-test"] === "true";
+    receiver.calls.push({ status, isOurs, isTest, query: Object.fromEntries(url.searchParams) });
     response.writeHead(status).end(receiver.body ?? (status === 200 ? "thank you" : "bad signature"));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
