@@ -9,6 +9,7 @@ use crate::{
     callbacks::{
         fields::Status,
         settings::{Callback, CallbackMethod},
+        shards,
     },
     model::{
         AppId, CurrencyRate, Document, FieldError, OfferId, Platform, PublisherId,
@@ -270,6 +271,11 @@ impl NewApp {
         &self.name
     }
 
+    /// The number of its outboxes. A test app needs no more than one.
+    pub fn outboxes(is_test: bool) -> u8 {
+        if is_test { 1 } else { shards::DEFAULT_COUNT }
+    }
+
     /// The app's first document, without callback, limits and blocked offers.
     pub fn of(self, publisher_id: PublisherId) -> App {
         App {
@@ -282,8 +288,7 @@ impl NewApp {
             callback_ports: Vec::new(),
             fallback_hosts: Vec::new(),
             blocked_offers: Vec::new(),
-            // A test app needs no more.
-            outbox_shards: self.test.then_some(1),
+            outbox_shards: Some(Self::outboxes(self.test)),
             max_rewards_per_user_day: None,
             click_secret: None,
             previous_click_secret: None,

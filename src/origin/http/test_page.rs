@@ -237,7 +237,9 @@ fn page(click: &TestClick, rewards: &[ClickReward]) -> Answer {
             Some(RewardState::Held) => "Held: a reward waits for the operator. Approve it to pay it.",
             Some(RewardState::Rejected) => "Rejected: no reward is paid.",
             Some(RewardState::Reversed) => "Reversed: the reward was taken back.",
-            Some(RewardState::Refused) => "Refused: the cap of this offer is spent.",
+            Some(RewardState::Refused) => {
+                "Refused: no reward is paid, because the cap of this offer is spent or the click is too old."
+            }
         };
         // Writing to a String cannot fail.
         let _ = write!(

@@ -8,7 +8,7 @@ use crate::objects::catalog::{
     resources,
 };
 use contract::{catalog::Put, operation::OperatorReply};
-use domain::{callbacks::shards, model::AppId};
+use domain::{catalog::own_app, model::AppId};
 use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log};
 
 #[derive(Deserialize)]
@@ -34,14 +34,14 @@ where
         }
     }
 
-    /// Claims an app that a member has set up. Its answer has a secret that is shown once, so a failure is only logged: the app has
-    /// the default count, and its id was new.
+    /// Claims an app that a member has set up. Its answer has a secret that is shown once, so a failure is only logged: the count is
+    /// known, and its id was new.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
         let created = serde_json::from_str::<Created>(&created.body).ok();
         if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {
             let new = NewApp {
                 app,
-                outbox_shards: shards::DEFAULT_COUNT,
+                outbox_shards: own_app::NewApp::outboxes(app.is_test()),
                 line: 0,
             };
             if let Err(failure) = app_claims::claim(self.shell.runtime(), [new], true).await {
