@@ -13,6 +13,7 @@ export const GROUPS = [
       { page: "errors", title: "Error codes", note: "Every code of an error, what it means, and what to do." },
       { api: "Offers" },
       { api: "Tracking" },
+      { api: "Test apps" },
       { api: "Callbacks", title: "Callbacks and alarms" },
       { api: "Reporting" },
       { api: "Rewards" },
