@@ -1,5 +1,5 @@
 // The order of the pages: groups of readers, and the documents and tags of the API in each. A document that no group
-// names is the last of "Understand"; the guides in `docs/guides/` come first in "Integrate".
+// names is the last of "Understand", and a guide of `docs/guides/` the first of "Integrate".
 
 /** `doc` is a file of the repository; `api` a tag of openapi.yaml, or `dashboard:` and a tag of openapi-dashboard.yaml. */
 export const GROUPS = [
@@ -7,8 +7,12 @@ export const GROUPS = [
     title: "Integrate",
     note: "For publishers, advertisers and their partners.",
     pages: [
-      { doc: "docs/INTEGRATING.md", note: "Offers, clicks, callbacks, conversions and reports, step by step." },
+      { doc: "docs/guides/APP-DEVELOPER.md", note: "From an invite to a verified callback, with a test app." },
+      { doc: "docs/guides/ANALYST.md", note: "From a report key to a copy of all reports." },
+      { doc: "docs/guides/ADVERTISER.md", note: "Landing URL, postback, its check, and what each answer means." },
+      { doc: "docs/guides/OPERATOR.md", note: "From an empty publisher to its first reward." },
       { doc: "docs/guides/RECIPES.md", note: "Verifiers, signers, and scripts that keep copies, to paste or run." },
+      { doc: "docs/INTEGRATING.md", note: "Offers, clicks, callbacks, conversions and reports: every rule." },
       { page: "api", title: "API overview", note: "Hosts, credentials and every operation on one page." },
       { page: "errors", title: "Error codes", note: "Every code of an error, what it means, and what to do." },
       { api: "Offers" },
