@@ -9,18 +9,23 @@ use crate::{Result, failure::Failure, log};
 use contract::operation::{COMMAND_HEADER, from_header};
 use domain::model::{ApiError, common};
 
+/// The answer to a command that this code does not know: the Workers are deployed one after the other, and a newer one sent it.
+const UNKNOWN_COMMAND: ApiError = common::UNAVAILABLE;
+
 /// Reads the command of a request from its header, or else from its body.
 ///
 /// # Errors
-/// `invalid_json` if there is no such command.
+/// [`UNKNOWN_COMMAND`], which the sender may repeat; the log says what is unknown.
 pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> {
     let header = request.headers().get(COMMAND_HEADER)?;
     let json = match header.as_deref().and_then(from_header) {
         Some(json) => json,
         None => request.bytes().await?,
     };
-    let invalid =
-        |error: &dyn Display| Failure::Refused(common::INVALID_JSON.with_message(error.to_string()));
+    let invalid = |error: &dyn Display| {
+        log::error("objects", format_args!("a command of another release: {error}"));
+        Failure::Refused(UNKNOWN_COMMAND)
+    };
     // All JSON is parsed from text. For bytes the module would hold parsers a second time, 100 KB of them.
     let json = str::from_utf8(&json).map_err(|error| invalid(&error))?;
     serde_json::from_str(json).map_err(|error| invalid(&error))

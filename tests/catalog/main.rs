@@ -43,6 +43,7 @@ mod service;
 mod snapshots;
 mod statements;
 mod terms;
+mod tolerance;
 mod tracking;
 mod tracking_slots;
 mod unchanged;

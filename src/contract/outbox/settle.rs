@@ -43,7 +43,6 @@ pub struct SettleMany {
 
 /// The conversions that an action settles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SettleFilter {
     /// A name, such as `held`, as in a [`List`](super::List).
     pub status: String,

@@ -8,7 +8,6 @@ use super::fields::Status;
 
 /// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Callback {
     /// The address, which may have macros if the method is GET.
     pub url: String,
@@ -98,7 +97,6 @@ pub enum CallbackMethod {
 
 /// The signature of older receivers: [`legacy_md5`](super::signature::legacy_md5).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LegacyMd5 {
     /// The secret that is hashed together with the fields, of 1 to 200 characters.
     pub secret: String,

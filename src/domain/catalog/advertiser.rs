@@ -10,7 +10,6 @@ pub const VALID_TOKENS: usize = 2;
 
 /// An advertiser, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Advertiser {
     /// Name for the operator, 1 to 200 characters.
     pub name: String,

@@ -26,7 +26,6 @@ const MAX_ALLOWED: usize = 20;
 
 /// An app, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct App {
     /// The owner, which never changes.
     pub publisher_id: PublisherId,

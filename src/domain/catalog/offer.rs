@@ -29,7 +29,6 @@ const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
 
 /// An offer, as a document of the operator's API. Most names are those of docs/SPEC.md, "Offers response".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Offer {
     /// The advertiser that pays, and whose token reports conversions.
     pub advertiser_id: AdvertiserId,
@@ -100,7 +99,6 @@ pub enum OncePer {
 
 /// The countries of an offer: `geo_tgt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GeoTarget {
     /// Every country if empty.
     #[serde(default)]
@@ -119,7 +117,6 @@ impl GeoTarget {
 
 /// A step of an offer that is paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Goal {
     /// The `rid` of a tracking URL, unique over the whole service.
     pub id: GoalId,
@@ -137,7 +134,6 @@ pub struct Goal {
 
 /// A limit for each UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Cap {
     /// The period after which the cap is full again.
     pub dur: CapPeriod,

@@ -85,7 +85,6 @@ impl<'a> OwnApp<'a> {
 
 /// A change by a member. A member of the JSON that is absent stays as it is; null removes.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct AppChange {
     name: Option<String>,
     currency: Option<CurrencyRate>,
@@ -97,7 +96,6 @@ pub struct AppChange {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct CallbackChange {
     url: String,
     method: CallbackMethod,
@@ -255,7 +253,6 @@ pub fn renew_click_secret(app: &mut App, new: ClickSecret) {
 
 /// A new app, as its publisher sets it up.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct NewApp {
     name: String,
     platform: Platform,
@@ -305,7 +302,6 @@ impl Document for NewApp {
 
 /// A test app, as a publisher's key sets it up.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TestApp {
     name: String,
     #[serde(default = "web")]

@@ -22,7 +22,6 @@ const MAX_APPS: u32 = 1_000;
 
 /// A publisher, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Publisher {
     /// Name for people, 1 to 200 characters.
     pub name: String,

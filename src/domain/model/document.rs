@@ -1,10 +1,12 @@
 //! Parses an operator's JSON into a validated resource. For every resource, unknown fields are refused and an error
 //! names its field.
 
+mod fields;
 mod plain;
 mod strict;
 
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use self::strict::Strict;
 use crate::model::{
@@ -22,6 +24,19 @@ pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field
 /// Tells a document from the same one with a change: the beginning of its hash.
 pub fn tag(document: &str) -> String {
     credentials::fingerprint(document)
+}
+
+/// A document that takes the place of a stored one, with the members of that one which `T` does not have: newer code has
+/// written them, and reads them again.
+pub fn keep_unknown<T: DeserializeOwned>(stored: &str, mut document: String) -> String {
+    let known = fields::names_of::<T>();
+    let stored: Map<String, Value> = serde_json::from_str(stored).unwrap_or_default();
+    for (name, value) in stored.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
+        if document.pop() == Some('}') {
+            document.push_str(&format!(",{}:{value}}}", Value::from(name.as_str())));
+        }
+    }
+    document
 }
 
 /// A field with an invalid value. `path` is like `goals[1].payout_usd`.

@@ -42,7 +42,6 @@ impl<'de> Deserialize<'de> for MicroUsd {
 
 /// An app's currency: its rate to the dollar, and the rounding of amounts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct CurrencyRate {
     /// The publisher's name for the currency, the `cur` of `inapp_pyt`.
     pub name: String,

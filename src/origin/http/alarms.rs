@@ -24,7 +24,6 @@ use domain::{
 const MAX_BODY: usize = 16 << 10;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct AddressBody {
     url: String,
 }

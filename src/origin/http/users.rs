@@ -40,7 +40,6 @@ const PAGE: u32 = 100;
 
 /// Names a user, which no address may.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct UserBody {
     #[serde(deserialize_with = "trimmed")]
     pub user_id: String,

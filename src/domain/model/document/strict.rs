@@ -1,5 +1,6 @@
-//! A strict deserializer for documents. serde also accepts an array for a struct, as the values of its fields in order,
-//! and an object of one member for an enum: either is probably a mistake of the sender.
+//! A strict deserializer for documents that people write. serde also accepts an array for a struct, as the values of its
+//! fields in order, an object of one member for an enum, and members that a struct does not have: each is probably a mistake
+//! of the sender. What Signpost itself has stored or sent is read without it, since newer code may have written it.
 
 use std::fmt;
 
@@ -38,10 +39,13 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Strict(visitor))
+        self.0.deserialize_map(Struct {
+            fields,
+            inner: visitor,
+        })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -135,6 +139,50 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
     }
 }
 
+/// A visitor of a struct, and its members: others than its fields are refused.
+struct Struct<T> {
+    fields: &'static [&'static str],
+    inner: T,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
+        let Self { fields, inner } = self;
+        inner.visit_map(Struct {
+            fields,
+            inner: members,
+        })
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Struct<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        let Some(key) = self.inner.next_key::<String>()? else {
+            return Ok(None);
+        };
+        if !self.fields.contains(&key.as_str()) {
+            return Err(A::Error::unknown_field(&key, self.fields));
+        }
+        seed.deserialize(key.into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.inner.next_value_seed(Strict(seed))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
 /// A visitor that reads a variant of an enum from a string.
 struct Word<V>(V);
 
@@ -157,7 +205,6 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default, PartialEq, Deserialize)]
-    #[serde(deny_unknown_fields)]
     struct Outer {
         inner: Inner,
         #[serde(default)]

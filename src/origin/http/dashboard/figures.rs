@@ -169,7 +169,6 @@ async fn batch(visit: &Visit<'_>, body: String) -> Result<String, Refusal> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SuggestBody {
     dimension: String,
     text: String,

@@ -41,7 +41,6 @@ const NOT_OFFERED: ApiError = ApiError::new(
 );
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct OffersBody {
     country: Option<String>,
     platform: Option<Platform>,
@@ -77,7 +76,6 @@ impl OffersBody {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct LinkBody {
     offer_id: OfferId,
     user_id: String,

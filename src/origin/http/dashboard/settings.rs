@@ -30,7 +30,6 @@ const MAX_BODY: usize = 4 << 10;
 const MAX_REASON: usize = 256;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct KeyBody {
     label: String,
     #[serde(default)]
@@ -40,7 +39,6 @@ struct KeyBody {
 impl Document for KeyBody {}
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RequestBody {
     reason: String,
 }

@@ -20,7 +20,6 @@ use domain::{
 const MAX_BODY: usize = 1 << 10;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SwitchBody {
     publisher_id: String,
 }

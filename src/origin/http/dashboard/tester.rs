@@ -40,7 +40,6 @@ const MAX_BODY: usize = 8 << 10;
 const PLACEHOLDER: &str = "whsec_cHJldmlldy1wcmV2aWV3LXByZXZpZXct";
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct TestBody {
     sign_with: SignWith,
 }
@@ -48,14 +47,12 @@ struct TestBody {
 impl Document for TestBody {}
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct PreviewBody {
     callback: Draft,
 }
 
 /// A callback as a publisher writes it. Its secrets are the service's to make.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Draft {
     url: String,
     method: CallbackMethod,

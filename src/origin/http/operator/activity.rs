@@ -25,7 +25,6 @@ const MAX: usize = 50;
 const FIGURE_DAYS: i32 = 30;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct FiguresBody {
     publisher_ids: Vec<PublisherId>,
 }

@@ -14,7 +14,6 @@ use domain::model::{ApiError, Document, FieldError, trimmed};
 
 /// The conditions of a list that name a user, which no address may. They are those of the query besides.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct FindBody {
     status: Option<String>,
     state: Option<String>,

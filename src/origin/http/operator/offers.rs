@@ -18,7 +18,6 @@ use domain::{
 };
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct FiguresBody {
     offer_ids: Vec<OfferId>,
 }

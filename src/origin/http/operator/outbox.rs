@@ -23,7 +23,6 @@ use contract::{
 use domain::model::{AppId, Document, FieldError, MicroUsd, SECOND_MS, common, trimmed};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct EraseBody {
     #[serde(deserialize_with = "trimmed")]
     user_id: String,

@@ -41,7 +41,6 @@ const MAX_URL: usize = 16 << 10;
 const MAX_BODY: usize = 64 << 10;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct CheckBody {
     url: String,
 }

@@ -31,7 +31,6 @@ const NOT_RECOVERABLE: ApiError = ApiError::new(
 );
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RestoreBody {
     to: Option<String>,
     bookmark: Option<String>,

@@ -45,7 +45,6 @@ const MAX_APPS: usize = 20;
 const MAX_FAILURES: u32 = 3;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SearchBody {
     text: String,
     app_id: Option<AppId>,

@@ -27,14 +27,12 @@ const MAX_BODY: usize = 4 << 10;
 const MAX_AUDIT_PAGE: u32 = 200;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct InviteBody {
     pub name: String,
     pub role: Role,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RoleBody {
     role: Role,
 }

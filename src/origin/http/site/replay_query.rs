@@ -7,7 +7,6 @@ use contract::rewards::RewardFilter;
 use domain::model::{ApiError, Document, FieldError, SECOND_MS};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Body {
     filter: Conditions,
     #[serde(default)]

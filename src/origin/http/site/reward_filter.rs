@@ -10,7 +10,6 @@ const MAX_ID: usize = 1_024;
 
 /// The member `filter`, before its names are parsed.
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Conditions {
     state: Option<String>,
     delivery: Option<String>,

@@ -16,7 +16,6 @@ pub const DAYS: i32 = 60;
 const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Body {
     app_id: Option<String>,
     #[serde(default)]

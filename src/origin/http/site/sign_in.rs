@@ -41,7 +41,6 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
 const MAX_INVITE: usize = 1 << 10;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct InviteText {
     invite: String,
 }

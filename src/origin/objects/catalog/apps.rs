@@ -19,7 +19,7 @@ use domain::{
     callbacks::{guard::Guard, shards},
     catalog::app::App,
     conversions::terms::AppTerms,
-    model::{ApiError, AppId, Document, FieldError, Vault},
+    model::{ApiError, AppId, Document, FieldError, Vault, document::keep_unknown},
     offers::{request::OffersRequest, test_offers},
     snapshot::tracking::slots,
     tracking::signature,
@@ -51,7 +51,12 @@ pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
 /// The operator's document. A masked secret in it stays as it is stored, so that the operator can change an app whose
 /// secrets the publisher has drawn.
 pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App> {
-    let mut app = App::parse(body)?;
+    let mut app: App = if context.is_repeat {
+        // It was accepted once, maybe from newer code.
+        serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()))?
+    } else {
+        App::parse(body)?
+    };
     if app.has_masks()
         && let Some(row) = db.query_first(sql::GET_SEALED_APP, params![id])?
     {
@@ -94,7 +99,7 @@ pub fn put(
         terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
     let shards = outbox_shards(app, stored.as_ref())?;
     masked.outbox_shards = Some(shards);
-    let document = json(&masked)?;
+    let mut document = json(&masked)?;
     let (mut is_same, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
     let is_stored = stored.is_some();
     if let Some(stored) = stored {
@@ -103,6 +108,7 @@ pub fn put(
             let error = FieldError::new("publisher_id", "an app does not change its publisher");
             return Err(ApiError::from(error).into());
         }
+        document = keep_unknown::<App>(stored.text(1)?, document);
         is_same = stored.text(1)? == document;
         settings = callback_settings::read(&stored, 2, 8)?;
         click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
@@ -151,7 +157,7 @@ pub fn put(
         params![
             id,
             publisher_id,
-            document,
+            document.as_str(),
             sealed,
             settings.revision,
             revision,
@@ -162,7 +168,8 @@ pub fn put(
             slots::hash_of_app(app_id),
         ],
     )?;
-    lasting::add_put(db, context, source, Resource::App, id, json(app)?)?;
+    let with_secrets = keep_unknown::<App>(&document, json(app)?);
+    lasting::add_put(db, context, source, Resource::App, id, with_secrets)?;
     Ok(change)
 }
 

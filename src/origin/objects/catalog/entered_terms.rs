@@ -28,7 +28,6 @@ const TERMS_EXIST: ApiError = ApiError::new(
 
 /// The terms of an offer, as `GET …/terms` lists them.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct EnteredOffer {
     advertiser_id: AdvertiserId,
     conversion_window_days: u16,
@@ -38,7 +37,6 @@ struct EnteredOffer {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct EnteredGoal {
     id: GoalId,
     gl_val: Option<String>,
@@ -76,7 +74,6 @@ impl From<EnteredOffer> for OfferTerms {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct EnteredApp {
     currency: CurrencyRate,
 }

@@ -6,6 +6,8 @@ use super::{
     resource_tables::{Change, WriteSource, require_reference, table_of},
     revisions, sql, terms, tracking_slots, waiting,
 };
+use serde::Serialize;
+
 use contract::{
     catalog::{CheckOffer, Put, PutCondition, Resource},
     operation::OperatorReply,
@@ -17,7 +19,10 @@ use domain::{
         publisher::{PUBLISHER_CLOSED, Publisher},
     },
     conversions::terms::{OfferTerms, TermsInForce},
-    model::{ApiError, AppId, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
+    model::{
+        ApiError, AppId, Document, FieldError, GoalId, INVALID_FIELD, OfferId,
+        document::{keep_unknown, tag},
+    },
     offers::test_offers,
     snapshot::{bodies, tracking::slots},
 };
@@ -90,16 +95,16 @@ pub fn put(
     }
     match resource {
         Resource::Publisher => {
-            put_publisher(db, context, source, id, &Publisher::from_json(body)?).map(|change| (change, 0))
+            put_publisher(db, context, source, id, &read(context, body)?).map(|change| (change, 0))
         }
         Resource::App => {
             let app = apps::read(db, context, id, body)?;
             apps::put(db, context, source, id, &app).map(|change| (change, 0))
         }
         Resource::Advertiser => {
-            put_advertiser(db, context, source, id, &Advertiser::from_json(body)?).map(|change| (change, 0))
+            put_advertiser(db, context, source, id, &read(context, body)?).map(|change| (change, 0))
         }
-        Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
+        Resource::Offer => put_offer(db, context, source, id, &read(context, body)?),
     }
 }
 
@@ -128,8 +133,8 @@ fn put_publisher(
     id: &str,
     publisher: &Publisher,
 ) -> Result<Change> {
-    let document = json(publisher)?;
     let stored = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])?;
+    let document = to_store(stored.as_ref(), publisher)?;
     let was_closed = match &stored {
         Some(row) if row.text(0)? == document => return Ok(Change::Nothing),
         Some(row) => row.json::<Publisher>(0)?.closed,
@@ -164,8 +169,7 @@ fn put_advertiser(
     id: &str,
     advertiser: &Advertiser,
 ) -> Result<Change> {
-    let document = json(advertiser)?;
-    let change = change_of(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)?;
+    let (change, document) = change_of(db, sql::GET_ADVERTISER_DOCUMENT, id, advertiser)?;
     if change == Change::Nothing || source.checked_import().is_some() {
         return Ok(change);
     }
@@ -204,14 +208,13 @@ fn put_offer(
         terms_since: since.map_err(ApiError::from)?,
         ..offer.clone()
     };
-    let document = json(offer)?;
+    // `upd_ts` stays as it is without a change: publishers' clients use it to find changed offers.
+    let (change, document) = change_of(db, sql::GET_OFFER_DOCUMENT, id, offer)?;
     if document.len() > MAX_DOCUMENT {
         return Err(INVALID_FIELD
             .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))
             .into());
     }
-    // `upd_ts` stays as it is, too: publishers' clients use it to find changed offers.
-    let change = change_of(db, sql::GET_OFFER_DOCUMENT, id, &document)?;
     if change == Change::Nothing {
         return Ok((change, 0));
     }
@@ -344,11 +347,37 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
-/// A PUT of exactly the document that is stored changes nothing and publishes nothing.
-fn change_of(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<Change> {
+/// The change of a PUT, and the document to store. One of exactly the document that is stored changes nothing and publishes
+/// nothing.
+fn change_of<T: Document + Serialize>(
+    db: &impl Database,
+    sql: &str,
+    id: &str,
+    put: &T,
+) -> Result<(Change, String)> {
     let stored = db.query_first(sql, params![id])?;
-    let is_same = stored.as_ref().is_some_and(|row| row.text(0) == Ok(document));
-    Ok(Change::of(stored.is_some(), is_same))
+    let document = to_store(stored.as_ref(), put)?;
+    let is_same = stored
+        .as_ref()
+        .is_some_and(|row| row.text(0) == Ok(document.as_str()));
+    Ok((Change::of(stored.is_some(), is_same), document))
+}
+
+/// The document to store in place of the one in a row.
+fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<String> {
+    let document = json(put)?;
+    Ok(match stored {
+        Some(row) => keep_unknown::<T>(row.text(0)?, document),
+        None => document,
+    })
+}
+
+/// Reads a document that is put. One that the register repeats was accepted once, maybe from newer code.
+fn read<T: Document>(context: &Context<'_>, body: &str) -> Result<T> {
+    if context.is_repeat {
+        return serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()));
+    }
+    Ok(T::from_json(body)?)
 }
 
 /// Checks an offer as a PUT would, by one that is rolled back. The answer is the offer as it would be stored.

@@ -18,7 +18,7 @@ use domain::{
         listing::{self, Index, ListedOffer},
     },
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, log, params};
 
 /// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
 const PAGE: usize = 512;
@@ -30,14 +30,14 @@ const RENDER_BATCH: i64 = 20;
 /// no window exceeds 90 days. So the snapshot grows with the offers of a season and not with all there ever were.
 pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
 
-/// An internal failure with the id of the row that it is about.
-pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
-    match failure {
-        Failure::Internal(problem) => {
-            Failure::Internal(format!("{}: {problem}", row.text(0).unwrap_or_default()))
-        }
-        refused => refused,
-    }
+/// What was read of a row. One that this code cannot read, which newer code has written or a fault has damaged, is logged and
+/// left out, so that it does not stop the publication of the others.
+pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
+    read.inspect_err(|failure| {
+        let id = row.text(0).unwrap_or_default();
+        log::error("catalog", format_args!("{id} is not published: {failure}"));
+    })
+    .ok()
 }
 
 /// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any. Once there
@@ -131,13 +131,8 @@ impl ListingBuild {
     fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>> {
         let today = UtcDay::of_ms(self.now_ms).number();
         let rows = db.query(sql::LIST_LISTED_OFFERS, params![json(&ids)?, today])?;
-        rows.iter()
-            .filter_map(|row| {
-                listed_offer(row, self.now_ms)
-                    .map_err(|failure| in_row(failure, row))
-                    .transpose()
-            })
-            .collect()
+        let offer = |row| readable(listed_offer(row, self.now_ms), row).flatten();
+        Ok(rows.iter().filter_map(offer).collect())
     }
 
     /// Stores the listing, once no step is left, and marks which chunks are in use. Most listings change no chunk and write

@@ -2,7 +2,7 @@
 
 use super::{
     revisions::in_force,
-    snapshots::{RETENTION_MS, in_row},
+    snapshots::{RETENTION_MS, readable},
     sql,
 };
 use domain::{
@@ -33,19 +33,18 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
         return Ok(None);
     }
     Ok(Some(match slot.kind {
-        ShardKind::Advertisers => advertisers::build(slot, read(&rows, |row| advertiser(db, row))?),
-        ShardKind::Apps => apps::build(slot, read(&rows, app)?),
+        ShardKind::Advertisers => advertisers::build(slot, read(&rows, |row| advertiser(db, row))),
+        ShardKind::Apps => apps::build(slot, read(&rows, app)),
         ShardKind::Goals => {
             let kept_since_ms = now_ms.saturating_sub(RETENTION_MS);
-            let goals = read(&rows, |row| goal(row, kept_since_ms))?;
+            let goals = read(&rows, |row| goal(row, kept_since_ms));
             goals::build(slot, goals.into_iter().flatten().collect())
         }
     }))
 }
 
-fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<Vec<T>> {
-    let read = |row| read(row).map_err(|failure| in_row(failure, row));
-    rows.iter().map(read).collect()
+fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Vec<T> {
+    rows.iter().filter_map(|row| readable(read(row), row)).collect()
 }
 
 fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser> {

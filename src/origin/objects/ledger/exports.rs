@@ -46,7 +46,6 @@ pub const FACTS_CHANGED: ApiError = ApiError::new(
 
 /// The page's request.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct NewExport {
     query: Value,
     format: ExportFormat,

@@ -35,7 +35,6 @@ const TOO_MANY_KEYS: ApiError = ApiError::new(
 
 /// The operator's request for a new key.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct NewKey {
     label: String,
     #[serde(default)]

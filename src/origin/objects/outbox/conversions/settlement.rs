@@ -25,7 +25,6 @@ use crate::objects::outbox::{
 
 /// The body of an action of the operator.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SettleBody {
     reason: String,
     #[serde(default)]
@@ -58,7 +57,6 @@ impl SettleBody {
 
 /// The body of an action on many conversions.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SettleManyBody {
     filter: SettleFilter,
     reason: String,

@@ -1,0 +1,120 @@
+//! What newer code has stored: its members stay, and a row that this code cannot read stops nothing but itself.
+
+use serde_json::json;
+
+use crate::{Catalog, app, offer, with};
+use contract::catalog::{ChangeOwnApp, Command, OwnAppChange, Resource};
+use domain::model::{AppId, PublisherId};
+use platform::{database::Database, params};
+
+const APP: &str = "10000001";
+const OTHER: &str = "10000002";
+
+fn catalog() -> Catalog {
+    let catalog = Catalog::small();
+    catalog.put(Resource::App, APP, &app("acme"));
+    catalog.put(Resource::App, OTHER, &app("acme"));
+    catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
+    catalog.put(Resource::Offer, "o-2", &offer(&["g-2"]));
+    catalog
+}
+
+/// Puts a member that this code does not know into a stored document.
+fn add_member(catalog: &Catalog, table: &str, id: &str) {
+    let sql = format!(
+        "UPDATE {table} SET document = json_set(document, '$.of_tomorrow', json('[1]')) WHERE id = ?"
+    );
+    catalog.db.execute(&sql, params![id]).unwrap();
+}
+
+#[test]
+fn members_that_newer_code_has_stored_are_read_over_and_stay() {
+    let catalog = catalog();
+    let kinds = [
+        (
+            Resource::Publisher,
+            "publishers",
+            "acme",
+            json!({ "name": "Acme 2", "approved": true }),
+        ),
+        (
+            Resource::Advertiser,
+            "advertisers",
+            "northwind",
+            json!({ "name": "Adv 2" }),
+        ),
+        (
+            Resource::App,
+            "apps",
+            APP,
+            with(app("acme"), &json!({ "name": "App 2" })),
+        ),
+        (
+            Resource::Offer,
+            "offer_documents",
+            "o-1",
+            with(offer(&["g-1"]), &json!({ "name": "Offer 2" })),
+        ),
+    ];
+    for (resource, table, id, changed) in &kinds {
+        add_member(&catalog, table, id);
+        catalog.put(*resource, id, changed);
+        let stored = catalog.get(*resource, id);
+        assert_eq!(
+            (&stored["of_tomorrow"], &stored["name"]),
+            (&json!([1]), &changed["name"]),
+            "{stored}"
+        );
+        // A member that this code knows leaves with the PUT that leaves it out.
+        assert_eq!(
+            stored.get("callback").is_some(),
+            changed.get("callback").is_some(),
+            "{stored}"
+        );
+    }
+    let change = OwnAppChange::Document {
+        revision: catalog.rows(&format!("SELECT revision FROM apps WHERE id = '{APP}'"))[0]
+            .integer(0)
+            .unwrap(),
+        body: json!({ "name": "App 3" }).to_string(),
+    };
+    let change = ChangeOwnApp {
+        publisher_id: PublisherId::parse("acme").unwrap(),
+        app_id: AppId::parse(APP).unwrap(),
+        change,
+    };
+    catalog.send(Command::ChangeOwnApp(change)).unwrap();
+    let stored = catalog.get(Resource::App, APP);
+    assert_eq!(
+        (&stored["of_tomorrow"], &stored["name"]),
+        (&json!([1]), &json!("App 3"))
+    );
+    assert!(catalog.tracking().app(AppId::parse(APP).unwrap()).is_some());
+}
+
+#[test]
+fn a_row_that_this_code_cannot_read_stops_no_other() {
+    let catalog = catalog();
+    let break_it = |sql: &str| catalog.db.execute(sql, &[]).unwrap();
+    break_it(&format!(
+        "UPDATE apps SET document = json_set(document, '$.platform', 'watch') WHERE id = '{APP}'"
+    ));
+    break_it("UPDATE offers SET os = 99 WHERE id = 'o-1'");
+    let tracking = catalog.tracking();
+    assert!(tracking.app(AppId::parse(APP).unwrap()).is_none());
+    assert!(tracking.app(AppId::parse(OTHER).unwrap()).is_some());
+    assert!(tracking.goal("g-1").is_none() && tracking.goal("g-2").is_some());
+    assert_eq!(catalog.listed(), ["o-2"]);
+    // People's documents are as strict as before.
+    let refused = catalog.try_put(
+        Resource::App,
+        APP,
+        &with(app("acme"), &json!({ "of_tomorrow": 1 })),
+    );
+    assert!(refused.is_err(), "{refused:?}");
+    let nested = with(
+        app("acme"),
+        &json!({ "currency": { "name": "c", "per_usd": 1, "of_tomorrow": 1 } }),
+    );
+    assert!(catalog.try_put(Resource::App, APP, &nested).is_err());
+}
