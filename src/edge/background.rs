@@ -1,6 +1,6 @@
-//! Work that a click of the fast path leaves to do after its answer, in the lifetime of its request. `entry.js` asks for
-//! the tasks, waits, and calls [`run_task`]. The wait is in JavaScript, so that V8 compiles nothing of a task before the
-//! click is answered.
+//! Runs the work that a click of the fast path defers until after its answer, in the lifetime of its request.
+//! `entry.js` takes the tasks, waits, and calls [`run_task`]. JavaScript does the waiting, so that V8 compiles no code
+//! of a task before the click is answered.
 
 use std::panic::AssertUnwindSafe;
 
@@ -13,8 +13,8 @@ use worker::Env;
 use crate::{click_flush, isolate::Isolate, snapshots, tasks::Task};
 use platform::{log_panics, workers::Workers};
 
-/// Takes the tasks of the click that was just answered: for each the milliseconds to wait, and its number for
-/// [`run_task`].
+/// Takes the tasks of the click that was just answered. Each task is two numbers: the milliseconds to wait, and its id
+/// for [`run_task`].
 #[wasm_bindgen]
 pub fn take_tasks() -> Option<Vec<f64>> {
     let tasks = Isolate::existing()?.tasks.take();
@@ -24,7 +24,7 @@ pub fn take_tasks() -> Option<Vec<f64>> {
     (!tasks.is_empty()).then(|| numbers.collect())
 }
 
-/// Runs a task of [`take_tasks`] after its wait. A panic in it is logged.
+/// Runs a task of [`take_tasks`] after its wait. Logs a panic in the task.
 #[wasm_bindgen]
 pub fn run_task(env: Env, id: f64) -> Promise {
     let task = log_panics("background", async move {

@@ -1,6 +1,6 @@
-//! Benchmark builds only: `POST /v1/bench/report?publisher=…&times=…` makes a report several times in its ledger, which
-//! separates its time from the time of the call. `POST /v1/bench/uncounted` stops the isolate from counting clicks,
-//! which separates the time of a click from that of its count. The routes have no authentication and no rate limit.
+//! Benchmark builds only: `POST /v1/bench/report?publisher=…&times=…` makes a report several times within one call to
+//! its ledger, to measure it without the call. `POST /v1/bench/uncounted` stops the isolate from counting clicks, to
+//! measure a click without its count. The routes have no authentication and no rate limit.
 
 use std::{cell::Cell, time::Duration};
 

@@ -42,7 +42,7 @@ use platform::{
 
 /// The timeout of a click's call to the origin.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The lifetime of a short click id's record: a day longer than any postback of it is taken.
+/// The lifetime of a short click id's record: one day longer than its postbacks are accepted.
 const RECORD_KEPT_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 
 /// The parts of a request that a click's answer depends on. A missing header is empty.
@@ -50,7 +50,7 @@ pub struct ClickRequest<'r> {
     pub is_head: bool,
     /// From `CF-IPCountry` if that is trusted, else from `request.cf`. `entry.js` has the same rule.
     pub country: &'r str,
-    /// The values of [`user_agent::PURPOSES`], with spaces between them.
+    /// The values of the headers [`user_agent::PURPOSES`], separated by spaces.
     pub purposes: &'r str,
     pub user_agent: &'r str,
     pub query: &'r str,
@@ -67,7 +67,7 @@ pub struct Prepared<'t> {
     pub click_cap: Option<u32>,
 }
 
-/// The shards that have a click's app and its goal, if these are known.
+/// The shards of a click's app and goal. A shard may lack an unknown id.
 pub struct ClickShards {
     app_id: AppId,
     apps: Rc<CachedShard>,
@@ -75,7 +75,7 @@ pub struct ClickShards {
 }
 
 impl ClickShards {
-    /// The shards of a click, if the isolate holds them.
+    /// Returns a click's shards if the isolate holds both.
     pub fn held(isolate: &Isolate, parameters: &ClickParameters<'_>) -> Option<Self> {
         let manifest = isolate.manifest.get()?;
         let app_id = AppId::parse(&parameters.app)?;
@@ -90,7 +90,7 @@ impl ClickShards {
         })
     }
 
-    /// The shards of a click, both loaded at once if the isolate does not hold them.
+    /// Returns a click's shards. Loads them in parallel if the isolate does not hold them.
     async fn load(context: &RequestContext, parameters: &ClickParameters<'_>) -> Result<Self, ApiError> {
         let app_id = AppId::parse(&parameters.app).ok_or(UNKNOWN_APP)?;
         snapshots::current::<Manifest>(context).await?;
@@ -108,8 +108,8 @@ impl ClickShards {
     }
 }
 
-/// Decides a click from memory. Both paths begin here. The fast path continues only if the offer has no click cap; the
-/// ordinary path takes from it first.
+/// Decides a click from memory. Both paths begin here. If the offer has a click cap, the fast path stops here and the
+/// ordinary path takes from the cap first.
 ///
 /// # Errors
 /// The click is refused.
@@ -224,8 +224,8 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
     refuse(request, &refused.refusal, refused.fallback_url)
 }
 
-/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. What few
-/// clicks need is a trait object, so that V8 does not compile it for the first click.
+/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. The rare
+/// steps are trait objects, so that V8 does not compile them for the first click.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;

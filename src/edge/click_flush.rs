@@ -14,8 +14,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The calls of one round are spread over this time, so that no click waits for all of them. It is shorter than the
 /// interval of the rounds, so that an object has answered before its next batch.
 const SPREAD_MS: i64 = 800;
-/// The most attempts of one request that end with unanswered batches. Then a later click's request retries them, since
-/// the runtime ends a request's background work 30 seconds after its answer.
+/// Maximum failed rounds of one request. A later click's request then retries the batches, since the runtime ends a
+/// request's background work 30 seconds after its answer.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Counts a click that was answered.
@@ -38,7 +38,7 @@ pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
     });
 }
 
-/// Sends the due batches, unless another request has sent this one.
+/// Sends the due batches, unless another request has already sent this batch.
 pub async fn send_if_open(workers: &Workers, isolate: &Isolate, batch: u64) {
     let is_open = isolate.counts.borrow().is_open(batch);
     if is_open {
@@ -50,7 +50,7 @@ async fn pause(ms: i64) {
     Delay::from(Duration::from_millis(u64::try_from(ms).unwrap_or(0))).await;
 }
 
-/// Sends the due batches, and then those that became due meanwhile and have no other request to send them.
+/// Sends the due batches. Repeats for batches that became due meanwhile and that no other request will send.
 async fn send(workers: &Workers, isolate: &Isolate) {
     let mut attempts = 0;
     while attempts < MAX_ATTEMPTS {

@@ -19,9 +19,9 @@ pub struct Config {
     pub hosts: Hosts,
     /// `OFFERS_RATE`: the rate limit of the offers interface; `None` turns it off.
     pub offers_rate: Option<Rate>,
-    /// `TRUST_COUNTRY_HEADER`: prefer `CF-IPCountry` to `request.cf`. Only safe where no client can send that header.
+    /// `TRUST_COUNTRY_HEADER`: prefer `CF-IPCountry` to `request.cf`. Safe only if clients cannot send that header.
     pub trust_country_header: bool,
-    /// `REVALIDATE_SECONDS`: the interval at which an isolate asks for newer snapshots, here in milliseconds.
+    /// `REVALIDATE_SECONDS`: how often an isolate asks for newer snapshots. Here in milliseconds.
     pub revalidate_ms: i64,
     pub metrics_token: BearerToken,
     /// `CLICK_KEYS`.

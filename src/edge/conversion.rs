@@ -38,20 +38,20 @@ use platform::{
     runtime::now_ms,
 };
 
-/// The longest form in bytes. It has the parameters of an ordinary URL.
+/// Maximum bytes of a form. It has the same parameters as a query.
 const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
-/// Scripts send `json={}` or a multipart form beside a query that has everything. No conversion is lost by that.
+/// Scripts send `json={}` or a multipart form beside a complete query. Ignoring the body loses no conversion.
 const BODY_IGNORED: &str =
-    "the body was ignored, because it is no application/x-www-form-urlencoded; the query decided";
+    "the body was ignored because it is not application/x-www-form-urlencoded; only the query was read";
 const NOT_IN_THE_QUERY: ApiError = ApiError::new(
     415,
     "unsupported_media_type",
-    "the query has no click_id or no token, and the body is not application/x-www-form-urlencoded; send a form, or all parameters in the query",
+    "click_id or token is missing from the query, and the body is not application/x-www-form-urlencoded; send a form, or all parameters in the query",
 );
 /// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
-/// The longest time since an offer's shard was confirmed with which a goal that it does not have is refused for good.
+/// Maximum age of a shard's confirmation for a final refusal: a goal that the shard lacks may have been added since.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
 
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
@@ -64,7 +64,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     } else {
         Ok(None)
     };
-    // curl -d gives any body the type of a form.
+    // `curl -d` sends any body with the media type of a form.
     let (form, was_no_form) = match form {
         Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
         form => (form, false),
@@ -97,7 +97,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     answer
 }
 
-/// Whether a body is JSON, XML or a text without values, which no form is.
+/// True if a body is JSON, XML or a text without `=`. None of these is a form.
 fn is_other_document(text: &str) -> bool {
     let text = text.trim();
     if !text.is_empty() && !text.contains('=') {
@@ -113,12 +113,12 @@ async fn read_form(context: &RequestContext, request: &mut Request) -> Result<St
     let forms = context.isolate.pools.get(Pool::Forms);
     let _permit = forms.acquire_any(context.now_ms)?;
     let body = body::read(request, MAX_BODY).await;
-    // An unreadable form is an error of its parameters and not of JSON.
+    // An unreadable form is an invalid parameter, not invalid JSON.
     let body = body.map_err(|error| match error.status {
         400 => INVALID_PARAMETER.with_message(error.message),
         _ => error,
     })?;
-    // A reason may be in another encoding. Ids and statuses are ASCII, and any other is refused by its own rule.
+    // A reason may have another encoding. Ids and statuses must be ASCII, and their own checks refuse other characters.
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
@@ -142,7 +142,7 @@ async fn convert(
     if app.is_test() {
         return Ok(TEST_CLICK.into());
     }
-    // Refused by an answer, which has log fields: the operator must find whose postbacks are refused.
+    // An answer has log fields and an error has none: the operator must see whose postbacks are refused.
     let Some(token) = Token::verify(&context.isolate.config.token_keys, &postback.token) else {
         return Ok(Answer::from(INVALID_TOKEN));
     };
@@ -199,7 +199,7 @@ async fn convert(
     })
 }
 
-/// Refuses a token that is not valid any more. Its MAC was verified.
+/// Refuses a revoked token. The caller has verified its MAC.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
     let advertisers = shards::find(context, ShardQuery::Advertiser(&token.advertiser)).await?;
@@ -212,7 +212,8 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
     is_accepted.then_some(()).ok_or(INVALID_TOKEN)
 }
 
-/// The values of a click's offer and app now. Without its shards the outbox asks the catalog, so the postback does not fail.
+/// The current values of a click's offer and app. If their shards cannot be loaded, the outbox asks the catalog
+/// instead.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     let (apps, goals) = join(
         shards::find(context, ShardQuery::App(click.app)),

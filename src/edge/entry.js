@@ -5,7 +5,7 @@
 import { fairQueue } from "./fair_queue.js";
 import * as rust from "./index.js";
 
-// `fault` is there only in a build with the feature `faults`.
+// Only a build with the feature `faults` exports `fault`.
 const { fetch: ordinary, redirect, take_tasks, run_task, list_missing, adopt, page, fault } = rust;
 
 const CLICK = "/v2/tracking/click";
@@ -13,8 +13,8 @@ const OFFERS = "/v1/offer/api";
 // The longest body that is read before authentication, in bytes: enough for a filter of a few hundred values. Its
 // length must be known, since an unknown sender could otherwise keep a body of any size open on each connection.
 const MAX_BODY = 8_192;
-// The most clicks that read KV here at a time, and how long one waits for it. A cold click reads up to 150 KiB. Beyond that
-// the ordinary path, which shares what it loads, takes the click.
+// Maximum clicks that read KV here at a time, and the timeout of each. A cold click reads up to 150 KiB. Further clicks
+// take the ordinary path, where requests share their loads.
 const MAX_COLD_CLICKS = 8;
 const KV_TIMEOUT_MS = 1_000;
 let coldClicks = 0;
@@ -48,7 +48,7 @@ function click(request, env, ctx) {
   const header = (name) => headers.get(name) ?? "";
   // Reading `cf` parses it, so a local run, which trusts the header, avoids it.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
-  // `PURPOSES` in user_agent.rs.
+  // Keep equal to `PURPOSES` in user_agent.rs.
   const purposes = `${header("Purpose")} ${header("Sec-Purpose")} ${header("X-Purpose")} ${header("X-Moz")}`;
   // In the order of `FastRequest` in fast_path/click.rs.
   const parts = `${country}\n${purposes}\n${header("User-Agent")}\n${url}`;
@@ -87,7 +87,7 @@ async function runLater(env, ms, task) {
   await run_task(env, task);
 }
 
-// A click for which the isolate lacks values of KV: the pointer, then the shards that it names.
+// Answers a click for which the isolate lacks values from KV: first the pointer, then the shards that it names.
 async function coldClick(request, env, ctx, parts, missing) {
   coldClicks += 1;
   try {
@@ -107,7 +107,7 @@ async function coldClick(request, env, ctx, parts, missing) {
         return response;
       }
       const next = caught(() => list_missing(env, parts));
-      // A value that is still missing after it was read is damaged, or has no such id.
+      // A value that is still missing after it was read is damaged, or is a shard without the click's id.
       if (next === undefined || next.some((key) => keys.includes(key))) {
         break;
       }
@@ -119,7 +119,8 @@ async function coldClick(request, env, ctx, parts, missing) {
   return ordinaryPath(request, env, ctx);
 }
 
-// The values of keys, unless one is missing, late or cannot be read. The ordinary path logs it if it fails there, too.
+// Returns the values of these keys, or `undefined` if one is missing, late or unreadable. The ordinary path reads again
+// and logs.
 async function readValues(env, keys, cacheTtl, timeout) {
   try {
     const get = (key) => env.SNAPSHOTS.get(key, { type: "arrayBuffer", cacheTtl });

@@ -72,7 +72,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         // The origin counts and logs this request.
         return entry::handle(Box::pin(origin::pass_on(context, request, address.path))).await;
     }
-    // The method as it was sent, since `worker` takes an unknown method for GET.
+    // The method as it was sent: `worker` reads an unknown method as GET.
     let method = sent.method();
     let routed = find(ROUTES, &method, address.path, serves);
     let info = RequestInfo::new(&method, &routed, RouteName::None);

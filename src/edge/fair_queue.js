@@ -1,13 +1,13 @@
-// A fair queue for plain workerd under overload. It is enabled by FAIR_QUEUE=true and never on Cloudflare.
+// A fair queue for plain workerd under overload. FAIR_QUEUE=true enables it; Cloudflare never uses it.
 //
-// workerd polls its sockets and timers only when it has nothing else to do. Under overload, or when a client pipelines,
-// a connection's next request is there when its last one is answered, so workerd always has something to do: a few such
-// connections starve all others and every timer. So once MAX_STARTED requests have started without a timer firing, each
-// further request waits for a timer of its own. The first timer is set at half that number.
+// workerd polls its sockets and timers only when it is idle. Under overload, or when a client pipelines, a connection's
+// next request has arrived when its last one is answered, so workerd is never idle: a few such connections starve all
+// others and every timer. So once MAX_STARTED requests have started without a timer firing, each further request waits
+// for a timer of its own. The first timer is set at half that number.
 const MAX_STARTED = 32;
 // workerd polls sixteen sockets at a time and then serves their requests. If this many requests wait at the end of a
-// turn, workerd gets time to poll more, so that further connections are served. Waking a request that must wait again
-// costs 0.05 ms, in which no socket is polled. So each request of a turn adds three times that.
+// turn, workerd gets time to poll more sockets and so serves further connections. Waking a request that must wait again
+// costs 0.05 ms, during which no socket is polled. So each request of a turn adds three times that to the polling time.
 const MIN_WAITING = 64;
 const POLLING_MS_PER_REQUEST = 0.15;
 const MAX_POLLING_MS = 250;
@@ -41,7 +41,7 @@ async function queued(request, env, ctx, answer) {
   return answer(request, env, ctx);
 }
 
-// Of the requests whose timers fire together, the first begins the next turn for all.
+// When the timers of several requests fire together, the first request begins the next turn for all of them.
 async function nextTurn() {
   const own = turn;
   await scheduler.wait(0);

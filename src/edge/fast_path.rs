@@ -1,16 +1,15 @@
 //! The fast path: answers a click or a page of offers in one synchronous call from `entry.js`.
 //!
-//! On the ordinary path ([`crate::entry`]) they cost 50 % more than an answer from JavaScript, since each header, each
-//! value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few inputs
-//! of the answer and calls this module first.
+//! An answer from the ordinary path ([`crate::entry`]) costs 50 % more than one from JavaScript, since each header,
+//! each value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few
+//! inputs of the answer and calls this module first.
 //!
-//! Nothing here may wait. A request that must, or that must be refused, returns `None`
-//! uncounted and takes the ordinary path, so `None` is always correct. Both paths decide with the same `prepare`. If the
-//! decision comes to depend on another header, it must be added to the request here and in `entry.js`. A test sends the
-//! same requests on both paths.
+//! Nothing here may wait. A request that must wait or be refused returns `None` uncounted and takes the ordinary path,
+//! so `None` is always correct. Both paths decide with the same `prepare`. If the decision comes to depend on another
+//! header, it must be added to the request here and in `entry.js`. A test sends the same requests on both paths.
 //!
-//! [`background`](crate::background) does the work that a click leaves for after its answer. [`cold`] takes over the values of
-//! KV that an isolate lacks to answer a click, which `entry.js` reads.
+//! [`background`](crate::background) does the work that a click defers until after its answer. [`cold`] stores the
+//! values that an isolate lacks to answer a click and that `entry.js` reads from KV.
 
 mod click;
 mod cold;
@@ -26,7 +25,7 @@ use platform::{
     log, panics,
 };
 
-/// The isolate and the request's query, if the request is for this path.
+/// Returns the isolate and the request's query if the request is for this path.
 fn enter<'u>(url: &'u str, path: &str, interface: Interface) -> Option<(Rc<Isolate>, &'u str)> {
     let isolate = Isolate::existing()?;
     let address = Address::parse(url)?;

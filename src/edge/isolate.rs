@@ -1,7 +1,7 @@
 //! The memory of one isolate between requests: caches and counts. The runtime may discard it at any moment.
 //!
 //! No borrow is held across an `await`, where requests interleave. No request awaits another's future, since the
-//! runtime drops a task that another request wakes; requests share only finished values.
+//! runtime drops a task that another request wakes; requests share only values that are complete.
 
 use std::{
     cell::{Cell, RefCell},
@@ -35,18 +35,18 @@ use domain::{
 };
 use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_metrics, runtime, workers::Workers};
 
-/// The shards of goals, of apps and of advertisers, in bytes each. They hold all goals of 60,000 offers and all of 20,000
-/// apps. Each kind has its own, so that the goals that people click push out no app.
+/// Budgets for the shards of goals, apps and advertisers, in bytes. They hold all goals of 60,000 offers and all of
+/// 20,000 apps. Each kind has its own budget, so that goals that people click evict no app.
 const GOAL_BUDGET: usize = 20 << 20;
 const APP_BUDGET: usize = 10 << 20;
 const ADVERTISER_BUDGET: usize = 2 << 20;
-/// The cache of bodies, in bytes. It holds all bodies of 20,000 offers, which take 30 MB, since a new page needs any 20 of
-/// them. With the shards, the pages and the listing (10 MB for 200,000 offers, twice that during an update) the total
-/// stays below 96 MiB.
+/// The budget for offer bodies, in bytes. A new page may need any 20 bodies, so it holds those of 20,000 offers, which
+/// take 30 MB. With the shards, the pages and the listing (10 MB for 200,000 offers, twice that during an update) the
+/// total stays below 96 MiB.
 const CHUNK_BUDGET: usize = 32 << 20;
-/// The cache of rendered pages, in bytes. It is small, since a page is quickly rendered again from cached bodies.
+/// The budget for rendered pages, in bytes. It is small, since cached bodies are quickly rendered again.
 const PAGE_BUDGET: usize = 4 << 20;
-/// The age from which an isolate tells that its snapshot is old, in seconds.
+/// The age in seconds from which an isolate reports that its snapshot is old.
 const OLD_S: i64 = 600;
 
 pub struct Isolate {
@@ -60,11 +60,11 @@ pub struct Isolate {
     pub listing: SnapshotSlot<Selector>,
     /// The time of the last request for the pointer, in milliseconds.
     pub revalidated_at_ms: Cell<i64>,
-    /// The beginning of the last request for the pointer that was answered, in milliseconds.
+    /// The start of the last answered request for the pointer, in milliseconds.
     pub pointer_read_at_ms: Cell<i64>,
     /// Whether the last request for the pointer was answered.
     pub is_pointer_known: Cell<bool>,
-    /// The end of the lease of a request that reads the pointer and what it names.
+    /// The end of the lease of a request that reads the pointer and the snapshots that it names.
     pub revalidating_until_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
     pub pages: ByteCache<PageKey, RenderedPage>,
@@ -72,14 +72,14 @@ pub struct Isolate {
     pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
-    /// Offers whose click cap is spent, with the day and the revision of the offer.
+    /// Offers whose click cap is used up, with the UTC day and the offer's revision.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
-    /// The postbacks that are reported to their advertisers' objects.
+    /// Postbacks to be reported to their advertisers' objects.
     pub postbacks: PostbackQueue,
-    /// The work that the click that was just answered leaves to do.
+    /// The tasks that the click that was just answered has deferred.
     pub tasks: Tasks,
 }
 
@@ -88,9 +88,10 @@ pub struct SnapshotSlot<T> {
     value: RefCell<Option<Rc<T>>>,
     /// The time when the catalog last confirmed that this snapshot is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
-    /// The lease of the request that loads the first snapshot, during which others wait instead of loading their own.
+    /// The end of the lease of the request that loads the first snapshot. Until then others wait instead of loading it
+    /// too.
     pub loading_until_ms: Cell<i64>,
-    /// The time before which nobody loads again, after neither KV nor the catalog had a snapshot.
+    /// The time before which no request loads again, after neither KV nor the catalog had a snapshot.
     pub unavailable_until_ms: Cell<i64>,
 }
 
@@ -114,7 +115,7 @@ impl<T> SnapshotSlot<T> {
         self.value.borrow().is_none() && self.loading_until_ms.get() > now_ms
     }
 
-    /// Whether a load failed just now.
+    /// True if a load has just failed.
     pub fn is_unavailable(&self, now_ms: i64) -> bool {
         self.unavailable_until_ms.get() > now_ms
     }
@@ -134,7 +135,7 @@ impl<T> SnapshotSlot<T> {
     }
 
     /// Stores a value, unless `keeps` prefers the current one: another request may have stored a newer one while this
-    /// one waited. Returns the value that is then current.
+    /// request waited. Returns the value that is current afterwards.
     pub fn replace_unless(&self, value: T, keeps: impl FnOnce(&T, &T) -> bool) -> Rc<T> {
         let mut current = self.value.borrow_mut();
         match current.as_ref() {
@@ -149,7 +150,7 @@ thread_local! {
 }
 
 impl Isolate {
-    /// The shards of a kind that it holds.
+    /// Returns the store of this kind of shard.
     pub fn shards(&self, kind: ShardKind) -> &ShardStore {
         match kind {
             ShardKind::Advertisers => &self.advertisers,
@@ -164,17 +165,17 @@ impl Isolate {
             .any(|kind| self.shards(kind).size().1 > 0)
     }
 
-    /// Whether a request is reading the pointer and what it names.
+    /// True if a request is reading the pointer and the snapshots that it names.
     pub fn is_revalidating(&self, now_ms: i64) -> bool {
         self.revalidating_until_ms.get() > now_ms
     }
 
-    /// The isolate's memory, unless this is its first request.
+    /// Returns the isolate's memory, or `None` before its first request.
     pub fn existing() -> Option<Rc<Self>> {
         ISOLATE.with_borrow(Clone::clone)
     }
 
-    /// The isolate's memory. The first request reads the configuration and draws the randomness, which the runtime
+    /// Returns the isolate's memory. The first request reads the configuration and draws randomness, which the runtime
     /// provides only during a request.
     pub fn current(workers: &Workers) -> Result<Rc<Self>, String> {
         if let Some(isolate) = Self::existing() {
@@ -219,7 +220,7 @@ impl Isolate {
     fn counts(&self, now_ms: i64) -> Vec<Count> {
         let age_s = self.manifest.age_s(now_ms);
         let is_old = self.manifest.get().is_some() && age_s >= OLD_S;
-        // In whole steps, since each new number is told.
+        // Rounded down to whole steps, since each new number is reported.
         let age_s = if is_old { age_s - age_s % OLD_S } else { 0 };
         let mut counts = vec![
             (Figure::CLICKS_UNCOUNTED, "", self.counts.borrow().dropped()),
@@ -254,8 +255,8 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// Runs a task beyond the answer, in the request's lifetime. The task is a trait object, so that V8 compiles one function
-    /// for all of them.
+    /// Runs a task that may outlast the answer, within the request's lifetime. The task is a trait object, so that V8
+    /// compiles one function for all tasks.
     pub fn go_on(&self, task: impl Future<Output = ()> + 'static) {
         let task: LocalBoxFuture<'static, ()> = Box::pin(task);
         self.lifetime.wait_until(task);

@@ -1,8 +1,8 @@
 //! The edge Worker: HTTP handlers and the memory of one isolate. A handler parses a request, lets the domain decide,
 //! and carries out the decision.
 //!
-//! A click or a page of offers first takes the `fast_path`, one synchronous call from `entry.js`. Every other
-//! request, and each that must wait, takes the ordinary path in `entry`.
+//! A click or a page of offers first takes the `fast_path`, one synchronous call from `entry.js`. All other requests,
+//! and those that must wait, take the ordinary path in `entry`.
 
 pub mod config;
 pub mod limits;

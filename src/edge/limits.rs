@@ -12,25 +12,25 @@ use platform::{
     pools,
 };
 
-/// Longer than any wait for an object: 30 s for an outbox, and the delay of a timer.
+/// Longer than any wait for an object: 30 s for an outbox, plus a timer's delay.
 const LEASE_MS: i64 = MINUTE_MS;
 
-/// The share of one key in its publisher's queries. A key may ask every two seconds, so the share lets a key that asks
-/// too often receive its 429; it is not meant for many slow queries.
+/// The share of one key in its publisher's queries. A key may query every two seconds. The share only lets a key that
+/// queries too often receive its 429; it is not meant for many slow queries.
 pub const QUERIES_OF_KEY: usize = 16;
 
 pools! {
-    /// Postbacks that wait for the record of a short click id and for an app's outbox: 10 KB each, with the click, the
-    /// command and the runtime's own objects, are 2.5 MB. An app has half, so that its outboxes hold up no other app.
+    /// Postbacks that wait for the record of a short click id or for an app's outbox: 10 KB each, with the click, the
+    /// command and the runtime's own objects, are 2.5 MB. An app has half, so that its outboxes delay no other app.
     Conversions "conversion" = Limit { permits: 256, per_owner: 128, lease_ms: LEASE_MS };
-    /// Report queries that are being read, with an issued key that may be revoked: up to 256 KiB each are 16 MiB. A
+    /// Report queries that are being read. Their keys were issued but may be revoked. Up to 256 KiB each are 16 MiB. A
     /// publisher has half, since it may have 100 keys.
     Queries "query" = Limit { permits: 64, per_owner: 32, lease_ms: LEASE_MS };
     /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half: its ledger makes
     /// one report at a time, in about 10 ms for each million facts.
     Reports "report" = Limit { permits: 32, per_owner: 16, lease_ms: LEASE_MS };
-    /// Clicks that wait for a take from their offer's cap, or for the record of a short click id: 8 KB each are 4 MB.
-    /// An offer has a quarter: its counters object does about 500 takes a second.
+    /// Clicks that wait to take from their offer's cap, or for the record of a short click id: 8 KB each are 4 MB. An
+    /// offer has a quarter: its counters object does about 500 takes a second.
     Clicks "click" = Limit { permits: 512, per_owner: 128, lease_ms: LEASE_MS };
     /// Pages of offers that wait for bodies from KV: six chunks of about 64 KiB each are 24 MB. An app has half: its
     /// backend may send that many requests at once after a new listing, when nothing is cached.

@@ -102,7 +102,7 @@ async fn serve_test_offers(
     Ok(answer(request, &page, "private, max-age=0".into()))
 }
 
-/// The shard of the app that a request names.
+/// Returns the shard of the app that a request names.
 async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<CachedShard>, ApiError> {
     let app_id = body::header(request, APP_ID).unwrap_or_default();
     let app_id = AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?;
@@ -116,7 +116,7 @@ async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<
     }
 }
 
-/// The app of a request, from its headers.
+/// Returns the app of a request, from its headers.
 fn asking_app<'t>(apps: &'t CachedShard, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
     let header = |name| body::header(request, name).unwrap_or_default();
     authorize(apps, &header(APP_ID), &header("Pub-Key"), now_ms)
@@ -138,7 +138,7 @@ async fn serve(
     Ok(answer(request, &page, cache_control(&listing, context.now_ms)))
 }
 
-/// The page, or 304 to a `GET` that has it.
+/// Returns the page, or 304 to a `GET` whose sender has it.
 fn answer(request: &Request, page: &RenderedPage, cache_control: String) -> Answer {
     let known = body::header(request, "If-None-Match").unwrap_or_default();
     let answer = if request.method() != worker::Method::Post && lists(&known, &page.etag) {
@@ -158,7 +158,7 @@ pub fn cache_control(listing: &Selector, now_ms: i64) -> String {
     format!("private, max-age={max_age_s}")
 }
 
-/// Whether the rate limit would admit a request now. Takes no token.
+/// True if the rate limit would admit a request now. Takes no token.
 pub fn would_admit(isolate: &Isolate, app: AppId, now_ms: i64) -> bool {
     let rate = isolate.config.offers_rate;
     rate.is_none_or(|rate| isolate.rate_limiter.would_admit(rate, app, now_ms))
@@ -178,7 +178,7 @@ fn digest(request: &OffersRequest) -> u128 {
     hasher.digest128()
 }
 
-/// The app of a request, if its credentials are valid, from the shard of that app. A missing header is empty.
+/// Returns the app of a request from that app's shard, if the credentials are valid. A missing header is empty.
 pub fn authorize<'t>(
     apps: &'t CachedShard,
     app_id: &str,
@@ -214,7 +214,7 @@ pub struct PageRequest<'a> {
     request: &'a OffersRequest,
 }
 
-/// A page, or the need that it must wait for.
+/// A page from memory, or what it must wait for.
 pub enum Prepared<'a> {
     Ready(Rc<RenderedPage>),
     /// Bodies that are not cached.
@@ -237,7 +237,7 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    /// The page from memory: from the cache, or rendered from cached bodies. Both paths begin here.
+    /// Returns the page from memory: from the cache, or rendered from cached bodies. Both paths begin here.
     pub fn prepare(self, isolate: &Isolate) -> Prepared<'a> {
         let page = isolate.pages.get(&self.key).or_else(|| self.render(isolate));
         page.map_or(Prepared::NeedsBodies(self), Prepared::Ready)
@@ -296,7 +296,7 @@ impl<'a> PageRequest<'a> {
     }
 
     fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<RenderedPage> {
-        // In WebAssembly for the ordinary path, and in JavaScript for the fast path.
+        // Counted twice: the ordinary path has the body in WebAssembly, and the fast path in JavaScript.
         let size = 2 * body.len() + ENTRY_OVERHEAD;
         let page = RenderedPage {
             etag: page::etag(&body),

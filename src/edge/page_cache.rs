@@ -8,8 +8,8 @@ pub struct RenderedPage {
     pub etag: String,
     /// The build time of its listing as an HTTP date.
     pub last_modified: String,
-    /// ETag, `Last-Modified` and body as the fast path returns them, made at its first answer: copying the body for each
-    /// answer would take as long as finding it.
+    /// ETag, `Last-Modified` and body as the fast path returns them, converted once: copying the body for each answer
+    /// would take as long as finding it.
     #[cfg(target_arch = "wasm32")]
     pub in_javascript: std::cell::OnceCell<[wasm_bindgen::JsValue; 3]>,
 }
@@ -21,6 +21,6 @@ pub struct PageKey {
     pub listing: u64,
     pub app: AppId,
     pub app_revision: i64,
-    /// A hash of the request, which may itself have thousands of values.
+    /// A hash of the request, whose filters may have thousands of values.
     pub request: u128,
 }

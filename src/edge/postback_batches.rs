@@ -1,26 +1,26 @@
-//! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent a moment
-//! after its first postback came, so an isolate makes at most one batch for an advertiser in that time. All sizes have a
-//! bound: what is beyond one is counted, or forgotten.
+//! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent shortly
+//! after its first postback, so an isolate sends at most one batch for an advertiser in that time. All sizes are
+//! limited: a postback beyond a limit is only counted, or dropped.
 
 use std::collections::HashMap;
 
 use domain::model::AdvertiserId;
 
-/// Advertisers with a batch at most.
+/// Maximum advertisers with a batch.
 const MAX_ADVERTISERS: usize = 1_024;
-/// Postbacks of all batches at most. Of 4 KiB at most, they take 4 MiB.
+/// Maximum postbacks in all batches. At up to 4 KiB each they take 4 MiB.
 const MAX_ROWS: usize = 1_024;
-/// Tokens of a batch at most. Two are valid.
+/// Maximum tokens in a batch. Two can be valid at a time.
 const MAX_TOKENS: usize = 16;
 
-/// The batches, of rows of one kind.
+/// The batches of all advertisers.
 #[derive(Debug)]
 pub struct PostbackBatches<T> {
     batches: HashMap<AdvertiserId, Batch<T>>,
     rows: usize,
     max_rows_of_batch: usize,
     max_unsigned_of_batch: usize,
-    /// The time in milliseconds after which a batch that was not sent has no sender any more.
+    /// The time in milliseconds after which the sender of an unsent batch counts as lost.
     lease_ms: i64,
 }
 
@@ -29,16 +29,16 @@ pub struct Batch<T> {
     pub rows: Vec<T>,
     /// Rows of postbacks without an issued token.
     unsigned: usize,
-    /// Further postbacks that came.
+    /// The number of further postbacks, without rows.
     pub not_shown: u64,
-    /// The serials of the tokens that came, and when each last did. An advertiser has few.
+    /// The serials of the tokens in use, with the time of each one's last use. An advertiser has few.
     pub tokens: Vec<(i64, i64)>,
-    /// Until then a request is going to send it.
+    /// The time until which a request is responsible for sending it.
     sender_until_ms: i64,
 }
 
 impl<T> Batch<T> {
-    /// All postbacks that came.
+    /// The number of all postbacks, with and without rows.
     pub fn came(&self) -> u64 {
         let rows = u64::try_from(self.rows.len()).unwrap_or(u64::MAX);
         self.not_shown.saturating_add(rows)
@@ -56,7 +56,7 @@ impl<T> PostbackBatches<T> {
         }
     }
 
-    /// Adds a postback, whose row is made only if there is room for it. Those without an issued token have little. Returns
+    /// Adds a postback. Makes its row only if there is room; postbacks without an issued token have little. Returns
     /// whether the caller must send the batch.
     pub fn add(
         &mut self,
@@ -86,7 +86,7 @@ impl<T> PostbackBatches<T> {
         must_send
     }
 
-    /// Notes when a token of the advertiser came.
+    /// Records the use of an advertiser's token.
     pub fn use_token(&mut self, advertiser: &AdvertiserId, serial: i64, now_ms: i64) {
         let Some(batch) = self.batch(advertiser) else {
             return;
@@ -98,21 +98,21 @@ impl<T> PostbackBatches<T> {
         }
     }
 
-    /// Takes an advertiser's batch to send it.
+    /// Removes an advertiser's batch, to send it.
     pub fn take(&mut self, advertiser: &AdvertiserId) -> Option<Batch<T>> {
         let batch = self.batches.remove(advertiser)?;
         self.rows = self.rows.saturating_sub(batch.rows.len());
         Some(batch)
     }
 
-    /// Counts postbacks whose batch was not answered. The next batch of the advertiser has them.
+    /// Adds the postbacks of a batch that failed to the count of the advertiser's next batch.
     pub fn count_lost(&mut self, advertiser: &AdvertiserId, count: u64) {
         if let Some(batch) = self.batch(advertiser) {
             batch.not_shown = batch.not_shown.saturating_add(count);
         }
     }
 
-    /// The batch of an advertiser, which is begun if there is room.
+    /// Returns an advertiser's batch. Begins it if there is room.
     fn batch(&mut self, advertiser: &AdvertiserId) -> Option<&mut Batch<T>> {
         if !self.batches.contains_key(advertiser) {
             if self.batches.len() >= MAX_ADVERTISERS {

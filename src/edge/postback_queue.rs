@@ -1,4 +1,4 @@
-//! An isolate's memory for the batches of postbacks.
+//! An isolate's queue of postbacks to report to advertisers.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,20 +12,22 @@ use domain::{
     model::{AdvertiserId, OfferId, SECOND_MS},
 };
 
-/// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.
+/// A batch has lost its sender after this time: the runtime ends a request's background work 30 seconds after its
+/// answer.
 const LEASE_MS: i64 = 35 * SECOND_MS;
-/// The least time between two questions whose advertiser a postback is, in milliseconds: anybody who clicks has a click id.
+/// Minimum time in milliseconds between two look-ups of an advertiser. Anybody who clicks has a click id and can cause
+/// them.
 const LOOKUP_MS: i64 = SECOND_MS;
-/// Advertisers of offers that an isolate keeps.
+/// Maximum offers whose advertiser an isolate remembers.
 const MAX_KNOWN: usize = 1_024;
 
-/// The advertiser of an offer; or how many postbacks came before it was learned.
+/// The advertiser of an offer, or the number of postbacks that arrived before it was known.
 type KnownAdvertiser = Result<AdvertiserId, u64>;
 
-/// The batches that wait, and the advertisers of offers.
+/// The unsent batches, and the known advertisers of offers.
 pub struct PostbackQueue {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
-    /// By offers and the revisions of their terms.
+    /// By offer and revision of its terms.
     advertisers: RefCell<HashMap<(OfferId, i64), KnownAdvertiser>>,
     looked_up_ms: Cell<i64>,
 }
@@ -58,13 +60,13 @@ impl PostbackQueue {
             .add(advertiser, now_ms, is_unsigned, row)
     }
 
-    /// Notes that a token came, which was issued.
+    /// Records the use of an issued token.
     pub fn use_token(&self, token: &Token, now_ms: i64) {
         let mut batches = self.batches.borrow_mut();
         batches.use_token(&token.advertiser, token.serial.0, now_ms);
     }
 
-    /// Takes an advertiser's batch to send it.
+    /// Removes an advertiser's batch, to send it.
     pub fn take(&self, advertiser: &AdvertiserId) -> Option<PostbackBatch> {
         let batch = self.batches.borrow_mut().take(advertiser)?;
         Some(PostbackBatch {
@@ -74,7 +76,7 @@ impl PostbackQueue {
         })
     }
 
-    /// Counts the postbacks of a batch that was not answered, and keeps when its tokens came. The next batch has both.
+    /// Returns the counts and token times of a batch that failed to the queue. The advertiser's next batch has both.
     pub fn put_back(&self, advertiser: &AdvertiserId, came: u64, tokens: &[(i64, i64)]) {
         let mut batches = self.batches.borrow_mut();
         batches.count_lost(advertiser, came);
@@ -83,23 +85,23 @@ impl PostbackQueue {
         }
     }
 
-    /// The advertiser of an offer, if it was learned.
+    /// Returns the advertiser of an offer, if known.
     pub fn advertiser(&self, terms: &(OfferId, i64)) -> Option<AdvertiserId> {
         self.advertisers.borrow().get(terms)?.clone().ok()
     }
 
-    /// Keeps the advertiser of an offer. The postbacks that were counted for the offer before are the advertiser's.
+    /// Remembers an offer's advertiser. Moves the postbacks that were counted for the offer to the advertiser's batch.
     pub fn learn(&self, terms: &(OfferId, i64), advertiser: &AdvertiserId) {
         if let Some(Err(count)) = self.keep(terms, Ok(advertiser.clone())) {
             self.put_back(advertiser, count, &[]);
         }
     }
 
-    /// Counts a postback for an offer whose advertiser is not learned.
+    /// Counts a postback for an offer whose advertiser is unknown.
     pub fn count_unknown(&self, terms: &(OfferId, i64)) {
         match self.advertisers.borrow_mut().get_mut(terms) {
             Some(Err(count)) => return *count = count.saturating_add(1),
-            // It was learned while the catalog was asked.
+            // Another request learned it during the look-up.
             Some(Ok(advertiser)) => return self.put_back(advertiser, 1, &[]),
             None => {}
         }
@@ -114,7 +116,7 @@ impl PostbackQueue {
         advertisers.insert(terms.clone(), known)
     }
 
-    /// Whether the catalog may be asked now.
+    /// True if the catalog may be asked now.
     pub fn may_look_up(&self, now_ms: i64) -> bool {
         let is_due = now_ms >= self.looked_up_ms.get().saturating_add(LOOKUP_MS);
         if is_due {
@@ -136,7 +138,7 @@ mod tests {
         postbacks.count_unknown(&terms);
         postbacks.count_unknown(&terms);
         postbacks.learn(&terms, &advertiser);
-        // One that had begun to ask before.
+        // A request whose look-up had begun before.
         postbacks.count_unknown(&terms);
         assert_eq!(postbacks.advertiser(&terms), Some(advertiser.clone()));
         assert_eq!(postbacks.take(&advertiser).map(|batch| batch.not_shown), Some(3));

@@ -1,6 +1,6 @@
-//! Reports postbacks to their advertisers' objects (docs/DECISIONS.md, "Conversions"), after they were answered. No
-//! conversion waits for that or fails by it. Only a postback that is somebody's is reported: one whose click id opens, or
-//! whose token was issued, even if it was revoked since.
+//! Reports postbacks to their advertisers' objects after they were answered (docs/DECISIONS.md, "Conversions"). No
+//! conversion waits for this or fails because of it. A postback is reported only if its click id opens or its token was
+//! issued, even if the token has been revoked: otherwise it belongs to no advertiser.
 
 use std::{rc::Rc, time::Duration};
 
@@ -29,12 +29,12 @@ use platform::{
     ObjectCall, http::Answer, log, log_panics, panics::catch_panic, runtime::now_ms, workers::Workers,
 };
 
-/// How long postbacks gather before they are reported. An object takes a batch a second, so batches half a second apart from
-/// their time still arrive.
+/// The time for which postbacks gather before they are reported. An object takes one batch a second, so batches that
+/// are half a second early or late are still accepted.
 const GATHER: Duration = Duration::from_millis(1_500);
-/// The timeout of a batch, and of each question before it.
+/// The timeout of a batch, and of each look-up before it.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The runtime ends a request's background work 30 seconds after its answer.
+/// Maximum attempts of one request: the runtime ends its background work 30 seconds after its answer.
 const MAX_ATTEMPTS: usize = 2;
 
 /// A postback as it was sent.
@@ -48,7 +48,7 @@ pub struct RawPostback<'r> {
 /// The proofs of a postback that were found before it was answered.
 #[derive(Default)]
 pub struct Proof {
-    /// Its token, if that was issued.
+    /// Its token, if Signpost issued it.
     pub token: Option<Token>,
     pub click: Option<ProvenClick>,
 }
@@ -58,7 +58,7 @@ pub struct ProvenClick {
     app: AppId,
     shard: u8,
     nonce: Nonce,
-    /// Offer, goal and the revision of the offer's terms; none of a short click id.
+    /// Offer, goal and revision of the offer's terms. `None` for a short click id, whose record has them.
     offer: Option<(String, String, i64)>,
 }
 
@@ -80,12 +80,12 @@ impl ProvenClick {
         }
     }
 
-    /// Adds what the record of a short click id says.
+    /// Adds the offer from the record of a short click id.
     pub fn complete(&mut self, click: &Click<'_>) {
         self.offer.get_or_insert_with(|| offer_of(click));
     }
 
-    /// The terms that say whose offer it is.
+    /// Returns the offer and the revision of its terms, which determine the advertiser.
     fn terms(&self) -> Option<(OfferId, i64)> {
         let (offer, _, revision) = self.offer.as_ref()?;
         Some((OfferId::parse(offer)?, *revision))
@@ -96,7 +96,7 @@ fn offer_of(click: &Click<'_>) -> (String, String, i64) {
     (click.offer.to_string(), click.goal.to_string(), click.offer_terms)
 }
 
-/// Notes a postback that was answered, if it is somebody's.
+/// Records an answered postback, if it belongs to an advertiser.
 pub fn note(context: &RequestContext, sent: RawPostback<'_>, proof: Proof, answer: &Answer) {
     if let Err(panic) = catch_panic(|| try_note(context, sent, proof, answer)) {
         log::error("postbacks", panic);
@@ -118,7 +118,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
         isolate.postbacks.use_token(token, context.now_ms);
     }
     let by_token = proof.token.map(|token| token.advertiser);
-    // Only the advertiser of a click's offer is answered 200.
+    // Only the advertiser that owns the click's offer receives a 200.
     if answer.status() == 200
         && known.is_none()
         && let (Some(advertiser), Some(terms)) = (&by_token, &terms)
@@ -160,7 +160,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     }
 }
 
-/// Looks for the proofs that a refused postback has all the same.
+/// Searches a refused postback for a valid token and click id.
 fn prove(isolate: &Isolate, sent: RawPostback<'_>, proof: &mut Proof) {
     let found = candidates(sent.query, sent.form);
     let mut tokens = found.tokens.iter();
@@ -209,7 +209,7 @@ struct Owner {
     advertiser_id: AdvertiserId,
 }
 
-/// The advertiser whose offer was clicked. Without an answer the postback is left out.
+/// Finds the advertiser that owns the clicked offer. The postback is dropped if the catalog does not answer.
 async fn find_advertiser(
     workers: &Workers,
     isolate: &Isolate,
@@ -244,8 +244,8 @@ async fn find_advertiser(
     Some((advertiser, row))
 }
 
-/// Reports the postbacks of an advertiser once they have gathered. What was not answered is counted and reported again, as
-/// no further postback may come that would report it.
+/// Sends an advertiser's batch after postbacks have gathered. After a failure its postbacks are counted and sent again,
+/// since no further postback may arrive that would report them.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;

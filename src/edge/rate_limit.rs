@@ -1,5 +1,5 @@
 //! The rate limit of the offers interface (docs/DECISIONS.md, "Offers"): a token bucket for each app and isolate. It
-//! protects other apps on the machine from one app's loop. It is not a quota, since isolates do not share counts.
+//! protects the other apps of an isolate from one app's loop. It is not a quota, since isolates do not share counts.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -36,7 +36,7 @@ impl Rate {
     }
 }
 
-/// The buckets of one isolate. Only apps with valid credentials have one, so there are at most as many as apps.
+/// The buckets of one isolate. Only apps with valid credentials have a bucket, so there are at most as many as apps.
 #[derive(Default)]
 pub struct RateLimiter {
     buckets: RefCell<HashMap<AppId, Bucket>>,
@@ -48,7 +48,7 @@ struct Bucket {
 }
 
 impl RateLimiter {
-    /// Takes a token for a request, or refuses it.
+    /// Takes a token for a request. Refuses the request if there is none.
     pub fn admit(&self, rate: Rate, app: AppId, now_ms: i64) -> Result<(), ApiError> {
         self.with_tokens(rate, app, now_ms, |tokens| {
             if *tokens < 1.0 {
@@ -71,7 +71,7 @@ impl RateLimiter {
             tokens: rate.burst,
             filled_at_ms: now_ms,
         });
-        // An isolate's clock may step back, which refills nothing.
+        // An isolate's clock may step back. That refills nothing.
         let elapsed_ms = u32::try_from(now_ms.saturating_sub(bucket.filled_at_ms)).unwrap_or(0);
         bucket.tokens = (bucket.tokens + f64::from(elapsed_ms) * rate.per_second / 1_000.0).min(rate.burst);
         bucket.filled_at_ms = now_ms;

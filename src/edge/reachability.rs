@@ -1,4 +1,4 @@
-//! Detects an outage: several objects of a kind failed to answer in a row. A single one may just be busy or moving.
+//! Detects an outage: the objects of several owners failed in a row. A single object may just be busy or moving.
 
 use std::{
     cell::{Cell, RefCell},
@@ -7,12 +7,12 @@ use std::{
 
 use domain::model::{AppId, MINUTE_MS, PublisherId};
 
-/// Number of different owners whose objects must fail in a row.
+/// The number of different owners whose objects must fail in a row.
 const OWNERS: usize = 3;
-/// The time for which a failure counts, in milliseconds. Without it an outage would never end if no requests arrive.
+/// The time in milliseconds for which a failure counts. Otherwise an outage would never end while no requests arrive.
 const COUNTS_MS: i64 = MINUTE_MS;
 
-/// The owners whose objects failed since one last answered.
+/// The owners whose objects have failed since one last answered.
 #[derive(Debug, Default)]
 pub struct OutageDetector {
     owners: BTreeSet<String>,
@@ -99,7 +99,7 @@ mod tests {
         }
         assert!(outages.is_outage(COUNTS_MS));
         assert!(!outages.has_failed(COUNTS_MS + 1));
-        // They do not count together with new ones either.
+        // Nor do they count together with new ones.
         outages.note("d", false, COUNTS_MS + 1);
         assert!(outages.has_failed(COUNTS_MS + 1) && !outages.is_outage(COUNTS_MS + 1));
     }

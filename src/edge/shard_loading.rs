@@ -1,4 +1,4 @@
-//! Loads shards of the tracking snapshot from KV and from the catalog, and keeps the held ones up to date.
+//! Loads shards of the tracking snapshot from KV and from the catalog, and keeps the shards in memory up to date.
 
 use std::cell::Cell;
 
@@ -13,8 +13,8 @@ use domain::snapshot::{
 };
 use platform::{concurrent::each, log, published, runtime, workers::Workers};
 
-/// For how long KV may serve a shard from its cache, in seconds. Its key always has the same value; only a miss must not
-/// stay for long.
+/// The time for which KV may serve a shard from its cache, in seconds. A key's value never changes, but a cached miss
+/// must end soon.
 pub const SHARD_TTL_S: u64 = 3_600;
 
 /// Loads the shard of a slot that a manifest names.
@@ -24,13 +24,13 @@ pub async fn from_kv(
     slot: Slot,
     confirmed_at_ms: i64,
 ) -> Result<CachedShard, String> {
-    let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
+    let named = manifest.checksum(slot).ok_or("not in the manifest")?;
     let key = kv::shard_key(slot.kind, named);
     let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
-    open_named(manifest, slot, bytes.ok_or("it is not in KV")?, confirmed_at_ms)
+    open_named(manifest, slot, bytes.ok_or("not in KV")?, confirmed_at_ms)
 }
 
-/// Opens the shard of a slot, which must be the one that the manifest names.
+/// Opens the shard of a slot. Its checksum must be the manifest's.
 pub fn open_named(
     manifest: &Manifest,
     slot: Slot,
@@ -38,7 +38,7 @@ pub fn open_named(
     confirmed_at_ms: i64,
 ) -> Result<CachedShard, String> {
     if checksum(&bytes) != manifest.checksum(slot) {
-        return Err("its checksum is another".into());
+        return Err("checksum differs from the manifest's".into());
     }
     held(manifest, slot, bytes, confirmed_at_ms)
 }
@@ -47,7 +47,7 @@ pub fn open_named(
 pub async fn from_catalog(workers: &Workers, manifest: &Manifest, slot: Slot) -> Result<CachedShard, String> {
     let confirmed_at_ms = runtime::now_ms();
     let bytes = published::read_object(workers, &catalog::shard_path(slot)).await?;
-    let bytes = bytes.ok_or("the catalog has none")?;
+    let bytes = bytes.ok_or("not in the catalog")?;
     held(manifest, slot, bytes, confirmed_at_ms)
 }
 
@@ -66,8 +66,7 @@ fn held(
     })
 }
 
-/// Confirms the held shards that a pointer's manifest names, and loads the others anew. One that cannot be loaded stays as
-/// it is.
+/// Confirms the held shards that a manifest names, and reloads the others. A shard that cannot be loaded stays.
 pub async fn follow(workers: &Workers, isolate: &Isolate, manifest: &Manifest, confirmed_at_ms: i64) {
     for kind in ShardKind::ALL {
         follow_kind(workers, isolate.shards(kind), manifest, confirmed_at_ms).await;

@@ -1,4 +1,4 @@
-//! The shards of the tracking snapshot that the isolate holds, and the state of those that it loads.
+//! The shards of the tracking snapshot in the isolate, and the loads in progress.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,23 +11,23 @@ use platform::byte_cache::ByteCache;
 
 use crate::shared_loads::SharedLoads;
 
-/// The most shards of a kind that are loaded at a time: up to 72 KiB each, in JavaScript and in WebAssembly, are 9 MiB.
+/// Maximum concurrent loads of a kind: up to 72 KiB each, in JavaScript and in WebAssembly, are 9 MiB.
 const MAX_LOADS: usize = 128;
-/// The most that are loaded from the catalog at a time for ids that a shard does not have. The catalog is one object, and
-/// made-up ids must not keep it busy.
+/// Maximum concurrent loads from the catalog for ids that a shard lacks. The catalog is one object, and made-up ids
+/// must not keep it busy.
 const MAX_CHECKS: usize = 4;
-/// For how long an id counts as unknown after the catalog has sent the shard that would have it.
+/// The time for which an id counts as unknown after the catalog has sent its shard without it.
 const CHECKED_MS: i64 = 2_000;
 
 /// A shard in the isolate.
 pub struct CachedShard {
     pub shard: AnyShard,
     pub checksum: Option<u64>,
-    /// The version of the newest manifest that was known when the shard was loaded, or that has named it since.
+    /// The version of the newest manifest known when the shard was loaded, or of a later one that names it.
     pub version: Cell<u64>,
-    /// The time of that manifest's data, in milliseconds: the shard has every change before it.
+    /// The time of that manifest's data, in milliseconds: the shard includes every earlier change.
     pub as_of_ms: Cell<i64>,
-    /// When the catalog last confirmed that the shard is the newest, in milliseconds.
+    /// The time when the catalog last confirmed that the shard is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
 }
 
@@ -43,9 +43,9 @@ pub struct ShardStore {
     pub held: ByteCache<Slot, CachedShard>,
     /// Loads of shards that are not held.
     pub loads: SharedLoads<Slot, Rc<CachedShard>>,
-    /// Loads from the catalog, for ids that a shard does not have.
+    /// Loads from the catalog for ids that a held shard lacks.
     pub checks: SharedLoads<Slot, Rc<CachedShard>>,
-    /// Until when the catalog's answer about a slot holds, in milliseconds.
+    /// The time until which the catalog's answer about a slot is valid, in milliseconds.
     checked_until_ms: RefCell<HashMap<Slot, i64>>,
 }
 
@@ -65,12 +65,13 @@ impl ShardStore {
         self.held.get(&manifest.slot(self.kind, hash))
     }
 
-    /// The size of all held shards in bytes, and their number.
+    /// The total size of the held shards in bytes, and their number.
     pub fn size(&self) -> (usize, usize) {
         (self.held.size(), self.held.count())
     }
 
-    /// Keeps a shard, unless one at least as new is held by now: of a newer manifest, or of the same one and confirmed as late.
+    /// Stores a shard, unless the held one has a newer manifest, or the same manifest and a confirmation at least as
+    /// late.
     pub fn insert(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
         let age = |held: &CachedShard| (held.version.get(), held.confirmed_at_ms.get());
         if let Some(own) = self.held.get(&slot)
@@ -82,7 +83,7 @@ impl ShardStore {
         self.held.insert(slot, held, size)
     }
 
-    /// Whether the catalog has sent the shard of a slot just now.
+    /// True if the catalog has just sent the shard of this slot.
     pub fn is_checked(&self, slot: Slot, now_ms: i64) -> bool {
         let checked = self.checked_until_ms.borrow();
         checked.get(&slot).is_some_and(|until_ms| *until_ms > now_ms)

@@ -1,6 +1,6 @@
-//! Finds the shards that requests need (docs/ARCHITECTURE.md, "Snapshots"). A request uses the shard that the isolate holds,
-//! also while a newer one is loaded in the background. It waits only for a shard that is not held: for KV, and if that
-//! fails for the catalog. Then it is answered 503, and never as if the id were unknown.
+//! Finds the shards that requests need (docs/ARCHITECTURE.md, "Snapshots"). A request uses the held shard even while a
+//! newer one is loaded in the background. It waits only for a shard that is not held: for KV, and for the catalog if KV
+//! fails. If both fail it is answered 503, and never as if the id were unknown.
 
 use std::rc::Rc;
 
@@ -21,15 +21,15 @@ use domain::{
 };
 use platform::{catch_panics, log, published::POLL_INTERVAL, runtime, workers::Workers};
 
-/// The timeout for a shard's load, after which another request may load it.
+/// The time after which a load counts as lost, and another request may load the shard.
 const LOADING_MS: i64 = 10 * SECOND_MS;
-/// For how long a shard counts as unavailable after neither KV nor the catalog had it.
+/// The time for which a shard counts as unavailable after neither KV nor the catalog had it.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// Boxed, because several routes look for shards, and the module would have a copy of the search for each.
+/// Boxed: several routes look for shards, and the module would otherwise contain the search once for each.
 type Finding<'a> = LocalBoxFuture<'a, Result<Rc<CachedShard>, ApiError>>;
 
-/// What a request looks for in a shard.
+/// The id that a request looks up in a shard.
 #[derive(Clone, Copy)]
 pub enum ShardQuery<'r> {
     App(AppId),
@@ -63,7 +63,7 @@ impl ShardQuery<'_> {
     }
 }
 
-/// The shard that has an id if that is known, loaded first if it is not held.
+/// Returns the shard that an id belongs to, which may lack the id. Loads it if it is not held.
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
@@ -83,8 +83,8 @@ pub fn find<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<
     })
 }
 
-/// Finds a shard, and asks the catalog for it if it does not have the id. What KV says about new ids may be a minute old, or
-/// much older where the isolate was idle. While many unknown ids come, the catalog is not asked, and they count as unknown.
+/// Finds a shard, and asks the catalog if the shard lacks the id. KV's answer about new ids may be a minute old, or
+/// much older in an idle isolate. While many unknown ids arrive, the catalog is not asked, and they count as unknown.
 ///
 /// # Errors
 /// 503 if the shard cannot be loaded, or if too many requests wait for shards.
@@ -111,8 +111,8 @@ pub fn find_or_check<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) ->
     })
 }
 
-/// Loads a shard, or waits for the request that loads it already. A loaded shard is kept if it has what the request looks
-/// for, so that requests for unknown ids push no other shard out. `None` if too many are loaded.
+/// Loads a shard, or waits for the request that is loading it. Stores it only if it has the requested id, so that
+/// requests for unknown ids evict no shard. Returns `None` if too many loads are in progress.
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
@@ -150,8 +150,8 @@ async fn load_shared(
     outcome.map(Some).ok_or(common::UNAVAILABLE)
 }
 
-/// Loads a shard from KV; else the one that the pointer names by now; else from the catalog. A new manifest may have
-/// other slots, so the slot is returned, too.
+/// Loads a shard from KV; if that fails, the shard that the current pointer names; if that fails too, from the catalog.
+/// Also returns the slot, since a new manifest may have other slots.
 async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,

@@ -1,5 +1,5 @@
-//! Loads that requests share: one request loads a value, and others that need it wait for its outcome. They wait by timers
-//! of their own, since they may not await another request's future.
+//! Loads that requests share: one request loads a value, and others that need it wait for the outcome. They wait with
+//! their own timers, since a request may not await another's future.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -11,13 +11,13 @@ use std::{
 /// The load of one value.
 #[derive(Debug)]
 pub struct Load<V> {
-    /// When it counts as given up, or as failed no more, in milliseconds.
+    /// The time in milliseconds at which a load counts as lost, or a failure as over.
     until_ms: i64,
     outcome: OnceCell<Option<V>>,
 }
 
 impl<V> Load<V> {
-    /// The value, or `None` inside if it could not be loaded; `None` while the load is under way.
+    /// Returns `None` while the load is in progress, `Some(None)` if it failed, and else its value.
     pub fn outcome(&self) -> Option<Option<&V>> {
         self.outcome.get().map(Option::as_ref)
     }
@@ -27,7 +27,7 @@ impl<V> Load<V> {
     }
 }
 
-/// The loads that are under way or failed just now, by what is loaded.
+/// The loads that are in progress or have just failed, by key.
 #[derive(Debug)]
 pub struct SharedLoads<K, V> {
     loads: RefCell<HashMap<K, Rc<Load<V>>>>,
@@ -35,7 +35,7 @@ pub struct SharedLoads<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Clone> SharedLoads<K, V> {
-    /// `max` bounds the loads that last at a time.
+    /// `max` limits the concurrent loads.
     pub fn new(max: usize) -> Self {
         Self {
             loads: RefCell::default(),
@@ -43,13 +43,13 @@ impl<K: Copy + Eq + Hash, V: Clone> SharedLoads<K, V> {
         }
     }
 
-    /// The load that is under way, or that failed just now.
+    /// Returns the load of a key that is in progress or has just failed.
     pub fn get(&self, key: K, now_ms: i64) -> Option<Rc<Load<V>>> {
         let load = self.loads.borrow().get(&key).map(Rc::clone);
         load.filter(|load| load.lasts(now_ms))
     }
 
-    /// Begins a load that counts as given up after `lease_ms`; `None` if too many last.
+    /// Begins a load that counts as lost after `lease_ms`. Returns `None` if too many are in progress.
     pub fn begin(&self, key: K, now_ms: i64, lease_ms: i64) -> Option<Rc<Load<V>>> {
         let mut loads = self.loads.borrow_mut();
         loads.retain(|_, load| load.lasts(now_ms));
@@ -64,13 +64,13 @@ impl<K: Copy + Eq + Hash, V: Clone> SharedLoads<K, V> {
         Some(load)
     }
 
-    /// Ends a load. One that failed stays for `failed_ms`, so that the next requests do not try again at once.
+    /// Ends a load. A failed load stays for `failed_ms`, so that the next requests do not retry at once.
     pub fn end(&self, key: K, load: &Load<V>, outcome: Option<V>, now_ms: i64, failed_ms: i64) {
         let failed = outcome.is_none().then(|| Load {
             until_ms: now_ms.saturating_add(failed_ms),
             outcome: OnceCell::from(None),
         });
-        // Nobody else ends it.
+        // Only this request ends the load, so this cannot fail.
         let _ = load.outcome.set(outcome);
         let mut loads = self.loads.borrow_mut();
         match failed {

@@ -1,4 +1,4 @@
-//! The keys that check signed clicks. An isolate opens the click secrets of an app once and keeps the keys.
+//! The keys that check signed clicks. An isolate opens an app's click secrets once and keeps the keys.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -15,15 +15,15 @@ pub struct OpenedKeys {
 }
 
 struct Opened {
-    /// A change of the secrets, or of the key that seals them, seals afresh. Then they are opened anew.
+    /// Identifies the opened secrets: a change of the secrets, or of the key that seals them, gives another text.
     sealed: Vec<u8>,
     /// `None` if no key of the vault opens them.
     keys: Option<Rc<SigningKeys>>,
 }
 
 impl OpenedKeys {
-    /// The keys of an app with these sealed secrets. `None`, and a line in the log at the first time, if no key of the vault
-    /// opens them.
+    /// Returns the keys of an app with these sealed secrets. If no key of the vault opens them, returns `None` and logs
+    /// an error the first time.
     pub fn get(&self, vault: &Vault, app: &AppView<'_>, sealed: &[u8]) -> Option<Rc<SigningKeys>> {
         let mut of_apps = self.of_apps.borrow_mut();
         if let Some(known) = of_apps.get(&app.id)

@@ -1,6 +1,6 @@
 //! Loads the listing and the manifest of the tracking snapshot into the isolate (docs/ARCHITECTURE.md, "Snapshots"). A
-//! request is served from what is current while something newer is loaded in the background. Only a cold isolate waits: for
-//! KV, and if that fails once for the catalog. Then it answers 503. [`shards`](crate::shards) finds the shards.
+//! request uses the current snapshot while a newer one is loaded in the background. Only a cold isolate waits: for KV,
+//! and for the catalog if KV fails once. If both fail it answers 503. [`shards`](crate::shards) finds the shards.
 
 use std::rc::Rc;
 
@@ -27,32 +27,32 @@ use platform::{
     workers::Workers,
 };
 
-/// The longest time without a request for the pointer after which bodies of the listing may have left KV: they are
-/// deleted an hour after the listing left the pointer.
+/// The longest time without a request for the pointer for which the listing's bodies are surely in KV: they are deleted
+/// an hour after the listing leaves the pointer.
 pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
-/// The same for a replaced Pub-Key or a revoked token, which must end within two minutes: publishing takes seconds, and KV's
-/// cache 60 s.
+/// The same for credentials. A replaced Pub-Key or a revoked token must end within two minutes; publishing takes
+/// seconds and KV's cache 60 s.
 pub const CREDENTIALS_IDLE_MS: i64 = 50 * SECOND_MS;
 /// The lease of a load, after which another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// The longest use of an unconfirmed shard to check credentials, since a replaced Pub-Key or a revoked token must stop
-/// working.
+/// The longest time for which an unconfirmed shard may check credentials, since replaced Pub-Keys and revoked tokens
+/// must stop working.
 pub const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
-/// A snapshot that the pointer names, in an isolate.
+/// A kind of snapshot that the pointer names.
 pub trait Snapshot: Sized {
     const KIND: SnapshotKind;
     fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
     fn version(&self) -> u64;
     fn slot(isolate: &Isolate) -> &SnapshotSlot<Self>;
 
-    /// Takes the newest one that the pointer names and that can be read, unless the isolate has it.
+    /// Loads and stores the newest readable snapshot that the pointer names, unless the isolate has it.
     async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>>;
 
-    /// Loads what depends on one that was stored.
+    /// Loads the data that a stored snapshot refers to.
     async fn follow(workers: &Workers, isolate: &Isolate, stored: &Self);
 }
 
@@ -130,8 +130,8 @@ impl Snapshot for Selector {
     async fn follow(_: &Workers, _: &Isolate, _: &Self) {}
 }
 
-/// Stores a pointer's manifest, unless the isolate has a newer one: after a refresh it may be ahead of KV. Returns the one
-/// that it has then, and whether that is the pointer's.
+/// Stores a pointer's manifest, unless the isolate has a newer one: after a refresh the isolate may be ahead of KV.
+/// Returns the current manifest, and whether it is the pointer's.
 fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>, bool), Damage> {
     let slot = &isolate.manifest;
     let newest = Manifest::open(pointer.manifest.clone())?;
@@ -144,10 +144,11 @@ fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>,
     Ok((current, is_of_pointer))
 }
 
-/// Takes the manifest of a pointer that a cold isolate's click has read, unless another request has loaded one meanwhile.
+/// Stores the manifest of a pointer that a cold isolate's click has read, unless another request has stored one
+/// meanwhile.
 ///
 /// # Errors
-/// It is not a pointer with a manifest.
+/// The value is not a pointer with a valid manifest.
 pub fn adopt_first(isolate: &Isolate, value: &[u8], asked_at_ms: i64) -> Result<(), String> {
     if isolate.manifest.get().is_some() {
         return Ok(());
@@ -159,7 +160,7 @@ pub fn adopt_first(isolate: &Isolate, value: &[u8], asked_at_ms: i64) -> Result<
     Ok(())
 }
 
-/// The current snapshot. A cold isolate loads it first.
+/// Returns the current snapshot. A cold isolate loads it first.
 pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, ApiError> {
     if let Some(snapshot) = S::slot(&context.isolate).get() {
         revalidate_in_background(context);
@@ -168,8 +169,8 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     let starts = context.isolate.pools.get(Pool::Starts);
     let _permit = starts.acquire_any(context.now_ms)?;
     let slot = S::slot(&context.isolate);
-    // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of
-    // their own, since they may not await its future.
+    // Only one request loads, since several loads of many MB would not fit the isolate. The others poll with their own
+    // timers, since they may not await its future.
     while slot.is_loading(runtime::now_ms()) {
         Delay::from(published::POLL_INTERVAL).await;
     }
@@ -214,9 +215,9 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
     loaded
 }
 
-/// The current snapshot, revalidated first if the isolate has read no pointer for longer than `max_idle_ms`. Of requests
-/// that come together one reads it, and the others wait for it; if its sender gives up, the next one reads it. While KV
-/// does not answer, nobody waits again before the same time has passed.
+/// Returns the current snapshot, after a revalidation if the isolate has read no pointer for longer than `max_idle_ms`.
+/// One request reads the pointer and concurrent ones wait for it; if its sender gives up, the next one reads it. After
+/// a failed read, no request waits again before `max_idle_ms` has passed.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
     let is_longer_ago = |at_ms: i64| context.now_ms.saturating_sub(at_ms) > max_idle_ms;
@@ -276,7 +277,7 @@ fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
     slot.replace_unless(snapshot, |own, other| own.version() >= other.version())
 }
 
-/// Whether the manifest is recent enough to check credentials by the shards that it names.
+/// True if the manifest was confirmed recently enough to check credentials with its shards.
 pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
     now_ms.saturating_sub(isolate.manifest.confirmed_at_ms.get()) <= CREDENTIALS_VALID_MS
 }
@@ -286,7 +287,7 @@ pub fn is_due(isolate: &Isolate, now_ms: i64) -> bool {
     now_ms.saturating_sub(isolate.revalidated_at_ms.get()) >= isolate.config.revalidate_ms
 }
 
-/// Requests the pointer in the background, if that is due. If the runtime cuts this off, a later request tries again.
+/// Reads the pointer in the background, if that is due. If the runtime ends this early, a later request tries again.
 fn revalidate_in_background(context: &RequestContext) {
     let isolate = Rc::clone(&context.isolate);
     if !is_due(&isolate, context.now_ms) {
@@ -299,11 +300,11 @@ fn revalidate_in_background(context: &RequestContext) {
     }));
 }
 
-/// Reads the pointer, and then what it names and is held.
+/// Reads the pointer, and loads the newer snapshots and shards that the isolate should hold.
 pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
-    // Known only when the snapshots that it names are there: requests that come meanwhile wait for them.
+    // Set only after the named snapshots are loaded: requests that arrive in between wait for them.
     let is_known = match published::read_pointer(workers).await {
         Ok(Some(pointer)) => {
             if isolate.manifest.get().is_some() {
@@ -328,13 +329,13 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     isolate.revalidating_until_ms.set(0);
 }
 
-/// Reads the pointer, and then tells what the isolate counts, which can wait longer than a click.
+/// Reads the pointer. Then reports the isolate's counts, which can wait longer than a click.
 pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
     revalidate(workers, isolate).await;
     isolate_metrics::tell_if_due(workers).await;
 }
 
-/// Reads the pointer again for a request that did not find what the manifest names.
+/// Reads the pointer again, for a request that could not load a shard that the manifest names.
 pub async fn reread_pointer(workers: &Workers, isolate: &Isolate) {
     match published::read_pointer(workers).await {
         Ok(Some(pointer)) => drop(Manifest::adopt(workers, isolate, &pointer).await),
@@ -343,7 +344,7 @@ pub async fn reread_pointer(workers: &Workers, isolate: &Isolate) {
     }
 }
 
-/// A chunk of offer bodies, from the cache, from KV, or else from the catalog.
+/// Returns a chunk of offer bodies from the cache, from KV, or else from the catalog.
 pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc<Chunk>, ApiError> {
     if let Some(chunk) = isolate.chunks.get(&key.to_owned()) {
         return Ok(chunk);

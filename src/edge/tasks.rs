@@ -1,4 +1,4 @@
-//! The tasks that a click of the fast path leaves to do after its answer. [`background`](crate::background) runs them.
+//! The tasks that a click of the fast path defers until after its answer. [`background`](crate::background) runs them.
 
 use std::cell::RefCell;
 
@@ -9,8 +9,8 @@ use domain::tracking::click_counts::Duty;
 pub struct Task {
     /// In milliseconds.
     pub wait_ms: i64,
-    /// The number of the batch of counts to send, from 1, or [`REVALIDATE`](Self::REVALIDATE). JavaScript's numbers hold it,
-    /// since it is below 2^53.
+    /// The number of the batch of counts to send, from 1, or [`REVALIDATE`](Self::REVALIDATE). It is below 2^53, so
+    /// JavaScript represents it exactly.
     pub id: u64,
 }
 
@@ -18,7 +18,7 @@ impl Task {
     /// Reads the pointer, after the answer of the click.
     pub const REVALIDATE: Self = Self { wait_ms: 1, id: 0 };
 
-    /// The task of a click that has this part in sending its batch.
+    /// Returns the task of a click with this duty.
     pub fn of_duty(duty: Duty) -> Option<Self> {
         match duty {
             Duty::None => None,

@@ -13,7 +13,7 @@ pub struct EdgeTraffic {
     pub ordinary: Traffic,
     fast_redirects: Cell<u64>,
     fast_offers: Cell<u64>,
-    /// Clicks that the ordinary path redirected to their offer, without fallbacks.
+    /// Clicks that the ordinary path redirected to their offer. Excludes redirects to a fallback.
     redirects: Cell<u64>,
 }
 

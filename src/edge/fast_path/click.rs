@@ -16,8 +16,8 @@ use domain::{
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 
-/// The request as a string with one line for each part, since neither a URL nor a header contains a line break. A
-/// missing header is empty.
+/// The request as a string with one line for each part; neither a URL nor a header contains a line break. A missing
+/// header is empty.
 pub struct FastRequest<'r> {
     country: &'r str,
     purposes: &'r str,
@@ -39,7 +39,7 @@ impl<'r> FastRequest<'r> {
     }
 }
 
-/// Answers a `GET` request with its redirect URL and counts it, if it is a click that needs no waiting. `now_ms` is in
+/// Answers a `GET` request with its redirect URL and counts it, if it is a click that need not wait. `now_ms` is in
 /// milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn redirect(request: &str, now_ms: f64) -> Option<String> {

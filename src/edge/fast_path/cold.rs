@@ -1,8 +1,9 @@
-//! Prepares a cold isolate for the fast path of a click. `entry.js` reads from KV what the click needs: first the
-//! pointer, then the shards that it names. If one cannot be read, the ordinary path takes the click and asks the catalog.
+//! Prepares a cold isolate for the fast path of a click. `entry.js` reads the values that the click needs from KV:
+//! first the pointer, then the shards that it names. If a read fails, the ordinary path takes the click and asks the
+//! catalog.
 //!
-//! V8 compiles each function of WebAssembly when it is first called. The ordinary path reads KV by futures and promises,
-//! and compiling these takes longer than everything else that a first click does. Here no function waits.
+//! V8 compiles each WebAssembly function when it is first called. The ordinary path reads KV through futures and
+//! promises, and compiling these takes longer than the rest of a first click. Here no function waits.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
@@ -50,7 +51,7 @@ impl<'p> WantedShards<'p> {
         ]
     }
 
-    /// Whether a shard has the click's app or goal. Others are not kept, so that made-up ids push no shard out.
+    /// True if a shard has the click's app or goal. Other shards are not kept, so that made-up ids evict no shard.
     fn is_in(&self, shard: &AnyShard) -> bool {
         shard.app(self.app).is_some() || shard.goal(self.goal).is_some()
     }
@@ -60,8 +61,8 @@ fn key(manifest: &Manifest, slot: Slot) -> Option<String> {
     Some(kv::shard_key(slot.kind, manifest.checksum(slot)?))
 }
 
-/// The values of KV that the isolate lacks to answer a click: for how many seconds KV may serve them from its cache, and
-/// their keys. None if the request is no click, if nothing is missing, or if the ordinary path loads it.
+/// Lists the keys in KV that the isolate lacks to answer a click, after the number of seconds for which KV may cache
+/// them. Returns `None` if the request is not a click, if nothing is missing, or if the ordinary path loads it.
 #[wasm_bindgen]
 pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     if Isolate::existing().is_none() {
@@ -83,7 +84,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     let mut missing = vec![SHARD_TTL_S.to_string()];
     for slot in wanted.slots(&manifest) {
         let store = isolate.shards(slot.kind);
-        // A load that is under way, or that failed just now, is the ordinary path's.
+        // The ordinary path handles a load that is in progress or has just failed.
         if store.loads.get(slot, now_ms).is_some() {
             return None;
         }
@@ -94,7 +95,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     (missing.len() > 1).then_some(missing)
 }
 
-/// Takes over a value of KV for this click. `asked_at_ms` is the time when it was asked for, in milliseconds.
+/// Stores a value from KV for this click. `asked_at_ms` is the time of the request to KV in milliseconds.
 #[wasm_bindgen]
 pub fn adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: f64) {
     if let Err(error) = try_adopt(request, name, value, whole_ms(asked_at_ms)) {
@@ -113,9 +114,9 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     let wanted = WantedShards::parse(&parameters).ok_or("no app")?;
     let manifest = isolate.manifest.get().ok_or("no manifest")?;
     let mut slots = wanted.slots(&manifest).into_iter();
-    // A manifest that came meanwhile may name another shard; the ordinary path loads that one.
+    // A newer manifest that arrived during the read may name another shard. The ordinary path loads that one.
     let slot = slots.find(|slot| key(&manifest, *slot).as_deref() == Some(name));
-    let slot = slot.ok_or("it is named no more")?;
+    let slot = slot.ok_or("the manifest no longer names it")?;
     let held: CachedShard =
         shard_loading::open_named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
     if wanted.is_in(&held.shard) {

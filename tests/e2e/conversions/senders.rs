@@ -273,7 +273,7 @@ fn the_query_decides_beside_a_body_that_is_no_form() {
     ] {
         let refused = post(&query, "application/json", "{}").expect_error(415, "unsupported_media_type");
         assert!(
-            refused.body.contains("the query has no click_id or no token"),
+            refused.body.contains("click_id or token is missing from the query"),
             "{refused:?}"
         );
         post(&query, "application/json", "").expect_error(400, "missing_field");
