@@ -1,6 +1,6 @@
-//! Accounts of people: one account of each publisher, and one of the operator. A member signs in with a one-time
-//! [`invite`] the first time and with a passkey ([`webauthn`]) from then on. A [`session`] follows, and a [`role`] has
-//! its [`permission`]s. A browser may hold [sessions](browser_sessions) of several accounts.
+//! Accounts of people: one for each publisher, and one for the operator. A member first signs in with a one-time
+//! [`invite`] and from then on with a passkey ([`webauthn`]). A sign-in opens a [`session`]; the member's [`role`]
+//! decides its [`permission`]s. A browser may hold [sessions](browser_sessions) of several accounts.
 
 pub mod account;
 pub mod browser_sessions;

@@ -12,12 +12,12 @@
 //! Delivery:
 //! - [`schedule`]: the delays between the attempts of one callback;
 //! - [`delivery`]: decides from the result of an attempt what happens next;
-//! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: how many outboxes an app has, and which of them
-//!   keeps a conversion.
+//! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: the number of an app's outboxes, and the
+//! one that keeps a conversion.
 //!
 //! Tests:
-//! - [`tester`]: a callback that pays nothing, signed rightly or wrongly;
-//! - [`diagnosis`]: says what the URL and the answer to a test tell.
+//! - [`tester`]: a callback that pays nothing, with a valid or a wrong signature;
+//! - [`diagnosis`]: derives findings from the URL and from the answer to a test.
 
 pub mod check;
 pub mod delivery;

@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use super::ids::AccountId;
 use crate::model::{ApiError, PublisherId, parts};
 
-/// Refuses whoever has shown to belong to a suspended account. To anybody else it is like any other.
+/// Answers a caller that has proved to belong to a suspended account. Other callers cannot tell that it is suspended.
 pub const ACCOUNT_SUSPENDED: ApiError = ApiError::new(
     403,
     "account_suspended",
-    "the account is suspended: nobody can sign in to it until the operator admits it again",
+    "the account is suspended: nobody can sign in until the operator lifts the suspension",
 );
 
 /// Separates the hash of an account's id from every other hash.
@@ -42,12 +42,12 @@ impl AccountKind {
     }
 }
 
-/// An account. A publisher's has the publisher's id.
+/// An account. A publisher's account is identified by the publisher's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
     /// The account of this publisher.
     Publisher(PublisherId),
-    /// The only account of its kind.
+    /// The operator's account, of which there is one.
     Operator,
 }
 

@@ -1,5 +1,5 @@
-//! The sessions of one browser: their texts in one cookie, joined by `.`, the current one first. A browser is signed in to
-//! at most 4 accounts, with one session for each.
+//! The sessions of one browser: their texts in one cookie, joined by `.`, the current one first. A browser can be
+//! signed in to at most 4 accounts, with one session for each.
 
 use super::{
     account::{Account, AccountKind},
@@ -7,11 +7,11 @@ use super::{
 };
 use crate::model::MacKeys;
 
-/// The most accounts of a browser. A text has at most 136 bytes, so the cookie has about 550 of the 4,096 that browsers
-/// keep.
+/// Maximum accounts of a browser. A session's text has at most 136 bytes, so the cookie has about 550 of the 4,096
+/// bytes that browsers store.
 pub const MAX_ACCOUNTS: usize = 4;
 
-/// No text of a session has it.
+/// Does not occur in a session's text.
 const SEPARATOR: char = '.';
 
 /// A session that a browser holds. Only the account's object knows whether it is still open.
@@ -39,8 +39,8 @@ impl BrowserSession {
 pub struct BrowserSessions(Vec<BrowserSession>);
 
 impl BrowserSessions {
-    /// From the value of the cookie. It is taken as a whole: one with a text that is no session, with two of one account,
-    /// or with too many was not set here and has no sessions.
+    /// Parses the cookie's value. A value with an invalid text, with two sessions of one account, or with too many was
+    /// not set by Signpost, and yields no sessions at all.
     pub fn parse(keys: &MacKeys, kind: AccountKind, value: &str) -> Self {
         let mut sessions = Self::default();
         for token in value.split(SEPARATOR) {
@@ -71,8 +71,8 @@ impl BrowserSessions {
         self.0.iter().find(|session| session.account == *account)
     }
 
-    /// Makes a new session the current one. Returns those that the browser holds no longer: a former one of the same
-    /// account, and where there are too many the one that was current longest ago.
+    /// Makes a new session the current one. Returns the sessions that it displaces: an earlier one of the same account,
+    /// and beyond the limit the one that was current longest ago.
     pub fn open(&mut self, session: BrowserSession) -> Vec<BrowserSession> {
         let (mut left, mut kept): (Vec<_>, Vec<_>) = self
             .0
@@ -84,7 +84,7 @@ impl BrowserSessions {
         left
     }
 
-    /// Makes the session of an account the current one. False if there is none.
+    /// Makes the session of an account the current one. Returns false if the browser has none for it.
     pub fn switch(&mut self, account: &Account) -> bool {
         let Some(at) = self.0.iter().position(|session| session.account == *account) else {
             return false;
@@ -93,7 +93,7 @@ impl BrowserSessions {
         true
     }
 
-    /// Leaves the current session out, so that the one that was current before it takes its place.
+    /// Removes the current session. The one that was current before it becomes current again.
     pub fn leave_current(&mut self) {
         if !self.0.is_empty() {
             self.0.remove(0);

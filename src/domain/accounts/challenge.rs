@@ -1,6 +1,6 @@
-//! Challenges of WebAuthn ceremonies: the bytes of `wc_<purpose>_<account>_<expiry>_<random>_<mac>`. A challenge carries
-//! all that must be known about it, so issuing one writes nothing: strangers can ask for as many as they like. The MAC
-//! also covers a binding that is not part of the text, so that a challenge helps only the browser that it was issued to.
+//! Challenges of WebAuthn ceremonies: the bytes of `wc_<purpose>_<account>_<expiry>_<random>_<mac>`. A challenge
+//! contains everything needed to verify it, so issuing one writes nothing and strangers can request any number. The MAC
+//! also covers a binding that is not part of the text, so that only the browser that requested a challenge can use it.
 //! The account's object spends each challenge once, under its [`id`].
 
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ pub const LIFE_MS: i64 = 5 * MINUTE_MS;
 
 const PREFIX: &str = "wc_";
 const RANDOM: usize = 16;
-/// In place of the account's id while the account is not known.
+/// Stands for the account's id while the account is unknown.
 const NO_ACCOUNT: &str = "-";
 /// The longest challenge, in bytes: the prefix, a purpose of 12 bytes, an account's id of 24 digits, an expiry of 16
 /// digits and the random part in hexadecimal with a `_` between them, the MAC.
@@ -40,9 +40,9 @@ crate::named_values! {
 /// A challenge that was issued for a purpose and a binding, and has not expired. It may have been spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge {
-    /// `None` for a sign-in, in which only the passkey tells the account.
+    /// `None` for a sign-in, where only the passkey identifies the account.
     pub account: Option<AccountId>,
-    /// The account's object may forget the spent challenge then.
+    /// The time from which the account's object may forget that the challenge was spent.
     pub expires_at_ms: i64,
 }
 
@@ -102,7 +102,7 @@ pub fn id(challenge: &[u8]) -> CredentialHash {
     Sha256::digest(challenge).into()
 }
 
-/// The text under the MAC. The binding comes last and has a fixed length, so no text and binding look like others.
+/// The text under the MAC. The binding comes last and has a fixed length, so no two pairs of text and binding collide.
 fn bound(text: &str, binding: &CredentialHash) -> String {
     format!("{text}_{}", hex::encode(binding))
 }

@@ -1,6 +1,6 @@
 //! The cookies of the dashboard and the console. In production a name has the `__Host-` prefix, so that no other host
-//! and no plain HTTP can set the cookie. Locally only some browsers take that prefix over HTTP, so it is left out; the
-//! port is part of the name instead, since cookies of one host are shared by its ports.
+//! and no plain HTTP can set the cookie. Local runs omit the prefix, since only some browsers accept it over HTTP.
+//! Their names contain the port instead, since the ports of a host share its cookies.
 
 use super::{account::AccountKind, challenge, session};
 
@@ -25,8 +25,8 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// The cookie of a [browser's sessions](super::browser_sessions). The browser keeps it as long as a session can last;
-    /// the sessions' times end them earlier.
+    /// The cookie of a [browser's sessions](super::browser_sessions). The browser keeps it for the maximum life of a
+    /// session; idle sessions end earlier.
     pub fn sessions(kind: AccountKind, site: CookieSite) -> Self {
         Self::new(kind, site, "", session::LIFE_MS)
     }
@@ -73,8 +73,8 @@ impl Cookie {
         )
     }
 
-    /// The value of the cookie in a `Cookie` header; `None` if it is missing, empty, or there with two different values,
-    /// one of which somebody else must have set.
+    /// Returns the cookie's value in a `Cookie` header. Returns `None` if it is missing or empty, or appears with two
+    /// different values, one of which somebody else must have set.
     pub fn find<'h>(&self, header: &'h str) -> Option<&'h str> {
         let mut values = header.split(';').filter_map(|pair| {
             let (name, value) = pair.split_once('=')?;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{ApiError, DAY_MS, MacKeys};
 
-/// Unknown, spent and expired invites have one answer, so that it tells nothing about an invite.
+/// One answer for unknown, spent and expired invites, so that it reveals nothing about an invite.
 pub const UNKNOWN_INVITE: ApiError = ApiError::new(
     404,
     "unknown_invite",

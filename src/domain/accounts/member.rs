@@ -7,19 +7,19 @@ use crate::{
 };
 use unicode_security::skeleton;
 
-/// Also answers for the last admin of the operator's account.
+/// Also used for the last admin of the operator's account.
 pub const LAST_OWNER: ApiError = ApiError::new(
     409,
     "last_owner",
     "the account's last owner can neither leave nor take another role",
 );
 
-/// The names by which the audit calls others than members.
+/// Names by which the audit refers to non-members.
 const RESERVED: [&str; 2] = ["the operator", "a former member"];
 
 /// The longest name or label, in characters.
 pub const MAX_NAME: usize = 64;
-/// The bytes for each character of a text that is converted at all: entities and tags make it longer.
+/// Maximum input bytes for each character of the limit. HTML entities and tags make the input longer than the text.
 const INPUT_PER_CHARACTER: usize = 32;
 
 /// Parses the name of a member or the label of a key: a [line](parse_line) with 1 to 64 characters.
@@ -32,13 +32,13 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     {
         return Err(FieldError::new(
             path,
-            "must not be a name that the audit uses itself",
+            "must not be a name that the audit reserves",
         ));
     }
     Ok(name)
 }
 
-/// Reduces a name to its looks: without case and spaces, and with Latin letters for those that resemble them (Unicode TS #39).
+/// Reduces a name to its appearance: no case, no spaces, and Latin letters for similar ones (Unicode TS #39).
 fn look(name: &str) -> String {
     let latin = skeleton(name).collect::<String>().to_lowercase();
     let latin = skeleton(&latin).collect::<String>();
@@ -72,7 +72,7 @@ pub enum MemberChange {
     Remove(MemberId),
 }
 
-/// Checks that a change leaves the account a member with its highest role, if it has one now.
+/// Checks that the account keeps a member with its highest role after a change, if it has one now.
 pub fn check_last_owner(members: &[(MemberId, Role)], change: MemberChange) -> Result<(), ApiError> {
     let role_after = |id: MemberId, role: Role| match change {
         MemberChange::Remove(removed) if removed == id => None,

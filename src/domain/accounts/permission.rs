@@ -13,7 +13,7 @@ pub const ROLE_FORBIDS: ApiError = ApiError::new(
 pub const VERIFY_FIRST: ApiError = ApiError::new(
     403,
     "verify_first",
-    "confirm with your passkey first: this needs one within 5 minutes",
+    "confirm with your passkey first: this needs a confirmation in the last 5 minutes",
 );
 
 /// Whether a permission needs a passkey within the last 5 minutes.
@@ -41,8 +41,8 @@ macro_rules! permissions {
     };
 }
 
-// Secrets, keys, apps, members, sessions and passkeys need a fresh passkey, so that a stolen cookie alone reaches none of
-// them.
+// Secrets, keys, apps, members, sessions and passkeys need a fresh passkey, so that a stolen cookie alone gives access
+// to none of them.
 permissions! {
     /// Overview, reports, suggestions and exports.
     ViewFigures: Any, [Owner, Developer, Analyst, UserSupport];
@@ -52,9 +52,9 @@ permissions! {
     ManageReportKeys: Fresh, [Owner, Developer];
     /// See the Pub-Key itself.
     ViewPubKey: Fresh, [Owner, Developer];
-    /// Ask for a new Pub-Key, and see whether somebody has.
+    /// Request a new Pub-Key, and see pending requests for one.
     RequestPubKey: Any, [Owner, Developer];
-    /// See the names of the apps and what they are like.
+    /// See the names of the apps, their platforms and other basics.
     ListApps: Any, [Owner, Developer, Analyst, UserSupport];
     /// See an app's settings. No secret is among them.
     ViewApps: Any, [Owner, Developer];
@@ -66,13 +66,13 @@ permissions! {
     PreviewCallbacks: Any, [Owner, Developer];
     /// See what the users of apps are offered, and make tracking URLs.
     ViewOffers: Any, [Owner, Developer];
-    /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
+    /// See counts of rewards, their list and each one's history. An analyst sees only some of their fields.
     ViewActivity: Any, [Owner, Developer, Analyst, UserSupport];
-    /// Erase users, take along what is stored of them, and issue keys that do.
+    /// Erase users, export the data stored about them, and issue keys that can do both.
     ManageUsers: Fresh, [Owner];
     /// Send the callback of one reward again.
     ReplayReward: Any, [Owner, Developer, UserSupport];
-    /// See how a replay of many gets on, and stop it.
+    /// See the progress of a replay of many rewards, and stop it.
     FollowReplays: Any, [Owner, Developer];
     /// Send callbacks of many rewards again.
     ReplayManyRewards: Fresh, [Owner, Developer];
@@ -88,9 +88,10 @@ permissions! {
     EndOwnSessions: Fresh, Role::ALL;
     /// List the member's own passkeys.
     ViewOwnPasskeys: Any, Role::ALL;
-    /// Add and remove passkeys of one's own.
+    /// Add and remove the member's own passkeys.
     ManageOwnPasskeys: Fresh, Role::ALL;
-    /// Read publishers, offers, rewards and everything else that the operator has, without keys that are shown again.
+    /// Read all of the operator's data: publishers, offers, rewards and the rest. Excludes keys that can be shown
+    /// again.
     ViewStore: Any, [Admin, Support];
     /// See a publisher's Pub-Key.
     ViewPublisherKeys: Fresh, [Admin];
@@ -98,7 +99,7 @@ permissions! {
     ReplayAnyReward: Any, [Admin, Support];
     /// Send callbacks of many rewards again. Support may send at most 100 at a time.
     ReplayManyOfAnyApp: Fresh, [Admin, Support];
-    /// Change anything that the operator's token can.
+    /// Make any change that the operator's token allows.
     ManageStore: Fresh, [Admin];
 }
 

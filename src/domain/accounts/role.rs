@@ -20,7 +20,7 @@ crate::named_values! {
         UserSupport = "user_support",
         /// Does everything in the operator's account.
         Admin = "admin",
-        /// Reads what the operator has except Pub-Keys, and sends callbacks again.
+        /// Reads the operator's data except Pub-Keys, and sends callbacks again.
         Support = "support",
     }
 }
@@ -39,7 +39,7 @@ impl Role {
         }
     }
 
-    /// Whether it is the highest role of its account, which some member must always have.
+    /// True for the highest role of an account. At least one member must have it.
     pub const fn is_highest(self) -> bool {
         matches!(self, Self::Owner | Self::Admin)
     }

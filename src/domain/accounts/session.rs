@@ -9,33 +9,33 @@ use super::{
 };
 use crate::model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, MacKeys};
 
-/// Refuses a request whose session is missing, invalid or over.
+/// Refuses a request whose session is missing, invalid or expired.
 pub const NOT_SIGNED_IN: ApiError =
-    ApiError::new(401, "not_signed_in", "no valid session came with the request");
+    ApiError::new(401, "not_signed_in", "the request has no valid session");
 /// Refuses a sign-in to an account to which the browser is already signed in.
 pub const SESSION_OPEN: ApiError = ApiError::new(
     409,
     "session_open",
-    "this browser is signed in to the account already: sign out first",
+    "this browser is already signed in to the account: sign out first",
 );
 /// Refuses a request from a page of another account than the browser's current one.
 pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
     409,
     "account_switched",
-    "this browser has changed to another account: load the page again",
+    "this browser has switched to another account: reload the page",
 );
 
 /// A session ends this long after its last use.
 pub const IDLE_MS: i64 = 12 * HOUR_MS;
-/// A session ends this long after it began, however much it is used.
+/// A session ends this long after it began, even if it is in use.
 pub const LIFE_MS: i64 = 7 * DAY_MS;
 /// A passkey verifies its session for this long.
 pub const VERIFIED_MS: i64 = 5 * MINUTE_MS;
-/// The last use is stored at most this often, so that reading a page writes no row. A session may therefore end up to
-/// 10 minutes before its 12 idle hours are over.
+/// Minimum time between two stored uses, so that most page loads write no row. A session may therefore end up to 10
+/// minutes before its 12 idle hours are over.
 pub const SEEN_MS: i64 = 10 * MINUTE_MS;
 
-/// The most of a browser's name that is kept with a session or a passkey, in characters.
+/// Maximum characters of a browser's name that are stored with a session or a passkey.
 pub const MAX_USER_AGENT: usize = 200;
 
 const PREFIX: &str = "s";
@@ -51,13 +51,13 @@ pub fn verify(keys: &MacKeys, kind: AccountKind, presented: &str) -> Option<Acco
     signed_text::verify(keys, PREFIX, presented).filter(|account| account.kind() == kind)
 }
 
-/// The origin of a request with a session.
+/// What used a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {
     /// A person's action, which extends the session.
     Action,
-    /// A page's poll. An open page that nobody looks at must not keep its session.
+    /// A page's background poll. It does not extend the session, so that an unattended page loses it.
     Poll,
 }
 
@@ -73,13 +73,13 @@ pub struct SessionTimes {
 }
 
 impl SessionTimes {
-    /// The session ends then, unless it is used before.
+    /// The time at which the session ends, unless it is used before.
     pub fn ends_at_ms(&self) -> i64 {
         let idle = self.last_seen_at_ms.saturating_add(IDLE_MS);
         idle.min(self.created_at_ms.saturating_add(LIFE_MS))
     }
 
-    /// The session counts as verified until then.
+    /// The time until which the session counts as verified.
     pub fn verified_until_ms(&self) -> Option<i64> {
         self.verified_at_ms.map(|at| at.saturating_add(VERIFIED_MS))
     }
@@ -89,7 +89,7 @@ impl SessionTimes {
         self.verified_until_ms().is_some_and(|until| now_ms < until)
     }
 
-    /// Whether `now_ms` should be stored as the time of the last use.
+    /// True if `now_ms` should be stored as the time of the last use.
     pub fn should_store_seen(&self, now_ms: i64, session_use: SessionUse) -> bool {
         session_use == SessionUse::Action && now_ms >= self.last_seen_at_ms.saturating_add(SEEN_MS)
     }

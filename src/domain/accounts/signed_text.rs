@@ -1,6 +1,6 @@
-//! The form that invites and sessions share: `<prefix>_<kind>_<owner>_<random>_<mac>`. The MAC proves that the text was
-//! issued and names the account, so a Worker refuses junk without a call to an object. The MAC covers prefix and kind:
-//! a text of one sort never verifies as another.
+//! The form that invites and sessions share: `<prefix>_<kind>_<owner>_<random>_<mac>`. The MAC proves that Signpost
+//! issued the text and names the account, so a Worker refuses junk without calling an object. The MAC covers prefix and
+//! kind: a text of one kind never verifies as another.
 
 use super::account::Account;
 use crate::model::{

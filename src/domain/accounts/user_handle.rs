@@ -1,8 +1,8 @@
-//! The WebAuthn user handle: the account's id (12 bytes), the member's id (8 bytes) and a MAC (16 bytes). A passkey gives
-//! it back at a sign-in, before anything is known of the visitor. The MAC proves that it was issued, so a made-up handle
-//! wakes no account's object.
+//! The WebAuthn user handle: the account's id (12 bytes), the member's id (8 bytes) and a MAC (16 bytes). A passkey
+//! returns it at a sign-in, before anything else about the visitor is known. The MAC proves that Signpost issued it, so
+//! a made-up handle wakes no account's object.
 //!
-//! Passkeys keep their handle for years: a MAC key that signed handles must stay in the list of keys while they are used.
+//! Passkeys keep their handle for years, so a MAC key that signed handles must stay configured while they are in use.
 
 use super::ids::{AccountId, MemberId};
 use crate::model::{MacKeys, mac::lower_hex};

@@ -1,5 +1,5 @@
-//! Checks callback settings when they are saved. What was stored before a rule is still sent: [`Endpoint::parse`] alone reads
-//! it.
+//! Checks callback settings when they are saved. Settings stored before a rule existed are still used: to send a
+//! callback, [`Endpoint::parse`] alone reads them.
 
 use super::{
     fields::{Decimal, Fields, Status},
@@ -28,14 +28,14 @@ pub fn check(callback: &Callback) -> Result<(), FieldError> {
     let length = longest_url(&endpoint);
     if length > MAX_URL {
         return Err(problem(format!(
-            "must be at most {MAX_URL} bytes with every macro at its longest, and has {length}: name fewer fields, or use POST"
+            "must be at most {MAX_URL} bytes with every macro at its longest (now {length}): name fewer fields or use POST"
         )));
     }
     Ok(())
 }
 
-/// Checks that a receiver can tell one reward from another, and a reward from what pays nothing. A URL without macros and a
-/// POST have every field.
+/// Checks that a receiver can tell one reward from another, and rewards from reversals and notices. A URL without
+/// macros and a POST have every field.
 fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
     if endpoint.method() == CallbackMethod::Post || !endpoint.has_macros() {
         return Ok(());
@@ -50,7 +50,7 @@ fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
     }
     // The amounts are negative for a reversal and 0 for a notice.
     if !pays_only && !["status", "value", "payout"].into_iter().any(has) {
-        missing.push("{status}, {value} or {payout}, which tell a reward from what pays nothing");
+        missing.push("{status}, {value} or {payout}, to tell rewards from reversals and notices");
     }
     match missing.as_slice() {
         [] => Ok(()),
@@ -61,26 +61,26 @@ fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
     }
 }
 
-/// The length of the longest URL that is called, in bytes.
+/// The length in bytes of the longest URL that can result from the template.
 pub fn longest_url(endpoint: &Endpoint) -> usize {
     let length = |number| {
         let request = endpoint.request_with(&longest_fields(number), LATEST_S);
         request.url.len()
     };
     let without = length(None);
-    // The longest are together no longer than `MAX_CUSTOM_TOTAL`, so those count that the URL repeats most.
+    // Together the custom values have at most `MAX_CUSTOM_TOTAL`, so only those that the URL repeats most are counted.
     let mut added = [0, 1, 2, 3, 4].map(|number| length(Some(number)).saturating_sub(without));
     added.sort_unstable_by(|a, b| b.cmp(a));
     let most = added.into_iter().take(MAX_CUSTOM_TOTAL / MAX_CUSTOM);
     without.saturating_add(most.sum())
 }
 
-/// A callback with each field at its longest, of `c1` to `c5` only the one with this number, from 0.
+/// A callback with each field at its longest. Of `c1` to `c5` it has only the one with this number, from 0.
 ///
-/// In a click's values each character may be a `@`, which takes three bytes in a URL; ids of devices have none. Ids have 64
-/// letters, digits and `-`, a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6 decimals.
-/// `currency`, `goal_value` and `reason` are counted with a byte for each of their 50, 200 and 200 characters: a character
-/// may take 12, but then every URL without macros would be too long.
+/// In a click's values each character may be a `@`, which takes three bytes in a URL; device ids have none. Ids have 64
+/// letters, digits and `-`, and a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6
+/// decimals. `currency`, `goal_value` and `reason` are counted with one byte for each of their 50, 200 and 200
+/// characters. A character may take 12 bytes, but with that bound every URL without macros would be too long.
 fn longest_fields(number: Option<usize>) -> Fields {
     let rate = CurrencyRate {
         name: String::new(),

@@ -1,5 +1,5 @@
-//! Decides after an attempt whether its callback is delivered, retried, kept or dead, and what it means for the
-//! endpoint (docs/DECISIONS.md, "Completion callbacks"). The receiver decides by status, `Retry-After` and
+//! Decides after an attempt whether its callback is delivered, retried, kept or dead, and whether the endpoint works
+//! (docs/DECISIONS.md, "Completion callbacks"). The receiver controls this with status, `Retry-After` and
 //! `webhook-delivery`.
 
 use super::schedule::Schedule;
@@ -8,7 +8,7 @@ use crate::model::{DAY_MS, SECOND_MS, time::parse_http_date};
 /// The longest delay that `Retry-After` may ask for, in milliseconds, unless the scheduled one is longer.
 const MAX_RETRY_AFTER_MS: i64 = DAY_MS;
 
-/// The parts of a complete answer that decide. Header values are as received.
+/// The parts of a complete answer that the decision depends on. Header values are as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
     /// The HTTP status.

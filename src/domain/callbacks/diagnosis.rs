@@ -1,5 +1,5 @@
-//! The diagnosis of a callback: what its URL and the answer to a test tell, as findings with a code. The pages have the
-//! words (openapi-dashboard.yaml, "Finding").
+//! The diagnosis of a callback: findings about its URL and the answer to a test, each with a code. The pages have the
+//! texts (openapi-dashboard.yaml, "Finding").
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::model::placeholders::in_url;
 
-/// An answer after this time is slow, in milliseconds: callbacks wait for each other's answers.
+/// An answer is slow after this time, in milliseconds: slow answers delay the callbacks that follow.
 const SLOW_MS: i64 = 3_000;
 
 /// The most findings about macros and placeholders of a URL.
@@ -34,11 +34,11 @@ pub enum Severity {
 /// Something that a test or a URL shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The name under which the pages keep its text.
+    /// The code by which the pages find its text.
     pub code: &'static str,
     /// How urgent the finding is.
     pub severity: Severity,
-    /// The text that it is about: a placeholder, a status, a time.
+    /// The value that it refers to: a placeholder, a status, a time.
     pub subject: Option<String>,
 }
 
@@ -72,8 +72,8 @@ impl Finding {
 }
 
 crate::named_values! {
-    /// The reason why a test has no answer. Failures to connect have one, so that a test tells no closed port from a name
-    /// that does not exist.
+    /// The reason why a test has no answer. All failures to connect share one reason: a test must not distinguish a
+    /// closed port from a host that does not exist.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum NoAnswer {
@@ -83,15 +83,15 @@ crate::named_values! {
         Tls = "tls",
         /// No connection: the name does not resolve, or the host or its port does not answer.
         Unreachable = "unreachable",
-        /// The answer ended before its end.
+        /// The answer was cut off.
         BrokenAnswer = "broken_answer",
         /// The network guard refuses the URL.
         Forbidden = "forbidden",
     }
 }
 
-/// An attempt's error as a publisher sees it. The engine's words for a connection that failed are left out: they would tell a
-/// closed port from a host that does not exist.
+/// An attempt's error as a publisher sees it. The runtime's texts for failed connections are removed: they would
+/// distinguish a closed port from a host that does not exist.
 pub fn shown_error(logged: &str) -> &str {
     match logged.split_once(':') {
         Some(("no answer", _)) => "no answer",
@@ -100,7 +100,7 @@ pub fn shown_error(logged: &str) -> &str {
 }
 
 impl NoAnswer {
-    /// The reason by the cause that a call has for the log.
+    /// Returns the reason for a cause that a call has logged.
     pub fn of_cause(cause: &str) -> Self {
         match cause {
             "timeout" => Self::Timeout,
@@ -111,7 +111,7 @@ impl NoAnswer {
         }
     }
 
-    /// The reason by a status that Cloudflare's network answers in place of a receiver that it cannot reach.
+    /// Returns the reason for a status that Cloudflare's network answers in place of a receiver that it cannot reach.
     fn of_status(status: u16) -> Option<Self> {
         match status {
             520 => Some(Self::BrokenAnswer),
@@ -140,7 +140,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// The answer to a test, without those that the network gives in a receiver's place.
+/// Replaces an answer that Cloudflare's network gave in the receiver's place by its reason.
 pub fn outcome(answered: Result<Answer, NoAnswer>) -> Result<Answer, NoAnswer> {
     answered.and_then(|answer| NoAnswer::of_status(answer.status).map_or(Ok(answer), Err))
 }
@@ -169,7 +169,7 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The finding about a status. One that says that the request went to the wrong place says nothing about signatures.
+/// The finding about a status. If the status shows that the URL is wrong, it shows nothing about signatures.
 fn of_status(sign_with: SignWith, status: u16) -> Finding {
     let is_wrong = sign_with == SignWith::Wrong;
     let problem = |code| Finding::problem(code).about(status);
@@ -190,7 +190,7 @@ fn of_status(sign_with: SignWith, status: u16) -> Finding {
     }
 }
 
-/// Whether a body is an HTML page, as of a login or of a catch-all.
+/// True if a body is an HTML page, such as a login or a catch-all page.
 fn is_page(body: &str) -> bool {
     let body = body.trim_start_matches('\u{feff}').trim_start();
     let begins = |tag: &str| {
@@ -242,7 +242,7 @@ fn of_macros(endpoint: &Endpoint) -> Vec<Finding> {
     if !has("user_id") {
         findings.push(Finding::problem("no_user_id"));
     }
-    // With the legacy signature a parameter of its own carries it.
+    // With the legacy signature, its own parameter `token` carries the id.
     if !has("transaction_id") && !endpoint.has_legacy_md5() {
         findings.push(Finding::problem("no_transaction_id"));
     }

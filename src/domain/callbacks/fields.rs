@@ -67,7 +67,7 @@ pub struct Fields {
     /// Of a notice, the amount that is not paid, in the app's currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_value: Option<Decimal>,
-    /// The words of the advertiser or of the operator.
+    /// The reason given by the advertiser or the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -88,7 +88,7 @@ crate::named_values! {
     }
 }
 
-/// An amount as decimal text. A float could not hold the largest amounts, nor write every amount unchanged.
+/// An amount as decimal text. A float cannot represent the largest amounts or preserve every amount's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Decimal(String);
 

@@ -2,10 +2,10 @@
 //! when a URL is configured and again before each call, since rules and hosts may change in between. A fallback URL, to
 //! which users are redirected, has the same rules and a stricter port.
 //!
-//! It checks the URL and not the answer of DNS, because a Worker cannot resolve a name before it calls it, and a public
-//! name may resolve to a private address. The network covers that case. On Cloudflare, a Worker cannot reach a private
+//! It checks the URL and not DNS answers, because a Worker cannot resolve a name before it calls it, and a public name
+//! may resolve to a private address. The network covers that case. On Cloudflare, a Worker cannot reach a private
 //! network by name, and `global_fetch_strictly_public` routes a call into Signpost's own zone through its public
-//! address. Under workerd, the service that calls out has `network = (allow = ["public"])`, which refuses such answers.
+//! address. Under workerd, the service for outgoing calls has `network = (allow = ["public"])`, which blocks them.
 
 mod ranges;
 
@@ -83,8 +83,8 @@ impl Guard {
         Ok(url)
     }
 
-    /// Checks a configured fallback URL. Browsers open it, so in production it is on port 443 alone. Local runs allow the
-    /// ports of callbacks.
+    /// Checks a configured fallback URL. Browsers open it, so in production only port 443 is allowed. Local runs allow
+    /// the ports of callbacks.
     pub fn check_fallback(&self, text: &str) -> Result<(), String> {
         let url = self.parse(text)?;
         let port = url.port_or_known_default().unwrap_or_default();
@@ -126,7 +126,7 @@ impl Guard {
         let port = url.port_or_known_default().unwrap_or_default();
         if !self.allows_port(port) {
             return Err(format!(
-                "must be on port 443 or one from 1024 on that browsers do not block, not {port}"
+                "must be on port 443, or on a port from 1024 that browsers do not block, not {port}"
             ));
         }
         // The following rules read the parsed host, in which decimal, octal and hexadecimal addresses, full-width
@@ -170,14 +170,14 @@ impl Guard {
                     .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         };
         if name.len() > 253 || !name.split('.').all(label_is_proper) {
-            return Err(format!("must have a proper host name, not {name:?}"));
+            return Err(format!("must have a valid host name, not {name:?}"));
         }
         if let Some((private, source)) = PRIVATE_NAMES.iter().find(|(private, _)| is_within(name, private)) {
             if self.allow_private && *private == LOCALHOST {
                 return Ok(());
             }
             return Err(format!(
-                "must be on the public internet: {name} is not, by the name {private} ({source})"
+                "must be on the public internet: {name} is in the private domain {private} ({source})"
             ));
         }
         if !name.contains('.') {

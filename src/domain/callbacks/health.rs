@@ -4,7 +4,7 @@
 
 use crate::model::SECOND_MS;
 
-/// The most attempts of an outbox in flight at once: the number of connections that the platform gives one invocation.
+/// Maximum concurrent attempts of an outbox: the number of connections that the platform allows one invocation.
 pub const MAX_IN_FLIGHT: usize = 6;
 
 /// The number of failures in a row after which an endpoint counts as failing.

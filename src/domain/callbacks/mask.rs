@@ -1,10 +1,10 @@
-//! The forms in which a receiver may repeat a secret, all of which are masked.
+//! The forms in which a receiver may echo a secret. All of them are masked.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{masked_url, settings::Callback};
 
-/// All secrets of a callback in all of their forms, those in its URL too.
+/// All forms of a callback's secrets, including those in its URL.
 pub fn of_callback(callback: &Callback, longest: usize) -> Vec<String> {
     let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
     let secrets = [&callback.secret]
@@ -15,8 +15,8 @@ pub fn of_callback(callback: &Callback, longest: usize) -> Vec<String> {
     secrets.flat_map(|secret| forms(&secret, longest)).collect()
 }
 
-/// The secret as it was written, with and without its prefix; and each as URLs and as JSON of some languages write it. Forms
-/// longer than `longest` bytes are left out.
+/// The secret as written, with and without its prefix, and both in the encodings of URLs and of several languages'
+/// JSON. Omits forms longer than `longest` bytes.
 fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> + use<> {
     let texts = [secret, secret.trim_start_matches("whsec_")];
     let forms = texts.map(|text| {
@@ -37,7 +37,7 @@ fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> + use<> {
     seen.into_iter()
 }
 
-/// As most URL libraries encode it: without the characters that need no encoding.
+/// Form encoding as in most URL libraries: unreserved characters stay.
 fn form_encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -1,26 +1,27 @@
-//! Literal values in the query of a callback URL, such as an API key, are secrets of the receiver. They are masked in
-//! documents, which support reads and which are stored as they are, and put back where a masked document is sent.
+//! Masks literal values in the query of a callback URL. A value such as an API key is a secret of the receiver, but
+//! documents are shown to support and stored in plain text. When a masked document is sent back, the values are
+//! restored.
 
 use std::borrow::Cow;
 
 use super::settings::MASKED_SECRET;
 use crate::model::placeholders::has_any_macro;
 
-/// The shortest literal value that is masked wherever it appears, in bytes. A shorter one may be a common word.
+/// Minimum bytes of a literal value that is masked wherever it appears. A shorter value may be a common word.
 const SHORTEST: usize = 12;
 
-/// The URL with each literal value of its query masked, and each long literal part of a value that has macros.
+/// Masks each literal value of the URL's query, and each long literal part of a value with macros.
 pub fn masked(url: &str) -> String {
     with_pairs(url, |pair, _| masked_value(pair))
 }
 
-/// True if a value of the query is a mask, or has one.
+/// True if a value of the query contains a mask.
 pub fn has_mask(url: &str) -> bool {
     pairs(url).any(|pair| pair.value.contains(MASKED_SECRET))
 }
 
-/// Puts the values of a stored URL in the places of masks: that of the parameter with the same name, and of several with one
-/// name the same one in order. A mask without one stays.
+/// Replaces masks by the values of a stored URL. A value belongs to the parameter of the same name; repeated parameters
+/// match in order. A mask without a stored value stays.
 pub fn unmasked(url: &str, stored: &str) -> String {
     let with_name = |url, name| -> Vec<Pair<'_>> { pairs(url).filter(|pair| pair.name == name).collect() };
     with_pairs(url, |pair, before| {
@@ -32,7 +33,7 @@ pub fn unmasked(url: &str, stored: &str) -> String {
     })
 }
 
-/// The literal values that nobody else may see, as they are in the URL and decoded.
+/// The secret literal values, as written in the URL and decoded.
 pub fn secrets(url: &str) -> impl Iterator<Item = String> {
     let literals = pairs(url)
         .flat_map(|pair| parts(pair.value))
@@ -70,7 +71,8 @@ impl Part<'_> {
     }
 }
 
-/// Splits a value at its macros. A placeholder of other systems that was left in is shown, too, so that it is found.
+/// Splits a value at its macros. An unreplaced placeholder of another system is not a secret, so that people can see
+/// it.
 fn parts(value: &str) -> Vec<Part<'_>> {
     let part = |text, is_literal| Part { text, is_literal };
     let (mut parts, mut rest) = (Vec::new(), value);
@@ -83,7 +85,8 @@ fn parts(value: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Splits a text around its first `{…}`, percent-encoded or not: the text before it, itself, and the text after it.
+/// Splits a text around its first `{…}`, which may be percent-encoded: the text before it, the macro, the text after
+/// it.
 fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     let first = |text: &str, marks: [&str; 3]| {
         let found = marks
@@ -98,10 +101,10 @@ fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     Some((literal, text, after))
 }
 
-/// The value with what is secret masked; `None` if nothing is.
+/// Masks the secret parts of a value. Returns `None` if there are none.
 fn masked_value(pair: Pair<'_>) -> Option<String> {
     let parts = parts(pair.value);
-    // A short text without a name or beside a macro says what it is for.
+    // A short text is not masked if it has no name or stands beside a macro: it shows what the parameter is for.
     let is_all = pair.name.is_some() && parts.len() == 1 && !pair.value.is_empty();
     let is_masked = |part: &Part<'_>| part.is_secret() || (is_all && part.is_literal);
     parts.iter().any(is_masked).then(|| {
@@ -127,7 +130,7 @@ fn pairs(url: &str) -> impl Iterator<Item = Pair<'_>> {
     query.split('&').map(Pair::parse)
 }
 
-/// The URL with other values, where there is one. `other` is told how many parameters before it have the same name.
+/// Replaces values of a URL. `other` also gets the number of earlier parameters of the same name.
 fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String>) -> String {
     let Some((base, query, fragment)) = query(url) else {
         return url.to_owned();
@@ -191,7 +194,7 @@ mod tests {
         );
     }
 
-    /// Of several parameters with one name, each keeps its own value, and a list of another length keeps its masks.
+    /// Repeated parameters each keep their own value. If their number differs, the masks stay.
     #[test]
     fn masks_of_one_name_are_put_back_in_their_order() {
         let stored = "https://r.example/?k=first&u={user_id}&k=second";

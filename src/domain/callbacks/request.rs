@@ -22,16 +22,16 @@ use crate::model::{
 /// changes after it was signed does not verify.
 const NOT_IN_A_URL: &AsciiSet = &url_template::NOT_IN_A_URL.add(b' ').add(b'\'');
 
-/// The parameters that are added to every query. The operator's URL must not have them, because a receiver that finds
-/// one twice could verify one value and use the other.
+/// Parameters that are added to every query. A configured URL must not have them, because a receiver that finds one
+/// twice could verify one value and use the other.
 const RESERVED: [&str; 2] = ["ts", "signature"];
 /// Further parameters that are added with the legacy signature.
 const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 
-/// The most of an answer that the log keeps, in bytes.
+/// Maximum bytes of an answer that the log keeps.
 const MAX_LOGGED: usize = 1 << 10;
-/// The most of an answer to read for the log, in bytes. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret
-/// that the read limit cuts in two always lies in the part that is dropped.
+/// Maximum bytes of an answer that are read for the log. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret
+/// that the read limit splits always lies in the part that is dropped.
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
 /// The macros whose value could be empty or consist of dots.
@@ -103,7 +103,7 @@ impl Template {
         {
             return Err("may have macros in its path and query only".to_owned());
         }
-        // A URL parser also accepts `https:/host`, in which the first `://` may come anywhere later.
+        // A URL parser also accepts `https:/host`, where the first `://` may come later, for example in the query.
         if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
             return Err(NOT_HTTP.to_owned());
         }
@@ -118,7 +118,7 @@ impl Template {
         let added: &[&str] = if has_macros { &[] } else { &fields };
         for parameter in query.split('&') {
             let name = parameter.split('=').next().unwrap_or_default();
-            // A user could make the name `signature`.
+            // A user's value could turn the name into `signature`.
             if name.contains(braces) {
                 return Err("must not have a macro in the name of a parameter".to_owned());
             }
@@ -130,7 +130,7 @@ impl Template {
             let mut reserved = RESERVED.iter().chain(with_md5.iter().flatten()).chain(added);
             if let Some(reserved) = reserved.find(|reserved| reserved.eq_ignore_ascii_case(&name)) {
                 return Err(format!(
-                    "must not have a parameter {reserved}: it is added to what is sent"
+                    "must not have a parameter {reserved}: Signpost adds it"
                 ));
             }
         }
@@ -214,9 +214,9 @@ pub struct Endpoint {
     secret: Secret,
     previous: Option<Secret>,
     md5_secret: Option<Hidden<String>>,
-    /// All secrets in the forms of [`mask::forms`].
+    /// All secrets, in each form in which a receiver may echo them.
     secret_texts: Hidden<Vec<String>>,
-    /// The events of which it is told.
+    /// The events that it is told about.
     pub events: Events,
 }
 
@@ -276,7 +276,7 @@ impl Endpoint {
         self.method
     }
 
-    /// True if the URL has macros, and so names the fields that it wants.
+    /// True if the URL has macros. It then gets only the fields that they name.
     pub fn has_macros(&self) -> bool {
         self.template.has_macros()
     }
@@ -292,10 +292,10 @@ impl Endpoint {
         self.md5_secret.is_some()
     }
 
-    /// Returns the first KiB of a receiver's answer for the log, with secrets masked that the receiver may have echoed.
+    /// Returns the first KiB of a receiver's answer for the log. Secrets that the receiver echoed are masked.
     pub fn mask_for_log(&self, answer: &str) -> String {
         let mut logged = self.mask(answer);
-        // Drops as many bytes from the end as were read beyond `MAX_LOGGED`, because they may hold a part of a secret.
+        // Drops as many bytes at the end as were read beyond `MAX_LOGGED`, because they may hold part of a secret.
         let longest = logged
             .len()
             .saturating_sub(answer.len().saturating_sub(MAX_LOGGED));
@@ -305,7 +305,7 @@ impl Endpoint {
 
     /// Builds the request of an attempt at `timestamp`, in seconds since the Unix epoch.
     ///
-    /// A URL that is longer than any that is accepted when it is saved has no `reason`: a reward is worth more.
+    /// If the URL exceeds the limit that is checked when it is saved, `reason` is omitted: the reward matters more.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let request = self.request_with(fields, timestamp);
         if request.url.len() <= MAX_URL || fields.reason.is_none() {
@@ -318,7 +318,7 @@ impl Endpoint {
         self.request_with(&without, timestamp)
     }
 
-    /// The same, however long its URL is.
+    /// Builds the request without a limit for the URL.
     pub(super) fn request_with(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
         match self.method {
@@ -367,7 +367,7 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint with the secrets that a test signs with. All secrets stay masked.
+    /// The same endpoint, signing with the secrets that a test chose. All secrets stay masked.
     pub(super) fn signing_with(&self, sign_with: SignWith, random: &[u8; 32]) -> Self {
         let mut endpoint = self.clone();
         if sign_with != SignWith::Both {

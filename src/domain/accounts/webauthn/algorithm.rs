@@ -1,6 +1,6 @@
 //! The signature algorithms that passkeys may use.
 
-/// An algorithm of the COSE registry. ES256 is what nearly every authenticator has; Windows needs RS256.
+/// An algorithm of the COSE registry. Nearly every authenticator supports ES256; Windows needs RS256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
@@ -24,7 +24,7 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm with this COSE number; `None` if it is not one of ours.
+    /// Returns the algorithm with this COSE number, or `None` if Signpost does not support it.
     pub fn from_cose(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.cose() == number)
     }

@@ -51,7 +51,7 @@ pub struct StoredCredential<'a> {
     pub is_backup_eligible: bool,
 }
 
-/// A checked assertion, to be believed once WebCrypto has verified its signature.
+/// A checked assertion. It is trusted only after WebCrypto has verified its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToVerify {
     /// The algorithm of the key.
@@ -99,8 +99,8 @@ impl Assertion {
         self.user_handle.as_deref()
     }
 
-    /// Checks the answer by the credential that is stored under its id. The [`Challenge`] proves that the caller has
-    /// verified the one that was [answered](Self::challenge).
+    /// Checks the answer against the credential that is stored under its id. The [`Challenge`] proves that the caller
+    /// has verified the [answered](Self::challenge) one.
     pub fn check(
         &self,
         party: &RelyingParty,

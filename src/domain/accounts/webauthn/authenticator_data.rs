@@ -1,4 +1,4 @@
-//! Authenticator data (section 6.1): the authenticator's word on the ceremony.
+//! Authenticator data (section 6.1): the authenticator's statement about the ceremony.
 
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ const BACKED_UP: u8 = 1 << 4;
 const ATTESTED_CREDENTIAL: u8 = 1 << 6;
 const EXTENSIONS: u8 = 1 << 7;
 
-/// Parsed authenticator data. Extensions are skipped: none is asked for, and some authenticators add theirs all the same.
+/// Parsed authenticator data. Extensions are skipped: some authenticators add them even though none is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthenticatorData<'a> {
     rp_id_hash: &'a [u8; 32],
@@ -33,7 +33,7 @@ pub struct AttestedCredential<'a> {
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// `None` unless the bytes are exactly authenticator data, with a key that may be used.
+    /// Returns `None` unless the bytes are exactly one authenticator data with an acceptable key.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (rp_id_hash, rest) = bytes.split_first_chunk()?;
         let (&flags, rest) = rest.split_first()?;
@@ -76,12 +76,12 @@ impl<'a> AuthenticatorData<'a> {
         }
     }
 
-    /// Whether the credential may be copied to other devices. It stays as it was registered.
+    /// True if the credential may be copied to other devices. This never changes after the registration.
     pub const fn is_backup_eligible(&self) -> bool {
         self.has(BACKUP_ELIGIBLE)
     }
 
-    /// Whether the credential is copied at present.
+    /// True if the credential is currently copied to other devices.
     pub const fn is_backed_up(&self) -> bool {
         self.has(BACKED_UP)
     }

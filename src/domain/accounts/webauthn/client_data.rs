@@ -1,4 +1,4 @@
-//! Client data: the browser's word on the ceremony, which the authenticator signs.
+//! Client data: the browser's statement about the ceremony, which the authenticator signs.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -6,10 +6,10 @@ use super::{base64url, error::PasskeyError, relying_party::RelyingParty};
 
 /// The longest client data, in bytes. Ours have about 400; browsers may add members.
 const MAX_CLIENT_DATA: usize = 2_048;
-/// The longest challenge, in bytes; longer than each that is issued.
+/// Maximum bytes of a challenge. Issued challenges are shorter.
 const MAX_CHALLENGE: usize = 256;
 
-/// The ceremony that the client data are of.
+/// The ceremony that client data belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceremony {
     Create,
@@ -25,7 +25,7 @@ impl Ceremony {
     }
 }
 
-/// Client data with the bytes that they were parsed from. Unknown members are ignored, as WebAuthn demands.
+/// Client data with the bytes that they were parsed from. Unknown members are ignored, as WebAuthn requires.
 #[derive(Clone, Debug)]
 pub struct ClientData {
     json: Vec<u8>,
@@ -61,12 +61,12 @@ impl ClientData {
         &self.json
     }
 
-    /// The challenge that the browser says it answered.
+    /// The challenge that the browser claims to have answered.
     pub fn challenge(&self) -> &[u8] {
         &self.challenge
     }
 
-    /// Checks ceremony and origin. The challenge is verified by then.
+    /// Checks ceremony and origin. The caller has already verified the challenge.
     pub fn check(&self, ceremony: Ceremony, party: &RelyingParty) -> Result<(), PasskeyError> {
         let members = &self.members;
         if members.r#type != ceremony.as_str() {

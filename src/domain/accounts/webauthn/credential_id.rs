@@ -14,8 +14,8 @@ pub fn parse(id: &str) -> Result<Vec<u8>, PasskeyError> {
     is_allowed.then_some(id).ok_or(PasskeyError::CredentialId)
 }
 
-/// The id by which people and addresses name a stored credential: 8 bytes of its hash, since its own id may have 1,023.
-/// Two of a member's 20 share one with a probability of 20^2 / 2^65 < 10^-16.
+/// The short id of a credential for people and URLs: 8 bytes of its hash, since its own id may have 1,023 bytes. Two of
+/// a member's 20 credentials share one with a probability of 20^2 / 2^65 < 10^-16.
 pub fn short(credential_id: &[u8]) -> String {
     let hash: [u8; 32] = Sha256::digest(credential_id).into();
     hex::encode(hash.first_chunk::<8>().copied().unwrap_or_default())

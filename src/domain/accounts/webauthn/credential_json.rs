@@ -1,4 +1,4 @@
-//! The JSON of a public key credential, which both ceremonies answer with.
+//! The JSON of a public key credential, which is the answer in both ceremonies.
 
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -15,7 +15,7 @@ struct CredentialJson<R> {
     response: R,
 }
 
-/// The credential's id, which the JSON has twice, and its response.
+/// Returns the credential's id, which appears twice in the JSON, and its response.
 pub fn parse<R: DeserializeOwned>(json: &str) -> Result<(Vec<u8>, R), PasskeyError> {
     if json.len() > MAX_JSON {
         return Err(PasskeyError::TooLong);

@@ -1,12 +1,12 @@
-//! A reader of DER, as far as keys and signatures need it. Each value has one encoding; any other one is refused.
+//! A reader for the parts of DER that keys and signatures use. Each value has one encoding; any other is refused.
 
 pub const INTEGER: u8 = 0x02;
 pub const SEQUENCE: u8 = 0x30;
 
-/// Splits a value with this tag, and a content of at most 65,535 bytes, from the bytes after it.
+/// Splits a value with this tag and at most 65,535 bytes of content from the bytes after it.
 pub fn split(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk()?;
-    // The least length that is written in this form.
+    // The shortest length that may be written in this form.
     let (length, least, rest) = match first {
         0..=0x7F => (usize::from(first), 0, rest),
         0x81 => {
@@ -22,7 +22,7 @@ pub fn split(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     (found == tag && length >= least).then(|| rest.split_at_checked(length))?
 }
 
-/// The content of a value that takes all of the bytes.
+/// Returns the content of a value that uses all the bytes.
 pub fn whole(tag: u8, bytes: &[u8]) -> Option<&[u8]> {
     let (content, rest) = split(tag, bytes)?;
     rest.is_empty().then_some(content)
@@ -32,7 +32,7 @@ pub fn whole(tag: u8, bytes: &[u8]) -> Option<&[u8]> {
 pub fn split_positive(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (content, rest) = split(INTEGER, bytes)?;
     let magnitude = match content {
-        // A zero stands before a high bit, which would be a sign, and nowhere else.
+        // A leading zero is required before a high bit, which would otherwise be the sign, and forbidden elsewhere.
         [0, magnitude @ ..] if magnitude.first().is_some_and(|first| *first > 0x7F) => magnitude,
         [1..=0x7F, ..] => content,
         _ => return None,
@@ -40,7 +40,7 @@ pub fn split_positive(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((magnitude, rest))
 }
 
-/// Two positive integers in a sequence that takes all of the bytes: an ECDSA signature, or an RSA key.
+/// Reads two positive integers in a sequence that uses all the bytes: an ECDSA signature, or an RSA key.
 pub fn integers(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (first, rest) = split_positive(whole(SEQUENCE, bytes)?)?;
     let (second, rest) = split_positive(rest)?;

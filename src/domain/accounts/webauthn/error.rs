@@ -1,5 +1,5 @@
-//! The reasons against a passkey's answer. The log gets the reason; the caller gets one error for all of them, since a
-//! person can only try again, and an attacker should not learn which check failed.
+//! The reasons to refuse a passkey's answer. The log gets the reason; the caller gets one error for all of them, since
+//! a person can only try again, and an attacker should not learn which check failed.
 
 use std::fmt;
 
@@ -14,19 +14,19 @@ crate::named_values! {
     pub enum PasskeyError {
         /// The answer is not the JSON of a public key credential.
         Json = "json",
-        /// A part of the answer is longer than it can be.
+        /// A part of the answer is longer than a valid one can be.
         TooLong = "too_long",
         /// A part of the answer is not base64url without padding.
         Base64 = "base64",
         /// `clientDataJSON` is not the JSON of client data.
         ClientData = "client_data",
-        /// The answer is of the other ceremony.
+        /// The answer belongs to the other ceremony.
         CeremonyType = "ceremony_type",
         /// The ceremony ran on a page of another origin.
         Origin = "origin",
         /// The ceremony ran in a frame of another origin.
         CrossOrigin = "cross_origin",
-        /// The authenticator data is malformed, or not of this ceremony.
+        /// The authenticator data is malformed, or belongs to the other ceremony.
         AuthenticatorData = "authenticator_data",
         /// The passkey belongs to another relying party.
         RpId = "rp_id",
@@ -34,13 +34,13 @@ crate::named_values! {
         UserNotPresent = "user_not_present",
         /// The flag UV is not set: neither PIN nor biometrics were checked.
         UserNotVerified = "user_not_verified",
-        /// The backup flags contradict each other, or the registration.
+        /// The backup flags contradict each other or those of the registration.
         BackupFlags = "backup_flags",
         /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
         CredentialId = "credential_id",
         /// The algorithm was not offered, or is not the key's.
         Algorithm = "algorithm",
-        /// The public key is malformed, or of an unknown form.
+        /// The public key is malformed or has an unsupported form.
         PublicKey = "public_key",
         /// The public key is not the one in the authenticator data.
         OtherPublicKey = "other_public_key",

@@ -11,13 +11,13 @@ use crate::accounts::challenge;
 pub struct User<'a> {
     /// The [user handle](crate::accounts::user_handle).
     pub handle: &'a [u8],
-    /// Tells two accounts of one person apart, such as `Ada Lovelace, Lumen Arcade`.
+    /// Distinguishes accounts of one person, such as `Ada Lovelace, Lumen Arcade`.
     pub name: &'a str,
     /// The person's name, for the browser to show.
     pub display_name: &'a str,
 }
 
-/// A credential that exists.
+/// An existing credential.
 #[derive(Clone, Copy, Debug)]
 pub struct CredentialDescriptor<'a> {
     /// The raw id.
@@ -37,7 +37,7 @@ impl CredentialDescriptor<'_> {
 }
 
 /// `PublicKeyCredentialCreationOptionsJSON`. `existing` are the member's credentials: an authenticator that has one of
-/// them makes no second.
+/// them creates no second one.
 pub fn creation_options(
     party: &RelyingParty,
     user: User<'_>,

@@ -24,7 +24,7 @@ const BIT_STRING: u8 = 0x03;
 /// The fewest and the most bits of an RSA modulus.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=4_096;
 
-/// A public key. Whether a point lies on its curve is checked by WebCrypto, which refuses to import another one.
+/// A public key. WebCrypto checks that a point lies on its curve: it refuses to import any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicKey<'a> {
     P256 { x: &'a [u8; 32], y: &'a [u8; 32] },
@@ -49,7 +49,8 @@ impl<'a> PublicKey<'a> {
         Self::rsa(modulus, exponent)
     }
 
-    /// An RSA key of a sane size: both numbers odd and without leading zeros, the exponent from 3 on and at most 4 bytes.
+    /// An RSA key of a reasonable size. Both numbers must be odd and without leading zeros, and the exponent at least 3
+    /// and at most 4 bytes long.
     pub fn rsa(modulus: &'a [u8], exponent: &'a [u8]) -> Option<Self> {
         let zeros = usize::try_from(modulus.first()?.leading_zeros()).ok()?;
         let bits = (modulus.len() * 8).checked_sub(zeros)?;

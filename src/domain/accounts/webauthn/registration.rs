@@ -85,8 +85,7 @@ impl Registration {
         self.client_data.challenge()
     }
 
-    /// Checks the answer. The [`Challenge`] proves that the caller has verified the one that was
-    /// [answered](Self::challenge).
+    /// Checks the answer. The [`Challenge`] proves that the caller has verified the [answered](Self::challenge) one.
     pub fn check(self, party: &RelyingParty, _verified: &Challenge) -> Result<NewCredential, PasskeyError> {
         self.client_data.check(Ceremony::Create, party)?;
         let data =

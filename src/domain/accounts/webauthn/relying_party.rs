@@ -5,15 +5,15 @@ use url::{Host, Url};
 /// A relying party and the one origin of its pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelyingParty {
-    /// The exact host. A passkey is bound to it for good.
+    /// The exact host. A passkey stays bound to it.
     id: String,
     name: String,
     origin: String,
 }
 
 impl RelyingParty {
-    /// From the URL of the pages and the name that a browser shows. `None` unless the URL is only an origin: HTTPS, or
-    /// HTTP on `localhost`. Browsers make no passkey for an IP address.
+    /// Parses the URL of the pages; `name` is shown by browsers. Returns `None` unless the URL is only an origin:
+    /// HTTPS, or HTTP on `localhost`. Browsers create no passkeys for IP addresses.
     pub fn parse(name: &str, url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
         let Some(Host::Domain(host)) = url.host() else {

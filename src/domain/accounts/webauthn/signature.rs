@@ -5,7 +5,7 @@ use super::{der, public_key::PublicKey};
 /// The longest signature, in bytes: one of RSA with 4,096 bits.
 pub const MAX_SIGNATURE: usize = 512;
 
-/// The signature by a key as WebCrypto takes it: ECDSA as the two numbers of 32 bytes each, the others as they are.
+/// Converts a signature to WebCrypto's form: for ECDSA two numbers of 32 bytes each, otherwise unchanged. Returns
 /// `None` unless the signature has the form of the key's algorithm.
 pub fn to_raw(key: &PublicKey<'_>, signature: &[u8]) -> Option<Vec<u8>> {
     match key {
@@ -18,7 +18,7 @@ pub fn to_raw(key: &PublicKey<'_>, signature: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A number of at most 32 bytes, with zeros before it.
+/// Pads a number of at most 32 bytes with leading zeros.
 fn padded(number: &[u8]) -> Option<[u8; 32]> {
     let mut padded = [0; 32];
     let at = padded.len().checked_sub(number.len())?;

@@ -17,7 +17,7 @@ const BACKED_UP: u8 = 0x10;
 const ATTESTED: u8 = 0x40;
 const EXTENSIONS: u8 = 0x80;
 
-/// The published challenges are not of our form, so none of them can be verified.
+/// The published challenges do not have Signpost's form, so none of them can be verified.
 const VERIFIED: Challenge = Challenge {
     account: None,
     expires_at_ms: 0,
@@ -31,7 +31,7 @@ fn unhex(digits: &str) -> Vec<u8> {
     hex::decode(digits).unwrap()
 }
 
-/// A passkey's answer, in parts that a test may change. The vectors whose user was not verified get that flag set: no
+/// A passkey's answer in parts that a test may change. The tests set the user-verified flag in vectors without it. No
 /// test verifies a signature, so only the bytes of the message differ from the published ones.
 #[derive(Clone)]
 struct Answer {
@@ -103,7 +103,7 @@ impl Answer {
         Registration::parse(&self.creation_json().to_string())?.check(&party(), &VERIFIED)
     }
 
-    /// Checks the answer as one of the vector's credential, whose counter is `sign_count`.
+    /// Checks the answer against the vector's credential, whose counter is `sign_count`.
     fn assert(&self, vector: &Vector, sign_count: u32) -> Result<ToVerify, PasskeyError> {
         let registered = unhex(vector.authenticator_data);
         let stored = StoredCredential {

@@ -26,7 +26,7 @@ fn with_legacy(callback: Callback) -> Callback {
     }
 }
 
-/// The problem of a URL that is stored all the same: it was saved before the rule.
+/// Returns the problem of a URL that can still be used: it was saved before the rule existed.
 #[track_caller]
 fn problem(callback: &Callback) -> String {
     assert!(Endpoint::parse(callback).is_ok(), "{}", callback.url);
@@ -39,7 +39,7 @@ fn problem(callback: &Callback) -> String {
 fn a_url_with_macros_must_tell_rewards_apart_and_from_what_pays_nothing() {
     use Status::{Approved, Pending, Reversed};
     let transaction = "{transaction_id}, so that each reward is paid once";
-    let status = "{status}, {value} or {payout}, which tell a reward from what pays nothing";
+    let status = "{status}, {value} or {payout}, to tell rewards from reversals and notices";
     let both = format!("{transaction}, and {status}");
     let url = |query: &str| format!("https://x.example/cb?uid={{user_id}}{query}");
     let (approved, others) = ([Approved].as_slice(), [Approved, Pending].as_slice());

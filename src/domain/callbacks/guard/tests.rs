@@ -332,7 +332,7 @@ fn a_refusal_names_the_reason() {
         ("http://acme.example.com/", "must begin with https://"),
         (
             "https://acme.example.com:22/",
-            "must be on port 443 or one from 1024 on that browsers do not block, not 22",
+            "must be on port 443, or on a port from 1024 that browsers do not block, not 22",
         ),
         (
             "https://0x7f.1/",
@@ -344,7 +344,7 @@ fn a_refusal_names_the_reason() {
         ),
         (
             "https://nas.lan/",
-            "must be on the public internet: nas.lan is not, by the name lan (RFC 6762, appendix G)",
+            "must be on the public internet: nas.lan is in the private domain lan (RFC 6762, appendix G)",
         ),
         ("https://nas/", "must have a full host name, not nas"),
         ("https://[fe80::1%25eth0]/", "is not a URL: invalid IPv6 address"),

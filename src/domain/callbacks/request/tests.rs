@@ -80,14 +80,14 @@ fn query(request: &Request) -> &str {
     request.url.split_once('?').unwrap().1
 }
 
-/// Whether a receiver with the stock library and this secret accepts it.
+/// True if a receiver with the stock library and this secret accepts the request.
 fn verifies(secret: &str, request: &Request, payload: &str) -> bool {
     let [id, timestamp, signatures] =
         ["webhook-id", "webhook-timestamp", "webhook-signature"].map(|name| header(request, name));
     receiver::verifies(secret, id, timestamp.parse().unwrap(), payload, signatures)
 }
 
-/// Whether the last parameter has this name and signs the query before it.
+/// True if the last parameter has this name and signs the query before it.
 fn query_verifies(query: &str, name: &str) -> bool {
     let parted = query.rsplit_once('&');
     parted.is_some_and(|(before, last)| {
@@ -400,7 +400,7 @@ fn debug_output_of_a_callback_has_no_secret() {
     assert!(!logged.contains("fa072672"), "{logged}");
 }
 
-/// A new field is either in this list, because its value has other characters than dots, or in `USER_MACROS`.
+/// A new field is either in this list, because its value cannot consist of dots alone, or in `USER_MACROS`.
 #[test]
 fn a_field_that_could_be_dots_is_no_path_segment_by_itself() {
     const NEVER_DOTS: [&str; 9] = [
