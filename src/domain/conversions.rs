@@ -2,10 +2,10 @@
 //! what is written; the outbox in `origin` decides the order of writes.
 //!
 //! - [`parameters`]: parses a postback, whose fields may have several names;
-//! - [`received`]: reads a postback as it came, whatever is wrong with it, with its secrets masked;
-//! - [`verdict`]: what an answer means in words, and what would mend it;
+//! - [`received`]: reads a postback for display, even an invalid one, with its secrets masked;
+//! - [`verdict`]: explains an answer in words, and how to fix its cause;
 //! - [`state`]: the states of a conversion, and the reasons for which one is not paid;
-//! - [`table`]: what each event does to a conversion in each state, which decides when money moves;
+//! - [`table`]: the effect of each event on a conversion in each state, which decides when money moves;
 //! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
 //! - [`reward`]: how much is paid, and until when;
 //! - [`ids`]: the key of a conversion and its transaction ids; [`log_number`]: the numbers of the log's entries.

@@ -1,8 +1,8 @@
-//! Signpost's rules as pure functions. The crate has no Workers types, clock, randomness or I/O: the time and random
-//! bytes are arguments. So every rule builds and is tested natively.
+//! Signpost's rules as pure functions. The crate has no Workers types, clock, randomness or I/O: time and random bytes
+//! are arguments. So every rule builds natively and is tested natively.
 //!
 //! - [`model`]: identifiers, money, countries, time, credentials, errors;
-//! - [`catalog`]: publishers, apps, advertisers, offers; [`snapshot`]: the snapshots of them that the edge reads;
+//! - [`catalog`]: publishers, apps, advertisers, offers; [`snapshot`]: their snapshots that the edge reads;
 //! - [`offers`]: the offers request, its filters, its pages;
 //! - [`tracking`]: click parameters, the sealed click, redirect templates; [`clicks`]: the answer to a click;
 //! - [`conversions`]: the postback, the states of a conversion, the reward;

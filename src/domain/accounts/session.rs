@@ -10,8 +10,7 @@ use super::{
 use crate::model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, MacKeys};
 
 /// Refuses a request whose session is missing, invalid or expired.
-pub const NOT_SIGNED_IN: ApiError =
-    ApiError::new(401, "not_signed_in", "the request has no valid session");
+pub const NOT_SIGNED_IN: ApiError = ApiError::new(401, "not_signed_in", "the request has no valid session");
 /// Refuses a sign-in to an account to which the browser is already signed in.
 pub const SESSION_OPEN: ApiError = ApiError::new(
     409,

@@ -129,9 +129,7 @@ impl Template {
             let name = percent_decode_str(name).decode_utf8_lossy();
             let mut reserved = RESERVED.iter().chain(with_md5.iter().flatten()).chain(added);
             if let Some(reserved) = reserved.find(|reserved| reserved.eq_ignore_ascii_case(&name)) {
-                return Err(format!(
-                    "must not have a parameter {reserved}: Signpost adds it"
-                ));
+                return Err(format!("must not have a parameter {reserved}: Signpost adds it"));
             }
         }
         let could_be_dots = |segment| could_be_dots(segment, &USER_MACROS, &[]);

@@ -21,12 +21,12 @@ pub struct Callback {
     /// Adds an MD5 signature for older receivers; `None` sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legacy_md5: Option<LegacyMd5>,
-    /// The events of which the publisher is told; approved and reversed if absent.
+    /// The events that the publisher is told about; approved and reversed if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<Status>>,
 }
 
-/// The events of which a publisher is told.
+/// The events that a publisher is told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Events {
     /// A reward was paid.
@@ -48,7 +48,7 @@ impl Events {
         rejected: false,
     };
 
-    /// True if the publisher is told of this event.
+    /// True if the publisher is told about this event.
     pub fn contains(self, status: Status) -> bool {
         match status {
             Status::Approved => self.approved,
@@ -60,7 +60,7 @@ impl Events {
 }
 
 impl Callback {
-    /// The events of the settings, or the default if they name none.
+    /// The configured events, or the default if none are configured.
     pub fn events(&self) -> Events {
         let default = [Status::Approved, Status::Reversed];
         let events = self.events.as_deref().unwrap_or(&default);
@@ -95,7 +95,7 @@ pub enum CallbackMethod {
     Post,
 }
 
-/// The signature of older receivers: [`legacy_md5`](super::signature::legacy_md5).
+/// The signature for older receivers: [`legacy_md5`](super::signature::legacy_md5).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LegacyMd5 {
     /// The secret that is hashed together with the fields, of 1 to 200 characters.
@@ -108,10 +108,10 @@ impl fmt::Debug for LegacyMd5 {
     }
 }
 
-/// The longest URL that is called, in bytes: half of what common servers take for a request's line and headers.
+/// Maximum bytes of a URL that is called: half of what common servers accept for a request's line and headers.
 pub(super) const MAX_URL: usize = 4_096;
 /// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
-/// sent back unchanged is refused instead of losing its secret.
+/// sent back unchanged can never overwrite its secret by the mask.
 pub const MASKED_SECRET: &str = "********";
 
 #[cfg(test)]

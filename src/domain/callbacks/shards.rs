@@ -1,17 +1,17 @@
-//! The shards of an app: it has 1, 8 or 64 outboxes, and a user's conversions are in one of them. The number of outboxes
-//! is set with the app and never changes, since another number would move users away from their conversions.
+//! The shards of an app: it has 1, 8 or 64 outboxes, and one of them has all conversions of a user. The number of
+//! outboxes is set with the app and never changes, since another number would move users away from their conversions.
 
 use xxhash_rust::xxh64::xxh64;
 
 use crate::{callbacks::health::MAX_IN_FLIGHT, model::AdvertiserId};
 
-/// How many outboxes an app may have.
+/// The numbers of outboxes that an app may have.
 pub const COUNTS: [u8; 3] = [1, 8, 64];
-/// How many it has unless its document says otherwise.
+/// The number of outboxes unless the app's document sets it.
 pub const DEFAULT_COUNT: u8 = 8;
 
-/// How many attempts of callbacks one of so many outboxes may have in flight. A receiver of an app with 8 outboxes gets at
-/// most 24 at once, one of an app with 64 at most 64.
+/// Maximum concurrent callback attempts of one outbox in an app with `count` outboxes. With 8 outboxes a receiver gets
+/// at most 24 at once, and with 64 at most 64.
 pub fn attempts_at_once(count: u8) -> usize {
     match count {
         0..8 => MAX_IN_FLIGHT,
@@ -25,7 +25,7 @@ pub fn of_user(user_id: &str, count: u8) -> u8 {
     of_hash(xxh64(user_id.as_bytes(), 0), count)
 }
 
-/// The shard that claims a sender's own id of a conversion for the whole app.
+/// The shard that claims a `txn` for the whole app.
 pub fn of_txn(advertiser: &AdvertiserId, txn: &str, count: u8) -> u8 {
     // No advertiser's id contains the separator.
     of_hash(xxh64(format!("{advertiser}\0{txn}").as_bytes(), 0), count)

@@ -17,12 +17,12 @@ crate::named_values! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum SignWith {
-        /// The current one, and beside it the previous one while there is one: as rewards are signed.
+        /// The current secret and, during a rotation, the previous one: as rewards are signed.
         #[default]
         Both = "both",
-        /// The current one alone, as after the rotation.
+        /// Only the current secret, as after the rotation.
         Current = "current",
-        /// A random one that nobody knows. A receiver that accepts it does not check signatures.
+        /// A random secret that nobody knows. A receiver that accepts it does not check signatures.
         Wrong = "wrong",
     }
 }
@@ -44,7 +44,7 @@ impl Secret {
         Self::of_key(&key)
     }
 
-    /// A secret of these bytes.
+    /// Creates a secret from these bytes.
     pub fn of_key(key: &[u8]) -> Option<Self> {
         Hmac::new_from_slice(key).ok().map(Self)
     }
@@ -92,7 +92,7 @@ pub fn webhook_signature<'a>(
     signatures.join(" ")
 }
 
-/// The signature in a query: lower-case hex of HMAC-SHA256 over all of the query before it, without the `&`.
+/// The signature in a query: lower-case hex of HMAC-SHA256 over the whole query before it, without the `&`.
 pub fn query_signature(secret: &Secret, query: &str) -> String {
     hex::encode(secret.sign(&[query.as_bytes()]))
 }
@@ -103,7 +103,7 @@ pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> Stri
     hex::encode(Md5::digest(legacy_content(secret, user_id, value, token)))
 }
 
-/// The text that the legacy signature is made of.
+/// The text that the legacy signature hashes.
 pub fn legacy_content(secret: &str, user_id: &str, value: &str, token: &str) -> String {
     let whole = value.split('.').next().unwrap_or_default();
     // The integer of -0.5 is 0, which has no sign.

@@ -1,5 +1,5 @@
-//! The tester: a callback with the fields of a reward that pays nothing. Its ids say so, nobody chooses them, and a header
-//! marks it. It shows the bytes that were sent and the texts that were signed, without a secret.
+//! The tester: a callback with the fields of a reward that pays nothing. Its fixed ids and a header mark it as a test.
+//! It also shows the bytes that were sent and the texts that were signed, without a secret.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::model::{AppId, CurrencyRate, MicroUsd, TEST_ID};
 
-/// The user of every test. No test names another.
+/// The user of every test. A test cannot name another.
 pub const USER_ID: &str = "signpost-test";
 /// The value of a test in USD.
 const PAYOUT: MicroUsd = MicroUsd(1_250_000);
@@ -72,7 +72,7 @@ pub struct SignedContent {
     pub content: String,
 }
 
-/// A request as people see it: every secret masked, and the texts that were signed.
+/// A request for display: every secret is masked, and the signed texts are included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShownRequest {
     /// GET or POST.

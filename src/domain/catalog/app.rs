@@ -19,9 +19,9 @@ use crate::{
     tracking::signature::{self, ClickSecret},
 };
 
-/// The highest `max_rewards_per_user_day`. Beyond it a hold would say nothing about a user.
+/// Maximum `max_rewards_per_user_day`. A higher number would say nothing about a user.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
-/// The most ports, and the most hosts, that the operator allows for an app.
+/// Maximum ports, and maximum hosts, that the operator may allow for an app.
 const MAX_ALLOWED: usize = 20;
 
 /// An app, as a document of the operator's API.
@@ -50,19 +50,19 @@ pub struct App {
     /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
-    /// How many outboxes it has: 1, 8 or 64. It never changes.
+    /// The number of its outboxes: 1, 8 or 64. It never changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox_shards: Option<u8>,
-    /// A conversion of a user who has so many rewards on its UTC day is held.
+    /// Conversions of a user who already has this many rewards on a UTC day are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rewards_per_user_day: Option<u32>,
     /// If present, clicks must be signed with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_secret: Option<ClickSecret>,
-    /// Signs clicks, too, while `click_secret` is new.
+    /// The earlier click secret, which also signs clicks while `click_secret` is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_click_secret: Option<ClickSecret>,
-    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
+    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
 }
@@ -94,7 +94,7 @@ impl App {
             }
         }
         if self.click_secret.is_none() && self.previous_click_secret.is_some() {
-            // It would look as if clicks were signed, and none would be checked.
+            // Clicks would appear to be signed, but none would be checked.
             return Err(FieldError::new("previous_click_secret", "needs a click_secret"));
         }
         Ok(())
@@ -111,7 +111,7 @@ impl App {
         }
         for (index, host) in self.fallback_hosts.iter().enumerate() {
             let url = url::Url::parse(&format!("https://{host}/"));
-            // As a URL parser writes it: in lower case and in punycode.
+            // In the form of a URL parser: lower case and punycode.
             if url.ok().as_ref().and_then(url::Url::host_str) != Some(host) {
                 let path = format!("fallback_hosts[{index}]");
                 return Err(FieldError::new(path, "must be a host name in lower case"));
@@ -120,7 +120,7 @@ impl App {
         Ok(())
     }
 
-    /// A copy for the operator, with all secrets masked, those in the callback's URL too.
+    /// A copy for the operator with all secrets masked, including those in the callback's URL.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
         for (_, secret) in masked.secrets() {
@@ -141,7 +141,7 @@ impl App {
         in_url || self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
     }
 
-    /// Puts the stored secrets in the places of their masks. A mask without one stays, and is refused as no secret.
+    /// Replaces masks by the stored secrets. A mask without a stored secret stays and is refused as an invalid secret.
     pub fn keep_masked(&mut self, mut stored: Self) {
         if let (Some(callback), Some(stored)) = (&mut self.callback, &stored.callback) {
             callback.url = masked_url::unmasked(&callback.url, &stored.url);
@@ -190,7 +190,7 @@ enum SecretKind {
 }
 
 impl App {
-    /// Checks an app whose callback stays as it is stored, whatever rule is newer.
+    /// Checks an app but not its callback, which was checked by the rules in force when it was stored.
     pub(super) fn check_but_callback(&self) -> Result<(), FieldError> {
         check_basics(&self.name, &self.currency)?;
         if let Some(url) = &self.fallback_url {
@@ -230,7 +230,7 @@ impl Document for App {
     }
 }
 
-/// The checks of what every app has.
+/// Checks the parts that every app has.
 pub(super) fn check_basics(name: &str, currency: &CurrencyRate) -> Result<(), FieldError> {
     check_line("name", name, 200)?;
     check_currency(currency)
@@ -245,8 +245,8 @@ pub fn check_currency(currency: &CurrencyRate) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Checks the events and the secrets of a callback, and that its URL can be called. The error's path is that in an app's
-/// document.
+/// Checks the events and the secrets of a callback, and that its URL may be called. The error's path is that in an
+/// app's document.
 pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     let events = callback.events.as_deref().unwrap_or_default();
     if callback.events.is_some() && events.is_empty() {
@@ -261,7 +261,7 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     if masked_url::has_mask(&callback.url) {
         return Err(FieldError::new(
             "callback.url",
-            "has a mask in the place of a value; write the value",
+            "has a mask in place of a value: write the value",
         ));
     }
     Endpoint::parse(callback)?;
@@ -277,7 +277,7 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
         }
         let events = callback.events();
         if events.pending || events.rejected {
-            // Its receivers know no status, and would take such a callback for a reward.
+            // Receivers with legacy_md5 ignore the status and would take such a callback for a reward.
             return Err(FieldError::new(
                 "callback.events",
                 "must not have pending or rejected with legacy_md5",

@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 
 /// Members that Signpost adds.
 const ADDED: [&str; 2] = ["terms_revision", "updated_at"];
-/// Members that have secrets, whose values are kept from the audit.
+/// Members that contain secrets. Their values are not recorded in the audit.
 const SECRET: [&str; 3] = ["callback", "click_secret", "previous_click_secret"];
-/// The longest value, in characters of its JSON. Of a longer one there is only the name.
+/// Maximum characters of a value's JSON. Of a longer value only the path is listed.
 const MAX_VALUE: usize = 80;
 
-/// A JSON list of changes: `[path, before, after]`, or `[path]` where a value is secret, long or has members. Paths are those of the
-/// document, and of a goal with its id: `goals.410271.payout_usd`. The list has at most so many characters; `["…"]` stands for
-/// changes that it has no room for.
+/// Returns a JSON list of changes: `[path, before, after]`, or only `[path]` if a value is secret, long or has members.
+/// Paths follow the document; a goal appears with its id: `goals.410271.payout_usd`. The list has at most `longest`
+/// characters, and `["…"]` stands for the changes beyond that.
 pub fn detail(before: &Map<String, Value>, after: &Map<String, Value>, longest: usize) -> String {
     let mut changes = Vec::new();
     compare_members(&mut changes, "", before, after);
@@ -21,7 +21,7 @@ pub fn detail(before: &Map<String, Value>, after: &Map<String, Value>, longest: 
     for change in changes {
         let change = change.to_string();
         let separator = if list.len() > 1 { "," } else { "" };
-        // Room for the mark and the end.
+        // Leaves room for `["…"]` and the closing bracket.
         if list.chars().count() + change.chars().count() + 8 > longest {
             list.push_str(separator);
             list.push_str(r#"["…"]"#);

@@ -24,7 +24,7 @@ pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 /// The most goals of an offer.
 const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
-/// A day. A real user who converts is seldom held for longer than that.
+/// One day. Real users who convert are seldom held for longer.
 const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
 
 /// An offer, as a document of the operator's API. Most names are those of docs/SPEC.md, "Offers response".
@@ -76,13 +76,13 @@ pub struct Offer {
     /// How often a user is paid for a goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub once_per: Option<OncePer>,
-    /// A conversion that comes sooner after its click, in seconds, is held.
+    /// A conversion that arrives sooner after its click, in seconds, is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_seconds_to_convert: Option<u32>,
-    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
+    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
-    /// False switches the offer off, whatever its times are.
+    /// False switches the offer off even within its start and end.
     pub active: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct GeoTarget {
     /// Every country if empty.
     #[serde(default)]
     pub include: Vec<Country>,
-    /// Countries left out, also if `include` has them.
+    /// The excluded countries, even if `include` has them.
     #[serde(default)]
     pub exclude: Vec<Country>,
 }
@@ -137,7 +137,7 @@ pub struct Goal {
 pub struct Cap {
     /// The period after which the cap is full again.
     pub dur: CapPeriod,
-    /// The most in a period, at most 10^9; 0 lets nothing through.
+    /// Maximum per period, at most 10^9; 0 lets nothing through.
     pub lim: u32,
 }
 
@@ -282,7 +282,7 @@ pub fn check_goal_count(count: usize) -> Result<(), FieldError> {
     }
 }
 
-/// Checks the event code of the goal at a place in the list.
+/// Checks the event code of the goal at this index.
 pub fn check_event_code(index: usize, code: Option<&str>) -> Result<(), FieldError> {
     let Some(code) = code else {
         return Ok(());
@@ -291,7 +291,7 @@ pub fn check_event_code(index: usize, code: Option<&str>) -> Result<(), FieldErr
     check_text(&path, code, 200)?;
     let code = code.trim_matches(is_blank);
     if is_macro(code) || is_nobody(code) {
-        let problem = "is a placeholder or a word for none, which no postback can name";
+        let problem = "must not be a placeholder or a word for none, because no postback can name it";
         return Err(FieldError::new(path, problem));
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! The part of an app that belongs to its publisher: what the dashboard shows of it, and what a member may change. The rest
-//! of the document, and every secret that somebody typed, stays the operator's.
+//! The publisher's part of an app: the fields that the dashboard shows, and those that a member may change. The other
+//! fields, and every secret that somebody typed, belong to the operator.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use url::{Host, Url};
@@ -19,15 +19,15 @@ use crate::{
 };
 
 const HTTPS_PORT: u16 = 443;
-/// The field's name. Its changes have a rate of their own.
+/// The name of the currency field, whose changes have their own rate limit.
 pub const CURRENCY: &str = "currency";
 
-/// An app as its publisher sees it. No secret is in it.
+/// An app as its publisher sees it. It contains no secret.
 #[derive(Debug, Serialize)]
 pub struct OwnApp<'a> {
     /// The 8-digit id.
     pub app_id: AppId,
-    /// Whether it is a test app, as its id says.
+    /// True for a test app, by its id.
     test: bool,
     name: &'a str,
     platform: Platform,
@@ -37,7 +37,7 @@ pub struct OwnApp<'a> {
     blocked_offers: &'a [OfferId],
     /// Whether clicks must be signed.
     signs_clicks: bool,
-    /// Whether the click secret before the present one signs, too.
+    /// True if the previous click secret is still valid.
     has_previous_click_secret: bool,
     /// The number of the last change, for `If-Match`.
     pub revision: i64,
@@ -48,7 +48,7 @@ struct OwnCallback<'a> {
     url: &'a str,
     method: CallbackMethod,
     events: Vec<Status>,
-    /// Whether the secret before the present one signs, too.
+    /// True if the previous secret still signs.
     has_previous_secret: bool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> OwnApp<'a> {
     }
 }
 
-/// A change by a member. A member of the JSON that is absent stays as it is; null removes.
+/// A change by a member. An absent member of the JSON leaves the value as it is; null removes it.
 #[derive(Debug, Default, Deserialize)]
 pub struct AppChange {
     name: Option<String>,
@@ -102,13 +102,13 @@ struct CallbackChange {
     events: Vec<Status>,
 }
 
-/// Tells null from a member that is absent.
+/// Distinguishes null from an absent member.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
 impl Document for AppChange {
-    /// The values are checked with the whole document that they are put into.
+    /// The values are checked later, as part of the whole document.
     fn check(&self) -> Result<(), FieldError> {
         if self.fields().is_empty() {
             return Err(FieldError::new("body", "must change something"));
@@ -118,7 +118,7 @@ impl Document for AppChange {
 }
 
 impl AppChange {
-    /// The names of what is changed, for the audit.
+    /// The names of the changed fields, for the audit.
     pub fn fields(&self) -> Vec<String> {
         let fields = [
             ("name", self.name.is_some()),
@@ -134,8 +134,8 @@ impl AppChange {
             .collect()
     }
 
-    /// Changes an app whose secrets are open, and checks the whole of it. `new_secret` is that of a callback where there was
-    /// none. A test app may have its callback on any port of the sender's own machine.
+    /// Changes an app whose secrets are decrypted, and checks the result. `new_secret` is for a callback that had none
+    /// before. A test app's callback may have any port of the sender's own machine.
     ///
     /// # Errors
     /// A value is not allowed, or only the operator may set it.
@@ -181,7 +181,7 @@ impl CallbackChange {
         let is_allowed =
             |port| port == HTTPS_PORT || known_port == Some(port) || allowed_ports.contains(&port);
         if port(&url).is_some_and(|port| !is_allowed(port)) {
-            let problem = "must be on port 443; your account manager can allow another one for this app";
+            let problem = "must be on port 443; your account manager can allow another port for this app";
             return Err(FieldError::new("callback.url", problem));
         }
         let before = before.unwrap_or_else(|| Callback {
@@ -201,7 +201,7 @@ impl CallbackChange {
     }
 }
 
-/// Whether a URL is of the machine itself, which is reached only where the guard of callbacks allows it.
+/// True if a URL's host is the local machine, which the callbacks' guard allows only in local runs.
 fn is_loopback(url: &str) -> bool {
     match Url::parse(url).ok().as_ref().and_then(Url::host) {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -211,13 +211,13 @@ fn is_loopback(url: &str) -> bool {
     }
 }
 
-/// The port of a URL; `None` of a text that is none, which is refused later.
+/// The port of a URL. Returns `None` for an invalid URL, which a later check refuses.
 fn port(url: &str) -> Option<u16> {
     Url::parse(url).ok()?.port_or_known_default()
 }
 
-/// Users are led to the host of a fallback URL from Signpost's own, so the operator has to allow it: by name, or by the URL
-/// that is in force.
+/// Signpost redirects users to the host of a fallback URL, so the operator must allow the host: explicitly, or because
+/// the current URL has it.
 fn check_fallback(app: &App, url: Option<&str>) -> Result<(), FieldError> {
     let host = |url: &str| Url::parse(url).ok()?.host_str().map(str::to_owned);
     let Some(wanted) = url.and_then(host) else {
@@ -231,19 +231,19 @@ fn check_fallback(app: &App, url: Option<&str>) -> Result<(), FieldError> {
     Err(FieldError::new("fallback_url", problem))
 }
 
-/// Replaces a secret. The one before signs beside it, and while there is one already, that one stays: a new secret whose
-/// answer was lost is known to nobody.
+/// Replaces a secret. The old one becomes the previous secret, unless there already is one. That one then stays: the
+/// answer with the replaced secret may have been lost, so that nobody uses it.
 fn renew<T>(secret: &mut T, previous: &mut Option<T>, new: T) {
     let former = std::mem::replace(secret, new);
     previous.get_or_insert(former);
 }
 
-/// Signs callbacks with a new secret, and for now with the one before it too.
+/// Signs callbacks with a new secret and, until the rotation ends, also with the previous one.
 pub fn renew_callback_secret(callback: &mut Callback, new: String) {
     renew(&mut callback.secret, &mut callback.previous_secret, new);
 }
 
-/// From the first secret on, clicks must be signed.
+/// Adds a click secret. From the first one on, clicks must be signed.
 pub fn renew_click_secret(app: &mut App, new: ClickSecret) {
     match &mut app.click_secret {
         Some(secret) => renew(secret, &mut app.previous_click_secret, new),
@@ -257,7 +257,7 @@ pub struct NewApp {
     name: String,
     platform: Platform,
     currency: CurrencyRate,
-    /// Whether it is a test app, which it is for ever.
+    /// True for a test app. This cannot be changed later.
     #[serde(default)]
     pub test: bool,
 }
@@ -332,12 +332,13 @@ impl Document for TestApp {
 }
 
 impl TestApp {
-    /// Name for people, by which a key finds the app again.
+    /// The name, by which a key finds its test app again.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Changes the app that the key has set up before, or a new one, and gives its callback a new secret alone.
+    /// Changes a new app, or the one that the key has set up before. The callback gets a new secret and no previous
+    /// one.
     ///
     /// # Errors
     /// A value is not allowed.

@@ -2,7 +2,7 @@
 //! breaks stay. A text that is not HTML stays as it was written.
 //!
 //! Signpost has its own converter because the small crates are made for whole pages: they join the lines of numbered
-//! steps, reduce `<br><br>` to one break, print the URLs of links, and take `x < y`, `<name>` and a URL's `&lang=` for
+//! steps, reduce `<br><br>` to one break, print the URLs of links, and read `x < y`, `<name>` and a URL's `&lang=` as
 //! markup. The table of entities is `html-escape`'s.
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ pub fn plain_text(input: &str) -> String {
     tidy(&if is_html(&text) { convert(&text) } else { text })
 }
 
-/// Checks that a text is shown as one line of 1 to `max` characters. It may have no invisible characters, and none that turn text around.
+/// Checks that a text is one line of 1 to `max` characters, none of them invisible or able to reverse text direction.
 pub fn check_line(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     check_text(path, text, max)?;
     let shown = plain_text(text);
@@ -83,8 +83,8 @@ pub fn check_line(path: &str, text: &str, max: usize) -> Result<(), FieldError> 
     }
 }
 
-/// Whether a character only shapes its neighbours. Names of several scripts, and emoji, need joiners and variation
-/// selectors.
+/// True for a character that only shapes its neighbours. Names in several scripts, and emoji, need joiners and
+/// variation selectors.
 fn is_joiner(char: char) -> bool {
     matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }

@@ -9,7 +9,7 @@ use crate::model::{ApiError, Document, FieldError};
 pub const PUBLISHER_NOT_APPROVED: ApiError =
     ApiError::new(403, "publisher_not_approved", "the publisher is not approved");
 
-/// Refuses to open a closed publisher again: its users' rewards could not be recognized any more.
+/// Refuses to reopen a closed publisher: its users' rewards could not be recognized any more.
 pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
     409,
     "publisher_closed",
@@ -17,7 +17,7 @@ pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
 );
 
 const DEFAULT_MAX_APPS: u32 = 20;
-/// The most that the operator may allow.
+/// Maximum `max_apps`.
 const MAX_APPS: u32 = 1_000;
 
 /// A publisher, as a document of the operator's API.
@@ -27,11 +27,11 @@ pub struct Publisher {
     pub name: String,
     /// False refuses its offers and clicks with [`PUBLISHER_NOT_APPROVED`].
     pub approved: bool,
-    /// Ends it for good: its keys and sessions end, its apps take no clicks, and their users are erased once what was promised to
-    /// them is sent. Only without approval.
+    /// Closes the publisher permanently. Its keys and sessions end, its apps take no clicks, and their users are erased
+    /// once the rewards promised to them are sent. Only possible without approval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// Apps that it may have before it can set up no more by itself, at most 1,000; 20 if absent.
+    /// The number of apps from which it can create no more by itself, at most 1,000; 20 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_apps: Option<u32>,
 }

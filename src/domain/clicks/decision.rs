@@ -1,7 +1,7 @@
-//! Decides from the request and the tracking snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The order of
-//! checks is: parameters, app and goal known, publisher approved, offer live, country and device platform allowed. The
-//! caller checks the signature afterwards, for which it keeps the opened keys, and then the cap, which may take a request to
-//! the counters.
+//! Decides from the request and the tracking snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The
+//! order of checks is: parameters, app and goal known, publisher approved, offer live, country and device platform
+//! allowed. The caller then checks the signature, since it caches the opened keys, and last the cap, which may need a
+//! request to the counters.
 
 use crate::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
@@ -14,9 +14,9 @@ use crate::{
 };
 
 /// The answer to a `rid` that names no goal.
-pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid is not a goal we know");
+pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid does not name a known goal");
 /// The answer to an `app` that names no app.
-pub const UNKNOWN_APP: ApiError = ApiError::new(404, "unknown_app", "app is not an app we know");
+pub const UNKNOWN_APP: ApiError = ApiError::new(404, "unknown_app", "app does not name a known app");
 /// The answer to a visitor from a country that the offer does not target.
 pub const NOT_AVAILABLE_IN_COUNTRY: ApiError = ApiError::new(
     403,
@@ -31,14 +31,14 @@ pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
 );
 /// The answer if the offer is not live, the app blocks it, or the goal is retired.
 pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer has ended");
-/// The answer if the offer's click cap for this UTC day is spent.
+/// The answer if the offer's click cap for this UTC day is used up.
 pub const OFFER_CAPPED: ApiError =
     ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
 
 /// The inputs of a decision besides the query.
 #[derive(Clone, Copy, Debug)]
 pub struct Visitor {
-    /// `None` if the network does not report one.
+    /// The visitor's country; `None` if the network does not report one.
     pub country: Option<Country>,
     /// The device's platform. `None` for a desktop or an unrecognised device.
     pub platform: Option<Platform>,
@@ -49,7 +49,7 @@ pub struct Visitor {
 /// A click that may be redirected.
 #[derive(Clone)]
 pub struct Allowed<'a> {
-    /// The parameters, of valid form.
+    /// The parameters, whose form is valid.
     pub parameters: ClickParameters<'a>,
     /// The app of the link.
     pub app: AppView<'a>,
@@ -57,7 +57,7 @@ pub struct Allowed<'a> {
     pub goal: GoalView<'a>,
 }
 
-/// A refused click, and the app's URL for such clicks if this one goes there.
+/// A refused click, and the app's fallback URL if this click goes there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused<'a> {
     /// The answer if there is no redirect.
@@ -85,7 +85,7 @@ pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     }
 }
 
-/// Decides on a click from its app and its goal, which are `None` if they are not known.
+/// Decides a click of this app and goal, each `None` if unknown.
 pub fn decide<'a>(
     parameters: ClickParameters<'a>,
     app: Option<AppView<'a>>,

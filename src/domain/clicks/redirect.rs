@@ -25,7 +25,7 @@ pub struct Redirect {
     pub location: String,
 }
 
-/// Seals a click and fills it into its offer's target. No two clicks may have the same nonce.
+/// Seals a click and inserts its click id into the offer's target. Each click needs its own nonce.
 pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: Nonce) -> Redirect {
     let offer = &allowed.goal.offer;
     let parameters = &allowed.parameters;

@@ -17,7 +17,7 @@ pub struct RowKey<'a> {
     pub shard: u8,
     /// The identity of the click.
     pub nonce: Nonce,
-    /// The id of the paid goal, also if the sender named it by its event code or not at all.
+    /// The id of the paid goal, even if the sender named it by its event code or not at all.
     pub goal: &'a str,
 }
 
@@ -49,11 +49,11 @@ impl From<Movement> for Kind {
 /// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose
 /// bits the application chooses), since publishers store it in columns of that type.
 ///
-/// Its first byte is the shard and the next four are the app's number, so that it leads to the row. It is derived and not
-/// random, so that a commit that is retried after a failure has the same one. It is no secret: anyone with the click id and
-/// the goal can compute it.
+/// Its first byte is the shard and the next four are the app's number, so that the row can be found. It is derived and
+/// not random, so that a commit that is retried after a failure has the same one. It is not secret: anyone with the
+/// click id and the goal can compute it.
 ///
-/// That of a test app is the same digits after `test-`, which no column of the type UUID takes for a reward.
+/// A test app's id has the same digits after `test-`, so that no column of the type UUID accepts it as a reward.
 pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     let kind = match kind.into() {
         Kind::Reward => 0,
@@ -85,20 +85,20 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     uuid.map(hex::encode).join("-")
 }
 
-/// The shard of a transaction id; `None` for a text that is none.
+/// The shard of a transaction id; `None` for any other text.
 pub fn shard_of(transaction_id: &str) -> Option<u8> {
     let digits = digits_of(transaction_id)?;
     u8::from_str_radix(digits.get(..2)?, 16).ok()
 }
 
-/// The app of a transaction id; `None` for a text that is none, or that names no app.
+/// The app of a transaction id; `None` for any other text, or without a valid app.
 pub fn app_of(transaction_id: &str) -> Option<AppId> {
     let number = u32::from_str_radix(digits_of(transaction_id)?.get(2..10)?, 16).ok()?;
     AppId::from_number(number)
 }
 
-/// The digits of a transaction id that lead to its row. One that begins as those of tests do must be of a test app: the test of
-/// an endpoint has a random one.
+/// The digits of a transaction id that identify its row. After `test-` they must name a test app: the test of an
+/// endpoint has random ones.
 fn digits_of(transaction_id: &str) -> Option<String> {
     let digits = match transaction_id.strip_prefix(TEST_ID) {
         Some(digits) => digits.to_owned(),
@@ -112,15 +112,15 @@ fn digits_of(transaction_id: &str) -> Option<String> {
     (digits.len() == 32 && digits.bytes().all(is_hex) && is_alike).then_some(digits)
 }
 
-/// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a zero
-/// byte, which no user id has, and the goal's id. Without the salt, a list of user ids would tell who was rewarded for
-/// what. Among the users of an outbox no two keys are equal by chance.
+/// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a
+/// zero byte, which no user id has, and the goal's id. The salt prevents a list of user ids from revealing who was
+/// rewarded for what. Two users of an outbox never share a key by chance.
 pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
     salted(salt, user_id, &[0], goal)
 }
 
-/// The key by which an outbox remembers that a user was erased: the same with two zero bytes in place of one and no goal. No goal
-/// begins with a zero byte.
+/// The key by which an outbox remembers an erased user: as above, with two zero bytes and no goal. No goal's id begins
+/// with a zero byte.
 pub fn erased_key(salt: &[u8], user_id: &str) -> [u8; 16] {
     salted(salt, user_id, &[0, 0], "")
 }
@@ -219,7 +219,7 @@ mod tests {
             prop_assert_eq!((shard_of(&id), app_of(&id).map(AppId::number)), (Some(0x3e), Some(app)));
             let digits = id.strip_prefix(TEST_ID).unwrap();
             prop_assert!(digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
-            // Neither form is taken for the other.
+            // Neither parser accepts the other form.
             prop_assert_eq!(shard_of(digits), None);
         }
 

@@ -1,5 +1,5 @@
-//! Parses a postback from its query and, for a POST, its form body. Advertisers' partners put Signpost's URL into
-//! templates of their own, so a field has many names, and macros without a value may be left in unreplaced.
+//! Parses a postback from its query and, for a POST, its form body. Advertisers' partners insert Signpost's URL into
+//! their own templates, so a field has many names, and a macro without a value may remain unreplaced.
 
 use std::{array, borrow::Cow};
 
@@ -20,29 +20,30 @@ use crate::{
 };
 
 /// The answer to a postback whose click id is malformed or forged.
-pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
+pub const INVALID_CLICK_ID: ApiError =
+    ApiError::new(400, "invalid_click_id", "click_id was not issued by Signpost");
 
 /// The answer to a postback for a click of a test app.
 pub const TEST_CLICK: ApiError = ApiError::new(
     409,
     "test_click",
-    "the click is of a test app, and only its test page reports conversions of it",
+    "the click belongs to a test app, whose conversions only the test page reports",
 );
 
 impl OpenError {
     /// The answer to a postback whose click id does not open.
     pub fn refusal(self) -> ApiError {
         match self {
-            // The key may be new and not deployed here yet.
+            // The key may be new and not deployed at this location yet.
             Self::UnknownKey => {
-                UNAVAILABLE.with_message("click_id is under a key that is not known here yet")
+                UNAVAILABLE.with_message("click_id was sealed with a key that is not known here yet")
             }
             Self::Malformed | Self::Forged => INVALID_CLICK_ID,
         }
     }
 }
 
-/// How many of [`NAMES`] are the click id's.
+/// The first names of [`NAMES`] belong to the click id; this is their number.
 pub(super) const CLICK_ID_NAMES: usize = 7;
 
 /// The parameters that a postback may carry, in any spelling of [`known_name`]. First come the names of the click id in the
@@ -62,7 +63,7 @@ pub(super) const NAMES: [&str; 12] = [
     "reason",
 ];
 
-/// The longest `goal`, in characters: the longest event code that the catalog takes.
+/// Maximum characters of `goal`: the catalog's maximum for event codes.
 pub(super) const MAX_GOAL_CHARS: usize = 200;
 /// The longest `reason`, in characters.
 pub const MAX_REASON_CHARS: usize = 200;
@@ -82,9 +83,9 @@ pub struct Postback<'a> {
     pub goal: Option<Cow<'a, str>>,
     /// The sender's own id of the conversion.
     pub txn: Option<Cow<'a, str>>,
-    /// Approved if the postback has none.
+    /// The reported status; approved if the postback has none.
     pub status: Status,
-    /// The sender's words for it.
+    /// The reason given by the sender.
     pub reason: Option<Cow<'a, str>>,
 }
 
@@ -92,9 +93,9 @@ impl<'a> Postback<'a> {
     /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. The two
     /// count as one list: a sender may put its token in the URL and the rest in the body.
     ///
-    /// A value that is empty or an unreplaced macro counts as absent, except that a macro in `goal` must not lead to the first
-    /// goal, nor one in `status` to an approval. A parameter may be repeated with the same value, for example by a proxy that
-    /// copies the query into the body, but not with another.
+    /// An empty value and an unreplaced macro count as absent. Exceptions: a macro in `goal` must not select the first
+    /// goal, and one in `status` must not mean approval. A parameter may be repeated with the same value, for example
+    /// by a proxy that copies the query into the body, but not with another.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
@@ -119,7 +120,7 @@ impl<'a> Postback<'a> {
                 "goal is {found}, which the sender has not filled in; send the goal's id or event code, or no goal for the first one"
             )));
         }
-        // Such a `txn` would be the same in all conversions and refused in all but the first.
+        // Such a `txn` would be the same in all conversions, and all but the first would be refused.
         let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
         let txn = txn.filter(|txn| !has_any_macro(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
@@ -154,7 +155,7 @@ fn parse_status(text: &str) -> Result<Status, ApiError> {
     })
 }
 
-/// A sender's reason as the log shows it: one line, cut to its longest. A reward is worth more than its reason.
+/// A sender's reason for the log: one line, cut to the maximum. A long reason must not cost the user the reward.
 fn shown(reason: Cow<'_, str>) -> Cow<'_, str> {
     if check_reason(&reason).is_ok() {
         return reason;
@@ -181,8 +182,8 @@ pub fn check_reason(reason: &str) -> Result<(), String> {
 
 /// Chooses the click id from the values of all its names. Partners send ids of their own beside the click id (Keitaro
 /// sends the click id as `subid` and its own as `tid`), so the first value in the form of a click id is taken and
-/// others are ignored. If several have the form, the order of the names decides: a refusal would lose a conversion, and
-/// this order attributes every copy of it alike.
+/// others are ignored. If several have the form, the order of the names decides: refusing would lose a conversion, and
+/// a fixed order attributes every copy of it to the same click.
 fn choose_click_id<'a, const N: usize>(
     values: [Option<Cow<'a, str>>; N],
     macros: [Option<Cow<'a, str>>; N],
@@ -197,7 +198,7 @@ fn choose_click_id<'a, const N: usize>(
     Err(refusal)
 }
 
-/// A parameter is missing, or its value is a macro that the sender has not filled in.
+/// The error for a missing parameter, or for a macro that the sender has not filled in.
 fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
     MISSING_FIELD.with_message(match (unfilled, name) {
         (None, _) => format!("{name} is required"),
@@ -211,7 +212,7 @@ fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
 
 type Values<'a> = [Option<Cow<'a, str>>; NAMES.len()];
 
-/// The decoded value of each parameter in [`NAMES`], or `None` if it is absent; and the first macro that came in its place.
+/// Returns for each parameter in [`NAMES`] its decoded value, if present, and the first macro that came in its place.
 fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values<'a>), ApiError> {
     let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
     let mut unfilled: Values<'_> = array::from_fn(|_| None);
@@ -224,7 +225,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         // Forms of scripts end in a line break.
         let pair = pair.trim_end_matches(['\r', '\n']);
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // A name that does not decode may be meant as a known one, so it is an error and not ignored.
+        // An undecodable name may be meant as a known one, so it is an error and not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let meant = known_name(without_amp(&name), &NAMES);
         let mut slots = NAMES.iter().zip(values.iter_mut().zip(&mut unfilled));
@@ -235,9 +236,9 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             Some(value) => value,
             // A macro between percent signs does not decode.
             None if is_macro(value) => value.into(),
-            // A reward is worth more than its reason.
+            // An undecodable reason must not cost the user the reward.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
-            // The sender's own parameter, which is called alike.
+            // The sender's own parameter may have this name, which partners use for the click id.
             None if aliases.contains(known) => continue,
             None if name != *known => {
                 undecoded.push(*known);
@@ -259,14 +260,14 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         let is_exact = name == *known;
         match slot {
             Some((earlier, true)) if is_exact && *earlier != value => {
-                return Err(INVALID_PARAMETER.with_message(format!("{known} is given with two values")));
+                return Err(INVALID_PARAMETER.with_message(format!("{known} has two different values")));
             }
-            // Of other spellings the first counts. If Signpost's name is there, they are the sender's own parameters.
+            // Among similar names the first counts. Beside Signpost's own name they are the sender's parameters.
             Some((_, was_exact)) if *was_exact >= is_exact => {}
             _ => *slot = Some((value, is_exact)),
         }
     }
-    // Beside Signpost's own name it is the sender's. Alone it may be a status that is no approval.
+    // Beside Signpost's own name, a similar one belongs to the sender. Alone it may be a status other than approved.
     for (known, value) in NAMES.iter().zip(&values) {
         if undecoded.contains(known) && !matches!(value, Some((_, true))) {
             return Err(badly_encoded(known));
@@ -275,12 +276,12 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
     Ok((values.map(|value| value.map(|(value, _)| value)), unfilled))
 }
 
-/// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.
+/// [`decode`] for form encoding, where a `+` is a space. Partners also encode queries this way.
 pub(super) fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('+') {
         return decode(text);
     }
-    // A literal `+` is still `%2B` here.
+    // A literal `+` is still encoded as `%2B` here.
     let decoded = decode(&text.replace('+', " "))?.into_owned();
     Some(Cow::Owned(decoded))
 }

@@ -1,4 +1,4 @@
-//! Reads a postback as it came, whatever is wrong with it: for the operator, who looks for what a sender does wrong. Nothing
+//! Reads a postback for display to the operator, who investigates a sender's mistakes, so it may be invalid. Nothing
 //! here decides what a postback does; [`super::parameters`] does.
 
 use std::borrow::Cow;
@@ -11,15 +11,15 @@ use crate::{
     tracking::click_id,
 };
 
-/// Parameters that are shown of a postback at most.
+/// Maximum parameters of a postback that are shown.
 const MAX_PARAMETERS: usize = 24;
-/// Bytes of names and values that are shown of a postback at most: two of the longest click ids, and the rest.
+/// Maximum bytes of names and values that are shown: two of the longest click ids, and the rest.
 const MAX_BYTES: usize = 4 << 10;
-/// The longest name that is shown, in bytes.
+/// Maximum bytes of a name that is shown.
 const MAX_NAME: usize = 40;
-/// The longest name of a parameter that Signpost does not read.
+/// Maximum characters of a name that Signpost does not read.
 const MAX_UNKNOWN_NAME: usize = 20;
-/// Stands for what is not shown.
+/// Stands for hidden text.
 const HIDDEN: &str = "…";
 
 /// A parameter as the operator sees it.
@@ -31,10 +31,11 @@ pub struct ShownParameter {
     pub value: String,
 }
 
-/// The parameters of a query and of a form, in their order.
+/// The parameters of a query and of a form, in order.
 ///
-/// Only what Signpost reads is shown: texts in the form of a click id, `goal`, `txn`, `status`, macros that were left in, and
-/// of a token its advertiser and serial. Of every other value, which may be a secret or name a person, only the length is.
+/// Shows only the values that Signpost reads: texts in the form of a click id, `goal`, `txn`, `status`, unreplaced
+/// macros, and of a token its advertiser and serial. Any other value may be a secret or name a person, so only its
+/// length is shown.
 pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> {
     let mut shown = Vec::new();
     let (mut bytes, mut hidden) = (0, 0_usize);
@@ -56,18 +57,18 @@ pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> 
     shown
 }
 
-/// The texts of a postback that may prove where it is from.
+/// The texts of a postback that may prove its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Candidates<'a> {
-    /// In the form of a click id.
+    /// Texts in the form of a click id.
     pub click_ids: Vec<Cow<'a, str>>,
     /// Values of `token`, which may be forged.
     pub tokens: Vec<Cow<'a, str>>,
 }
 
-/// The first few candidates of a postback, which may be wrong in other ways.
+/// The first few candidates of a postback, which may be invalid otherwise.
 pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
-    /// Of each kind. Each costs the check of a MAC.
+    /// Maximum of each kind, since each costs the check of a MAC.
     const MAX: usize = 2;
     let mut found = Candidates::default();
     for (name, value) in pairs(query, form) {
@@ -86,7 +87,7 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
     found
 }
 
-/// A postback's address as somebody has pasted it: a URL, or its query alone.
+/// A postback's address as somebody pasted it: a URL, or only its query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastedPostback<'a> {
     /// Host and path of a URL.
@@ -163,7 +164,7 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
         },
         value: match known {
             _ if text.is_empty() => String::new(),
-            // Its name is what its template calls it, and no value.
+            // The value is a macro, which names its field and is no secret.
             _ if (is_macro(value) || is_macro(text)) && text.len() <= MAX_NAME => text.to_owned(),
             Some("token") => show_token(text),
             _ if text.starts_with("at_") => show_token(text),
@@ -174,7 +175,7 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
     }
 }
 
-/// An unknown name may be anything, for example a secret in the wrong place, which is longer than most names.
+/// Shows an unknown name, which may be anything, even a misplaced secret. Secrets are longer than most names.
 fn show_name(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     if name.len() <= MAX_UNKNOWN_NAME && name.bytes().all(is_plain) {
@@ -184,7 +185,7 @@ fn show_name(name: &str) -> String {
     }
 }
 
-/// The advertiser and the serial of a token, which the operator knows it by.
+/// Shows the advertiser and the serial of a token, by which the operator knows it.
 fn show_token(token: &str) -> String {
     let mut parts = token.splitn(4, '_');
     let is_id = |part: &str| {

@@ -1,4 +1,4 @@
-//! Decides how much a conversion pays, and until when.
+//! Decides how much a conversion pays, and until when it is paid.
 
 use super::{state::CONVERSION_WINDOW_CLOSED, table::Action};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 pub struct Amounts {
     /// The amount that the advertiser owes.
     pub payout: MicroUsd,
-    /// In the app's currency, in units of its last decimal. At most 10^21, which is too large for an SQLite integer.
+    /// The amount in the app's currency, in units of its last decimal. At most 10^21, too large for an SQLite integer.
     pub value: InAppAmount,
 }
 
@@ -25,7 +25,7 @@ impl Amounts {
     }
 }
 
-/// How long after its click a postback is taken at all, in days. Rows leave a day later.
+/// Days after its click for which any postback is accepted. Rows are deleted a day later.
 pub const CLICK_LIFE_DAYS: i64 = 400;
 
 /// Refuses every postback of a click that is [`CLICK_LIFE_DAYS`] old or older.
@@ -34,19 +34,19 @@ pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiErro
         Ok(())
     } else {
         Err(CONVERSION_WINDOW_CLOSED
-            .with_message(format!("the click is {CLICK_LIFE_DAYS} days old or older")))
+            .with_message(format!("the click is at least {CLICK_LIFE_DAYS} days old")))
     }
 }
 
-/// How long the operator can take an approval back, however late it was given, in days.
+/// Days for which the operator can reverse an approval, however late it was given.
 pub const REVERSAL_DAYS: i64 = 30;
 
-/// How long superseded terms are kept, in days. A click may have sealed them a day after they were superseded, on an edge with
-/// an old snapshot, and what they paid may be taken back last.
+/// Days for which superseded terms are kept. A click may have sealed them a day after they were superseded, on an edge
+/// with an old snapshot, and its reward may be reversed on the last possible day.
 pub const TERMS_KEPT_DAYS: i64 = CLICK_LIFE_DAYS + 1 + REVERSAL_DAYS;
 
-/// Refuses an action on the conversion of a click past its life. A reward that was paid in the last [`REVERSAL_DAYS`] can still
-/// be taken back.
+/// Refuses an action on the conversion of a click past its life. A reward that was paid in the last [`REVERSAL_DAYS`]
+/// can still be reversed.
 pub fn check_action_life(
     action: Action,
     clicked_at_ms: i64,
@@ -60,8 +60,8 @@ pub fn check_action_life(
     check_life(clicked_at_ms, now_ms)
 }
 
-/// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. A click in
-/// the future passes, because another machine's clock may run ahead.
+/// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. Accepts a
+/// click in the future, because another machine's clock may run ahead.
 pub fn check_window(
     clicked_at_ms: i64,
     received_at_ms: i64,

@@ -10,7 +10,7 @@ pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(
     "conversion_window_closed",
     "the click is older than the offer's conversion window",
 );
-/// The refusal for [`Reason::Suspended`]. A sender is told `pending` instead, since the reason holds.
+/// The refusal for [`Reason::Suspended`]. Senders are told `pending` instead, since the reason holds the conversion.
 pub const SUSPENDED: ApiError = ApiError::new(409, "suspended", "the publisher of the app is suspended");
 
 crate::named_values! {
@@ -45,7 +45,7 @@ impl Status {
 pub enum State {
     /// Reported as pending, and not paid yet.
     Pending,
-    /// Earned, and not paid before the operator approves it. The advertiser and the publisher are told that it is pending.
+    /// Earned, but not paid until the operator approves it. Advertiser and publisher are told that it is pending.
     Held(Reason),
     /// Paid.
     Approved,
@@ -53,36 +53,36 @@ pub enum State {
     Rejected,
     /// Paid, and taken back. Final.
     Reversed,
-    /// Reversed before any other postback came, so never paid. Final.
+    /// Reversed before any other postback arrived, so never paid. Final.
     Tombstone,
-    /// Kept for the log only. A repeated postback is checked afresh.
+    /// Kept only for the log. A repeated postback is checked again.
     Refused(Reason),
 }
 
-/// Why a well-formed conversion is not paid, in the order in which the reasons are judged.
+/// The reason why a well-formed conversion is not paid, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Reason {
     /// The click is older than the offer's conversion window.
     WindowClosed,
-    /// Another click of this goal has the sender's `txn`.
+    /// Another click already reached this goal with the sender's `txn`.
     DuplicateTxn,
     /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
-    /// The outbox was put back, and nobody knows what it paid for clicks of that time. Holds for 72 hours.
+    /// The outbox was put back, so its payments for clicks of that time are unknown. Holds for 72 hours.
     AfterRestore,
-    /// The publisher is suspended. Holds until it is admitted again.
+    /// The publisher is suspended. Holds until the suspension ends.
     Suspended,
     /// The conversion came sooner after its click than the offer allows. Holds.
     TooFast,
     /// The user has as many rewards on this UTC day as the app allows. Holds.
     TooManyToday,
-    /// The offer's conversion cap for this UTC day is spent.
+    /// The offer's conversion cap for this UTC day is used up.
     Capped,
 }
 
 impl Reason {
-    /// Every reason, in the order in which they are judged.
+    /// Every reason, in the order of the checks.
     pub const ALL: [Self; 8] = [
         Self::WindowClosed,
         Self::DuplicateTxn,
@@ -94,8 +94,8 @@ impl Reason {
         Self::Capped,
     ];
 
-    /// The answer to a sender whose conversion this refuses. Of a reason that [holds](Self::holds), the sender is told
-    /// `pending` instead.
+    /// The answer to the sender of a conversion that this reason refuses. For a reason that [holds](Self::holds), the
+    /// sender is told `pending` instead.
     pub fn refusal(self) -> ApiError {
         match self {
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
@@ -143,7 +143,7 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// Whether it holds a conversion, which the operator may then approve. Another reason refuses it.
+    /// True if it holds a conversion, which the operator may then approve. Other reasons refuse the conversion.
     pub fn holds(self) -> bool {
         matches!(
             self,
@@ -151,7 +151,7 @@ impl Reason {
         )
     }
 
-    /// Whether it ends by itself. What it held is judged again then.
+    /// True if the reason ends by itself. The conversions that it held are then judged again.
     pub fn passes(self) -> bool {
         matches!(self, Self::AfterRestore | Self::Suspended)
     }
@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    /// The reason for which it is held or was refused.
+    /// The reason for which the conversion is held or was refused.
     pub fn reason(self) -> Option<Reason> {
         match self {
             Self::Held(reason) | Self::Refused(reason) => Some(reason),

@@ -1,5 +1,5 @@
-//! The table of states: what each event does to a conversion in each state. Only this table decides when money moves, so
-//! that it moves once, however often and in whatever order the events come.
+//! The table of states: the effect of each event on a conversion in each state. Only this table decides when money
+//! moves, so that it moves once, however often and in whatever order the events arrive.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub const USER_ERASED: ApiError = ApiError::new(
     "the user's identifiers are gone, so the publisher could not be told whose reward it is",
 );
 
-/// Something that happens to a conversion.
+/// An event for a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -50,34 +50,33 @@ crate::named_values! {
 /// The effect of an event on a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// Pays it. A hold that stands against it holds it; another reason refuses it.
+    /// Pays it. A hold against it holds it; any other reason refuses it.
     Judge,
-    /// Makes it pending. A reason that stands against it refuses it.
+    /// Makes it pending. A reason against it refuses it.
     Await,
-    /// Pays what is pending. A hold that stands against it holds it; another reason leaves it pending, with an error.
+    /// Pays a pending conversion. A hold against it holds it; any other reason leaves it pending and answers an error.
     Confirm,
-    /// Pays what was held for a reason that has passed. A hold that stands against it holds it again; another reason
-    /// refuses it.
+    /// Pays a conversion whose hold has ended. Another hold against it holds it again; any other reason refuses it.
     Release,
-    /// Pays it on the operator's word, whatever its own reason is. Another reason must be overridden by name, and the cap
-    /// is taken by force.
+    /// Pays it by the operator's decision and ignores the reason of its own state. The operator must name any other
+    /// reason to override it, and the cap is taken by force.
     Force,
-    /// Ends it. It was not paid.
+    /// Ends a conversion that was not paid.
     Reject,
-    /// Leaves a tombstone: notes the reversal of a conversion that was not paid, so that its approval is not paid if it
-    /// arrives later.
+    /// Leaves a tombstone: records the reversal of an unpaid conversion, so that an approval that arrives later is not
+    /// paid.
     LeaveTombstone,
-    /// Takes the reward back.
+    /// Reverses the reward.
     TakeBack,
     /// Changes nothing. The sender gets the first postback's transaction id and `duplicate: true`.
     Repeat,
     /// There is no such conversion.
     Missing,
-    /// The operator cannot do this to a conversion in this state.
+    /// The state of the conversion does not allow the operator's action.
     Conflict,
 }
 
-/// The step of an event for a conversion in a state; `None` is a conversion that is not known.
+/// Returns the effect of an event on a conversion in a state, `None` if it is unknown.
 pub fn step(state: Option<State>, event: Event) -> Transition {
     use Transition::*;
     let [approved, pending, rejected, reversed, approve, reject, reverse] = match state {
@@ -105,7 +104,7 @@ pub fn step(state: Option<State>, event: Event) -> Transition {
 }
 
 impl Transition {
-    /// Whether a reason is judged before the step is taken. The cap is taken last, and only if nothing else stands
+    /// True if a reason is checked before the transition. The cap is taken last, and only if no other reason stands
     /// against the conversion.
     pub fn judges(self, reason: Reason) -> bool {
         match self {
@@ -113,19 +112,20 @@ impl Transition {
             Self::Await => !reason.holds() && reason != Reason::Capped,
             // The window was open when the conversion became known.
             Self::Confirm | Self::Release => reason != Reason::WindowClosed,
-            // Nor does the cap stand against the operator's word, which only counts there.
+            // The cap does not stop the operator either: it only counts the conversion.
             Self::Force => reason != Reason::WindowClosed && reason != Reason::Capped,
             _ => false,
         }
     }
 
-    /// Whether the operator's word sets a reason aside: that of the conversion's own state, and those that it names.
+    /// True if the operator's decision overrides a reason: that of the conversion's own state, or one that the operator
+    /// names.
     pub fn overrides(self, reason: Reason, state: Option<State>, despite: &[Reason]) -> bool {
         let own = state.and_then(State::reason);
         self == Self::Force && (own == Some(reason) || despite.contains(&reason))
     }
 
-    /// The state after it if nothing stands against it, and the money that moves; `None` if it changes nothing.
+    /// The new state if no reason stands against it, and the money that moves; `None` if nothing changes.
     pub fn outcome(self) -> Option<(State, Option<Movement>)> {
         Some(match self {
             Self::Judge | Self::Confirm | Self::Release | Self::Force => {
@@ -139,12 +139,12 @@ impl Transition {
         })
     }
 
-    /// Whether it pays the conversion if nothing stands against it.
+    /// True if it pays the conversion when no reason stands against it.
     pub fn pays(self) -> bool {
         self.outcome() == Some((State::Approved, Some(Movement::Reward)))
     }
 
-    /// The state of a conversion against which a reason stands; `None` if it stays as it is.
+    /// The state of a conversion after this reason stood against it; `None` if it is unchanged.
     pub fn objected(self, reason: Reason) -> Option<State> {
         match self {
             Self::Judge | Self::Confirm | Self::Release if reason.holds() => Some(State::Held(reason)),

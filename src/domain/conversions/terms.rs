@@ -1,6 +1,6 @@
-//! Terms: what an offer and an app promise for a click. Each change of them makes a revision that never changes, and a
-//! click seals the numbers of the two that were in force. So a reward is worth what it was worth at the click, whatever
-//! the operator changes afterwards.
+//! Terms: what an offer and an app promise for a click. Each change of them creates a revision that never changes, and
+//! a click seals the numbers of the two current ones. So later changes by the operator do not change the value of a
+//! click's reward.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::{
     model::{AdvertiserId, ApiError, CurrencyRate, PublisherId, SECOND_MS, placeholders::is_blank},
 };
 
-/// The answer to a postback that names a goal which the terms lack.
+/// The answer to a postback whose goal is not in the terms.
 pub const UNKNOWN_GOAL: ApiError = ApiError::new(
     400,
     "unknown_goal",
@@ -26,14 +26,14 @@ pub struct OfferTerms {
     /// How often a user is paid for a goal.
     #[serde(default)]
     pub once_per: OncePer,
-    /// In display order: by `ord`, then by id.
+    /// The goals in display order: by `ord`, then by id.
     pub goals: Vec<GoalTerms>,
 }
 
 /// The terms of one goal of an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalTerms {
-    /// The goal's id, also if the offer no longer has it.
+    /// The goal's id. The offer may no longer have the goal.
     pub id: String,
     /// The advertiser's event code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct GoalTerms {
 }
 
 impl GoalTerms {
-    /// Whether a text is its id or its event code but for the case of letters.
+    /// True if a text equals its id or its event code, ignoring letter case.
     pub fn is_alike(&self, name: &str) -> bool {
         let code = self.gl_val.as_deref();
         [Some(self.id.as_str()), code]
@@ -61,7 +61,7 @@ pub struct AppTerms {
 }
 
 impl OfferTerms {
-    /// The terms of an offer as it is now.
+    /// The terms of an offer in its current state.
     pub fn of(offer: &Offer) -> Self {
         let goal = |goal: &crate::catalog::Goal| GoalTerms {
             id: goal.id.as_str().to_owned(),
@@ -77,7 +77,7 @@ impl OfferTerms {
     }
 
     /// The goal that a conversion pays: the one `named` by its id or, if none has it, by its event code; the first if
-    /// none is named. The `rid` of the click has no say, because the user chooses it.
+    /// none is named. The `rid` of the click is ignored, because the user chooses it.
     pub fn goal(&self, named: Option<&str>) -> Option<&GoalTerms> {
         let Some(named) = named else {
             return self.goals.first();
@@ -93,7 +93,7 @@ impl OfferTerms {
 }
 
 impl AppTerms {
-    /// The terms of an app as it is now.
+    /// The terms of an app in its current state.
     pub fn of(app: &App) -> Self {
         Self {
             currency: app.currency.clone(),
@@ -101,7 +101,7 @@ impl AppTerms {
     }
 }
 
-/// The values of an offer that apply to every conversion, whenever its click was. They travel with the conversion.
+/// The current values of an offer, which apply to conversions of clicks of any age. They travel with the conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentOffer {
     /// The revision of the offer's last change: of two, the higher one is newer.
@@ -111,12 +111,12 @@ pub struct CurrentOffer {
     /// Conversions for each UTC day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_cap: Option<u32>,
-    /// A conversion that comes sooner after its click is held.
+    /// Conversions that arrive sooner after their click are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_seconds_to_convert: Option<u32>,
 }
 
-/// The values of an app that apply to every conversion, whenever its click was.
+/// The current values of an app, which apply to conversions of clicks of any age.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentApp {
     /// The revision of the app's last change.
@@ -127,9 +127,9 @@ pub struct CurrentApp {
     pub publisher_id: PublisherId,
     /// The revision of its callback settings.
     pub callback_revision: i64,
-    /// How many outboxes it has.
+    /// The number of its outboxes.
     pub outbox_shards: u8,
-    /// A conversion of a user who has so many rewards on its UTC day is held.
+    /// Conversions of a user who already has this many rewards on a UTC day are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rewards_per_user_day: Option<u32>,
 }

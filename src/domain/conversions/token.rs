@@ -1,6 +1,6 @@
-//! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that a token was issued, and the
-//! serial says by the advertiser's record in the tracking snapshot whether it is still valid. So the edge checks a token
-//! without a call to an object.
+//! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that Signpost issued a token. Its
+//! serial is compared with the advertiser's record in the tracking snapshot, which has the valid ones. So the edge
+//! checks a token without a call to an object.
 
 use crate::model::{
     AdvertiserId, ApiError, MacKeys,
@@ -68,12 +68,12 @@ impl Token {
         Some(token)
     }
 
-    /// The token that a text begins with, by its own words: nobody may have issued it.
+    /// The token that a text claims to be. It may be forged.
     pub fn claimed(text: &str) -> Option<Self> {
         Self::read(text).map(|(token, _)| token)
     }
 
-    /// The token before the random part, and the text from the random part on.
+    /// Parses a token up to the random part. Also returns the text from there on.
     fn read(text: &str) -> Option<(Self, Option<&str>)> {
         let (advertiser, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let (serial, rest) = match rest.split_once('_') {

@@ -1,4 +1,4 @@
-//! Explains the answer to a postback, and how to mend it, in words for people in ad operations.
+//! Explains answers to postbacks, and how to fix their causes, to people in ad operations.
 
 use super::state::{Reason, Status};
 
@@ -13,24 +13,24 @@ pub fn taken_code(status: Status, is_duplicate: bool) -> &'static str {
 /// The explanation of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The event, in one sentence.
+    /// What happened, in one sentence.
     pub verdict: &'static str,
-    /// The action that would mend it.
+    /// The action that fixes it.
     pub remedy: &'static str,
 }
 
-/// The words for a code. Each that a postback can be answered has some.
+/// The explanation of a code. Every code of an answer to a postback has one.
 pub fn of_code(code: &str) -> Explanation {
     let found = VERDICTS.iter().find(|(known, ..)| *known == code);
     found.map_or(UNKNOWN, |&(_, verdict, remedy)| Explanation { verdict, remedy })
 }
 
-/// Whether a code has words of its own.
+/// True if a code has its own explanation.
 pub fn is_known(code: &str) -> bool {
     VERDICTS.iter().any(|(known, ..)| *known == code)
 }
 
-/// The words for a conversion that is held, which its sender is told is pending.
+/// The explanation of a held conversion, whose sender is told that it is pending.
 pub fn of_held(reason: Reason) -> Explanation {
     of_code(reason.code())
 }
@@ -40,7 +40,7 @@ const UNKNOWN: Explanation = Explanation {
     remedy: "Look the code up in the description of the API.",
 };
 
-const NOTHING: &str = "Nothing has to be mended.";
+const NOTHING: &str = "No action is needed.";
 
 /// Each code with its verdict and its remedy.
 const VERDICTS: &[(&str, &str, &str)] = &[
@@ -51,48 +51,48 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "pending",
-        "The conversion is noted and pays nothing yet: the advertiser reported it as pending, or a limit of the offer or the app holds it.",
+        "The conversion is recorded and pays nothing yet: the advertiser reported it as pending, or a limit of the offer or the app holds it.",
         "If the advertiser reported it as pending, it sends the same postback again with status=approved. If it is held, approve or reject it in the app's conversions.",
     ),
     (
         "rejected",
         "The conversion is rejected: it was never paid, and cannot be paid any more.",
-        "If that is a mistake, the advertiser has to report another click: a rejected conversion is final.",
+        "If that is a mistake, the advertiser must report another click: a rejected conversion is final.",
     ),
     (
         "reversed",
         "The conversion is reversed: a reward that was paid is taken back, and one that was not paid never will be.",
-        "If that is a mistake, the advertiser has to report another click: a reversed conversion is final.",
+        "If that is a mistake, the advertiser must report another click: a reversed conversion is final.",
     ),
     (
         DUPLICATE,
         "This click has reached this goal before, so the postback changed nothing. The first one counts.",
-        "Nothing has to be mended if the sender repeats its postbacks. If it means another event, it has to name another goal.",
+        "No action is needed if the sender repeats its postbacks. To report another event, it must name another goal.",
     ),
     (
         "missing_field",
-        "The click id or the token is missing, empty, or a macro that was left in, such as {click_id}, [CLICK_ID], %click_id% or __CLICK_ID__.",
+        "The click id or the token is missing, empty, or an unreplaced macro, such as {click_id}, [CLICK_ID], %click_id% or __CLICK_ID__.",
         "Check the URL in the advertiser's tracking system: each macro must be one that the system fills in, and token must be the advertiser's token itself.",
     ),
     (
         "invalid_parameter",
-        "A parameter cannot be read: it is badly encoded, too long, given with two values, or status is none of approved, pending, rejected, reversed, such as a macro that was left in.",
-        "Compare the parameters with the message. A percent sign that is meant literally is written %25, and a parameter is given once. Without status the conversion is approved.",
+        "A parameter cannot be read: it is badly encoded, is too long or has two different values, or status is not approved, pending, rejected or reversed, for example an unreplaced macro.",
+        "Compare the parameters with the message. Write a literal percent sign as %25, and send each parameter once. Without status the conversion is approved.",
     ),
     (
         "invalid_click_id",
-        "The click id is not one that Signpost has issued, it was changed on its way, or its app or offer does not exist.",
-        "The sender has to return the click id exactly as the landing URL had it: neither shortened, nor in other letters, nor an id of its own system.",
+        "Signpost did not issue this click id, it was changed on its way, or its app or offer does not exist.",
+        "The sender must return the click id exactly as in the landing URL: not shortened, not in another letter case, and not an id of its own system.",
     ),
     (
         "unknown_goal",
-        "The offer that was clicked has no goal with this id or event code. A macro that was left in, such as {goal}, or a word such as null is no goal. Letters may differ in case only where one goal alone can be meant.",
-        "Give the goal of the offer this event code, or have the sender name one that the offer has. To have the first goal paid, the sender leaves goal out or empty.",
+        "The clicked offer has no goal with this id or event code. An unreplaced macro, such as {goal}, or a word such as null is not a goal. Letter case is ignored only if one goal alone can be meant.",
+        "Give this event code to the offer's goal, or have the sender name a goal of the offer. To have the first goal paid, the sender omits goal or leaves it empty.",
     ),
     (
         "invalid_token",
         "The token is not valid: it was revoked or replaced, it is cut short, or it belongs to another advertiser than the offer.",
-        "Give the advertiser's current token to whoever set the postback up. The two newest tokens of an advertiser are valid; issue one if it has none.",
+        "Give the advertiser's current token to the person who set up the postback. The two newest tokens of an advertiser are valid; issue one if it has none.",
     ),
     (
         "test_click",
@@ -107,22 +107,22 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     (
         "duplicate_txn",
         "The sender has used this txn for another click of the same goal.",
-        "The sender has to give each conversion a txn of its own, or none. A txn must not be a constant or the id of a user.",
+        "The sender must give each conversion its own txn, or none. A txn must not be a constant or the id of a user.",
     ),
     (
         "already_rewarded",
         "The user was rewarded for this goal by another click, and the offer pays a goal once for each user.",
-        "Nothing has to be mended, unless the offer means to pay each click: then set its once_per to click.",
+        "No action is needed, unless the offer should pay each click: then set its once_per to click.",
     ),
     (
         "after_restore",
-        "The app's outbox was put back to an earlier state, and what it paid for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
-        "Look the click up in the publisher's records. If it was paid, reject it in the app's conversions; otherwise approve it. After 72 hours it is judged again.",
+        "The app's outbox was put back to an earlier state, and its record of payments for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
+        "Look the click up in the publisher's records. If it was paid, reject it in the app's conversions; otherwise approve it. After 72 hours it is checked again.",
     ),
     (
         "suspended",
         "The publisher of the app is suspended, so the conversion is held. The sender is told that it is pending.",
-        "Nothing has to be mended: it is judged again when the publisher is approved again. To pay it before, approve it in the app's conversions.",
+        "No action is needed: it is checked again when the publisher is approved again. To pay it earlier, approve it in the app's conversions.",
     ),
     (
         "too_fast",
@@ -137,31 +137,31 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     (
         "conversion_window_closed",
         "The click is older than the offer's conversion window, so the conversion is not paid.",
-        "Approve it in the app's conversions if it is there, or lengthen the offer's conversion_window_days for later clicks. The sender has to report conversions when they happen.",
+        "Approve it in the app's conversions if it is there, or lengthen the offer's conversion_window_days for later clicks. The sender must report conversions when they happen.",
     ),
     (
         "unavailable",
-        "Something that the postback needs did not answer just then. Nothing was decided.",
-        "The sender has to send the postback again later, as with every 503. If it goes on, look at the health of the service.",
+        "A part of Signpost that the postback needs did not answer. Nothing was decided.",
+        "The sender must send the postback again later, as after every 503. If this continues, check the health of the service.",
     ),
     (
         "internal_error",
         "Signpost failed to answer the postback. It may or may not have been counted.",
-        "The sender has to send the postback again; it is never counted twice. The log has the cause.",
+        "The sender must send the postback again; it is never counted twice. The log has the cause.",
     ),
     (
         "payload_too_large",
         "The form in the body is larger than 16 KiB.",
-        "The sender has to leave out what Signpost does not read, or to put the parameters into the URL.",
+        "The sender must omit parameters that Signpost does not read, or put all parameters into the URL.",
     ),
     (
         "unsupported_media_type",
         "The body is not a form, and the URL lacks the click id or the token. A body in another form, such as JSON, is ignored only if the URL has both.",
-        "The sender has to put all parameters into the URL, or to send them as a form with the Content-Type application/x-www-form-urlencoded. JSON is not read.",
+        "The sender must put all parameters into the URL, or send them as a form with the Content-Type application/x-www-form-urlencoded. JSON is not read.",
     ),
     (
         "not_found",
-        "This is not the address of postbacks, so whatever is sent there is no conversion.",
+        "This is not the address of postbacks, so a request to it is not a conversion.",
         "Postbacks go to /v2/tracking/conversion on the tracking host. A URL with /v2/tracking/click is a link for users.",
     ),
 ];

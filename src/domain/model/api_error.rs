@@ -65,7 +65,7 @@ pub mod common {
     pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
         405,
         "method_not_allowed",
-        "this address does not answer that method",
+        "this address does not support that method",
     );
     /// The body exceeds the limit of its path.
     pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
@@ -77,19 +77,19 @@ pub mod common {
     pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
         415,
         "unsupported_media_type",
-        "this address does not take that Content-Type",
+        "this address does not accept that Content-Type",
     );
     /// A fault of Signpost. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
-    /// A part of Signpost is out of reach or not ready. The request may be sent again.
+    /// A part of Signpost is unreachable or not ready. The request may be sent again.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
     /// A concurrency limit was reached. Nothing was done for the request.
     pub const BUSY: ApiError = ApiError::new(
         503,
         "unavailable",
-        "too much is under way at the moment, try again shortly",
+        "too many requests are in progress, try again shortly",
     )
     .retry_after(2);
 }

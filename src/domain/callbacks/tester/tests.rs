@@ -95,7 +95,7 @@ fn the_signed_content_is_what_the_signatures_are_made_of() {
             }
             CallbackMethod::Post => assert_eq!(signed("signature_hmac"), None),
         }
-        // The legacy signature is made of its secret, which is masked.
+        // The legacy signature's text contains its secret, which is masked.
         let id = &test_fields().transaction_id;
         assert_eq!(
             signed("signature"),

@@ -107,7 +107,7 @@ fn the_queries_of_real_partners_are_parsed() {
             "cid=OURS&token=at_x&txn=[%25TX%25]",
             (None, None, Status::Approved),
         ),
-        // A macro in a text of the sender's own
+        // A macro within a text of the sender
         (
             "click_id=OURS&token=at_x&txn=order-[ORDER_ID]",
             (None, None, Status::Approved),
@@ -120,7 +120,7 @@ fn the_queries_of_real_partners_are_parsed() {
             "click_id=OURS&token=at_x&txn=[EU]-1001",
             (None, Some("[EU]-1001"), Status::Approved),
         ),
-        // The sender's own parameters, which are called like Signpost's
+        // The sender's own parameters, with names similar to Signpost's
         (
             "click_id=OURS&token=at_x&sub_id=100%&aff_sub=50%off&Goal=100%&goal=reg",
             (Some("reg"), None, Status::Approved),
@@ -129,17 +129,17 @@ fn the_queries_of_real_partners_are_parsed() {
             "click_id=OURS&token=at_x&txn=US$42-a@b[7]",
             (None, Some("US$42-a@b[7]"), Status::Approved),
         ),
-        // A script that writes its names and fills its fields in its own way.
+        // A script with its own spellings of names and empty fields.
         (
             "ClickID=OURS&TOKEN=at_x%0A&Txn=null&Status=Rejected",
             (None, None, Status::Rejected),
         ),
-        // Copied from a page's source, with what does not show.
+        // Copied from a page's source, with invisible characters.
         (
             "click_id=OURS%E2%80%8B&amp;token=%EF%BB%BFat_x%C2%A0&amp;txn=00000000-0000-0000-0000-000000000000",
             (None, None, Status::Approved),
         ),
-        // A proxy's copy, in which the id is filled.
+        // A proxy's copy, in which the id is filled in.
         (
             "click_id=OURS&token=at_x&txn=null&txn=t-1",
             (None, Some("t-1"), Status::Approved),
@@ -217,7 +217,7 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
         assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
     }
     let message = message(&format!("{with_goal}&goal=g2"));
-    assert_eq!(message, "goal is given with two values");
+    assert_eq!(message, "goal has two different values");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const EVENTS: [Event; 8] = [
     Event::Release,
 ];
 
-/// An event of a history: what stands against the conversion at the time, and what the operator names.
+/// An event of a history: the reasons against the conversion at the time, and those that the operator names.
 #[derive(Clone, Debug)]
 struct HistoryEvent {
     event: Event,
@@ -25,7 +25,7 @@ struct HistoryEvent {
     despite: Vec<Reason>,
 }
 
-/// The state after an event, and how often money moved: 1 for a payment, -1 for its reversal.
+/// The state after an event, and the money that moved: 1 for a payment, -1 for its reversal.
 fn take(state: Option<State>, happening: &HistoryEvent) -> (Option<State>, i64) {
     let step = step(state, happening.event);
     let against = Reason::ALL.into_iter().find(|reason| {
@@ -48,20 +48,20 @@ fn take(state: Option<State>, happening: &HistoryEvent) -> (Option<State>, i64) 
     }
 }
 
-/// A conversion without a table of states.
+/// A model of a conversion without a table of states.
 #[derive(Default)]
 struct Naive {
     known: bool,
     accepted: bool,
     paid: bool,
     ended: bool,
-    /// For which it is held or was refused.
+    /// The reason for which it is held or was refused.
     held: Option<Reason>,
     refused: Option<Reason>,
 }
 
 impl Naive {
-    /// How often money moves.
+    /// Applies an event and returns the money that moved.
     fn apply(&mut self, happening: &HistoryEvent) -> i64 {
         use Reason::*;
         let stands = |reason: Reason| happening.stands.contains(&reason);
@@ -102,7 +102,7 @@ impl Naive {
                 return 0;
             }
             Event::Action(Action::Approve) => {
-                // Only another reason than its own counts, and only if it is not named. The cap never counts.
+                // Only a reason other than its own counts, and only if it is not named. The cap never counts.
                 let others = [
                     DuplicateTxn,
                     AlreadyRewarded,
@@ -119,7 +119,7 @@ impl Naive {
             Event::Postback(Status::Approved) if self.held.is_some() => return 0,
             Event::Postback(Status::Approved) if self.accepted => match first(&Reason::ALL[1..]) {
                 None => self.paid = true,
-                // It stays pending after any other.
+                // For any other reason it stays pending.
                 reason => self.held = reason.filter(|reason| reason.holds()),
             },
             Event::Postback(Status::Approved) => match first(&Reason::ALL) {
@@ -133,7 +133,7 @@ impl Naive {
         i64::from(self.paid)
     }
 
-    /// As the state that it is in, where that is easy to tell.
+    /// Compares with a state, where the model can tell.
     fn is(&self, state: Option<State>) -> bool {
         match state {
             None => !self.known,

@@ -1,4 +1,4 @@
-//! Values and names as senders really write them.
+//! Values and names as senders write them in practice.
 
 use super::*;
 
@@ -98,7 +98,7 @@ fn a_name_is_read_in_any_spelling_and_signposts_own_comes_first() {
     ] {
         assert_eq!(parse(&query).unwrap().goal.as_deref(), Some("g1"), "{query}");
     }
-    // Of other spellings the first counts: the rest may be the sender's own.
+    // Among similar names the first counts: the others may be the sender's own.
     for query in [
         format!("{minimal}&Goal=g1&GOAL=g2"),
         format!("{minimal}&Sub_ID=a&subId=b&status=+approved%0A&goal=g1%20"),
