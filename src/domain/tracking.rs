@@ -1,10 +1,10 @@
-//! The parts of a click: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks) makes
-//! the answer of it. See docs/DECISIONS.md, "Clicks".
+//! The parts of a click: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks)
+//! combines them into the answer. See docs/DECISIONS.md, "Clicks".
 //!
 //! Reading the request:
 //! - [`parameters`]: parses and checks the click parameters;
-//! - [`user_agent`]: the device's platform, and whether the click is a confirmed one;
-//! - [`alphabet`]: the characters that identifiers and custom parameters may hold.
+//! - [`user_agent`]: the device's platform, and whether the click is confirmed;
+//! - [`alphabet`]: the characters allowed in identifiers and custom parameters.
 //!
 //! Answering it:
 //! - [`signature`]: checks the signature of a click whose app signs them;

@@ -212,8 +212,7 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
     is_accepted.then_some(()).ok_or(INVALID_TOKEN)
 }
 
-/// The current values of a click's offer and app. If their shards cannot be loaded, the outbox asks the catalog
-/// instead.
+/// The current values of a click's offer and app. If a shard cannot be loaded, the outbox asks the catalog instead.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     let (apps, goals) = join(
         shards::find(context, ShardQuery::App(click.app)),

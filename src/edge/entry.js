@@ -10,8 +10,8 @@ const { fetch: ordinary, redirect, take_tasks, run_task, list_missing, adopt, pa
 
 const CLICK = "/v2/tracking/click";
 const OFFERS = "/v1/offer/api";
-// The longest body that is read before authentication, in bytes: enough for a filter of a few hundred values. Its
-// length must be known, since an unknown sender could otherwise keep a body of any size open on each connection.
+// Maximum bytes of a body that is read before authentication: enough for a filter of a few hundred values. The length
+// must be announced, since an unknown sender could otherwise keep a body of any size open on each connection.
 const MAX_BODY = 8_192;
 // Maximum clicks that read KV here at a time, and the timeout of each. A cold click reads up to 150 KiB. Further clicks
 // take the ordinary path, where requests share their loads.
@@ -119,8 +119,7 @@ async function coldClick(request, env, ctx, parts, missing) {
   return ordinaryPath(request, env, ctx);
 }
 
-// Returns the values of these keys, or `undefined` if one is missing, late or unreadable. The ordinary path reads again
-// and logs.
+// Returns the values of these keys, or `undefined` if one is missing, late or unreadable; the ordinary path logs that.
 async function readValues(env, keys, cacheTtl, timeout) {
   try {
     const get = (key) => env.SNAPSHOTS.get(key, { type: "arrayBuffer", cacheTtl });

@@ -88,8 +88,7 @@ pub struct SnapshotSlot<T> {
     value: RefCell<Option<Rc<T>>>,
     /// The time when the catalog last confirmed that this snapshot is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
-    /// The end of the lease of the request that loads the first snapshot. Until then others wait instead of loading it
-    /// too.
+    /// The end of the lease of the request that loads the first snapshot. Until then others wait for it.
     pub loading_until_ms: Cell<i64>,
     /// The time before which no request loads again, after neither KV nor the catalog had a snapshot.
     pub unavailable_until_ms: Cell<i64>,

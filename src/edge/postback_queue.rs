@@ -12,11 +12,9 @@ use domain::{
     model::{AdvertiserId, OfferId, SECOND_MS},
 };
 
-/// A batch has lost its sender after this time: the runtime ends a request's background work 30 seconds after its
-/// answer.
+/// A batch has then lost its sender: the runtime ends a request's background work 30 seconds after its answer.
 const LEASE_MS: i64 = 35 * SECOND_MS;
-/// Minimum time in milliseconds between two look-ups of an advertiser. Anybody who clicks has a click id and can cause
-/// them.
+/// Minimum time in milliseconds between two look-ups of an advertiser, which anybody with a click id can cause.
 const LOOKUP_MS: i64 = SECOND_MS;
 /// Maximum offers whose advertiser an isolate remembers.
 const MAX_KNOWN: usize = 1_024;

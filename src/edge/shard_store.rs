@@ -70,8 +70,7 @@ impl ShardStore {
         (self.held.size(), self.held.count())
     }
 
-    /// Stores a shard, unless the held one has a newer manifest, or the same manifest and a confirmation at least as
-    /// late.
+    /// Stores a shard, unless the held one has a newer manifest, or the same one and a confirmation at least as late.
     pub fn insert(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
         let age = |held: &CachedShard| (held.version.get(), held.confirmed_at_ms.get());
         if let Some(own) = self.held.get(&slot)

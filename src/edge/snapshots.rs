@@ -144,8 +144,7 @@ fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>,
     Ok((current, is_of_pointer))
 }
 
-/// Stores the manifest of a pointer that a cold isolate's click has read, unless another request has stored one
-/// meanwhile.
+/// Stores the manifest of a pointer that a cold isolate's click has read, unless another request already has.
 ///
 /// # Errors
 /// The value is not a pointer with a valid manifest.

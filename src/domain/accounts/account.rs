@@ -20,8 +20,8 @@ const DOMAIN: &str = "signpost/account/1";
 const OPERATOR: &str = "operator";
 
 crate::named_values! {
-    /// The owner of an account: a publisher or the operator. Its text is in cookie names and in the hash of an
-    /// account's id.
+    /// The owner of an account: a publisher or the operator. Its text is in cookie names and in the hash of account
+    /// ids.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AccountKind {

@@ -1,5 +1,5 @@
-//! Invites: `inv_<kind>_<owner>_<random>_<mac>`. An invite lets a new member in once, or a member who lost every
-//! passkey. The account's object stores only its [hash](crate::model::credentials::hash) and spends it with the first
+//! Invites: `inv_<kind>_<owner>_<random>_<mac>`. An invite lets in a new member, or a member who lost every passkey,
+//! once. The account's object stores only its [hash](crate::model::credentials::hash) and spends it with the first
 //! passkey.
 
 use super::{

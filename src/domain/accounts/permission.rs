@@ -90,8 +90,7 @@ permissions! {
     ViewOwnPasskeys: Any, Role::ALL;
     /// Add and remove the member's own passkeys.
     ManageOwnPasskeys: Fresh, Role::ALL;
-    /// Read all of the operator's data: publishers, offers, rewards and the rest. Excludes keys that can be shown
-    /// again.
+    /// Read the operator's data: publishers, offers, rewards and the rest. Excludes keys that can be shown again.
     ViewStore: Any, [Admin, Support];
     /// See a publisher's Pub-Key.
     ViewPublisherKeys: Fresh, [Admin];

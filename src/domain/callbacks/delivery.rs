@@ -53,8 +53,7 @@ pub struct Judgement {
     pub endpoint_works: bool,
 }
 
-/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the jitter of the next
-/// delay.
+/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the next delay's jitter.
 pub fn judge(
     schedule: &Schedule,
     attempts_made: u32,
@@ -106,8 +105,7 @@ impl Answer<'_> {
         })
     }
 
-    /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if it is absent or cannot be
-    /// parsed.
+    /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if it is absent or invalid.
     fn retry_after_ms(&self, now_ms: i64) -> Option<i64> {
         let value = self.retry_after?.trim();
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,6 +1,5 @@
 //! Limits the attempts in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets
-//! one probe at a time with a backoff, so that it does not block its outbox. The first successful attempt lifts the
-//! limit.
+//! one probe at a time with a backoff, so that it does not block its outbox. A successful attempt lifts the limit.
 
 use crate::model::SECOND_MS;
 

@@ -1,6 +1,5 @@
 //! Masks literal values in the query of a callback URL. A value such as an API key is a secret of the receiver, but
-//! documents are shown to support and stored in plain text. When a masked document is sent back, the values are
-//! restored.
+//! documents are shown to support and stored in plain text. If a masked document is sent back, the values are restored.
 
 use std::borrow::Cow;
 
@@ -71,8 +70,7 @@ impl Part<'_> {
     }
 }
 
-/// Splits a value at its macros. An unreplaced placeholder of another system is not a secret, so that people can see
-/// it.
+/// Splits a value at its macros. An unreplaced placeholder of another system is not a secret, so that it is shown.
 fn parts(value: &str) -> Vec<Part<'_>> {
     let part = |text, is_literal| Part { text, is_literal };
     let (mut parts, mut rest) = (Vec::new(), value);
@@ -85,8 +83,7 @@ fn parts(value: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Splits a text around its first `{…}`, which may be percent-encoded: the text before it, the macro, the text after
-/// it.
+/// Splits a text around its first `{…}`, which may be percent-encoded: the text before, the macro, the text after.
 fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     let first = |text: &str, marks: [&str; 3]| {
         let found = marks

@@ -100,7 +100,7 @@ pub enum OncePer {
 /// The countries of an offer: `geo_tgt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeoTarget {
-    /// Every country if empty.
+    /// The included countries; every country if empty.
     #[serde(default)]
     pub include: Vec<Country>,
     /// The excluded countries, even if `include` has them.

@@ -337,8 +337,7 @@ impl TestApp {
         &self.name
     }
 
-    /// Changes a new app, or the one that the key has set up before. The callback gets a new secret and no previous
-    /// one.
+    /// Changes a new app, or the one that the key has set up. The callback gets a new secret and no previous one.
     ///
     /// # Errors
     /// A value is not allowed.

@@ -33,9 +33,9 @@ pub struct ShownParameter {
 
 /// The parameters of a query and of a form, in order.
 ///
-/// Shows only the values that Signpost reads: texts in the form of a click id, `goal`, `txn`, `status`, unreplaced
-/// macros, and of a token its advertiser and serial. Any other value may be a secret or name a person, so only its
-/// length is shown.
+/// Shows only values that Signpost reads: texts in the form of a click id, `goal`, `txn`, `status`, unreplaced macros,
+/// and of a token its advertiser and serial. Of any other value, which may be a secret or name a person, only the
+/// length.
 pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> {
     let mut shown = Vec::new();
     let (mut bytes, mut hidden) = (0, 0_usize);

@@ -63,8 +63,7 @@ pub enum Transition {
     Force,
     /// Ends a conversion that was not paid.
     Reject,
-    /// Leaves a tombstone: records the reversal of an unpaid conversion, so that an approval that arrives later is not
-    /// paid.
+    /// Leaves a tombstone: records the reversal of an unpaid conversion, so that a later approval is not paid.
     LeaveTombstone,
     /// Reverses the reward.
     TakeBack,
@@ -118,8 +117,7 @@ impl Transition {
         }
     }
 
-    /// True if the operator's decision overrides a reason: that of the conversion's own state, or one that the operator
-    /// names.
+    /// True if the operator's decision overrides a reason: that of the conversion's own state, or one that it names.
     pub fn overrides(self, reason: Reason, state: Option<State>, despite: &[Reason]) -> bool {
         let own = state.and_then(State::reason);
         self == Self::Force && (own == Some(reason) || despite.contains(&reason))

@@ -1,6 +1,5 @@
-//! Terms: what an offer and an app promise for a click. Each change of them creates a revision that never changes, and
-//! a click seals the numbers of the two current ones. So later changes by the operator do not change the value of a
-//! click's reward.
+//! Terms: what an offer and an app promise for a click. Each change creates a revision that never changes, and a click
+//! seals the numbers of the two current ones. So later changes do not affect the value of a click's reward.
 
 use serde::{Deserialize, Serialize};
 

@@ -87,7 +87,7 @@ impl Vault {
         Some([&[*id][..], &nonce, &sealed].concat())
     }
 
-    /// `None` if the value is damaged, was sealed for another purpose, or its key is no longer listed.
+    /// Returns `None` if the value is damaged, was sealed for another purpose, or its key is no longer listed.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (&id, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_first_chunk::<12>()?;

@@ -16,12 +16,11 @@ use crate::model::{
 };
 
 /// The answer to a field of the wrong type, form or range.
-pub const INVALID_FIELD: ApiError =
-    ApiError::new(400, "invalid_field", "a field has a value it may not have");
+pub const INVALID_FIELD: ApiError = ApiError::new(400, "invalid_field", "a field has an invalid value");
 /// The answer to a field that the resource does not have.
 pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
 
-/// Tells a document from the same one with a change: the beginning of its hash.
+/// Identifies a version of a document by the beginning of its hash.
 pub fn tag(document: &str) -> String {
     credentials::fingerprint(document)
 }
@@ -66,8 +65,8 @@ impl From<FieldError> for ApiError {
 
 /// A resource that is sent as one JSON object.
 pub trait Document: DeserializeOwned {
-    /// Checks lengths, ranges, and combinations of fields, which types cannot express. Returns the first error. A
-    /// resource without such rules keeps this one.
+    /// Checks rules that types cannot express: lengths, ranges, and combinations of fields. Returns the first error. By
+    /// default there are none.
     fn check(&self) -> Result<(), FieldError> {
         Ok(())
     }
@@ -114,8 +113,7 @@ fn refuse(path: &str, error: &serde_json::Error) -> ApiError {
     }
 }
 
-/// The message of a JSON error in plain words, without line and column, which do not help in a body that a program wrote on one
-/// line.
+/// Rewrites a JSON error in plain words, without line and column, which are useless in a body on one line.
 pub fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let problem = text

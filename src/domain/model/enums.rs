@@ -29,7 +29,7 @@ macro_rules! closed_lists {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name { $(
-            /// One of the values; [`Self::as_str`] has its text.
+            /// A value of the list; [`Self::as_str`] has its text.
             #[serde(rename = $text)] $variant
         ),* }
 
@@ -73,7 +73,7 @@ closed_lists! {
         ApkRegister = "APK_REGISTER",
     }
 
-    /// The state of an offer now, by `active`, `starts_at` and `ends_at`.
+    /// The current state of an offer, from `active`, `starts_at` and `ends_at`.
     OfferState { Active = "active", NotStarted = "not_started", Ended = "ended", Off = "off" }
 
     /// The platform of an app or an offer (`os`).

@@ -10,19 +10,19 @@ use super::placeholders::is_blank;
 /// The rule for ids of publishers, advertisers, offers and goals.
 pub const ID_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
 
-/// Whether a text keeps to [`ID_RULE`].
+/// True if a text follows [`ID_RULE`].
 pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// Reads an id of any kind without the blanks around it.
+/// Reads an id of any kind, without surrounding blanks.
 pub fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(String::deserialize(deserializer)?
         .trim_matches(is_blank)
         .to_owned())
 }
 
-/// The same of a member that may be missing.
+/// As [`trimmed`], for a member that may be missing.
 pub fn trimmed_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let id = Option::<String>::deserialize(deserializer)?;
     Ok(id.map(|id| id.trim_matches(is_blank).to_owned()))
@@ -74,7 +74,7 @@ ids! {
 
 /// The beginning of the transaction ids of tests, which pay nothing.
 pub const TEST_ID: &str = "test-";
-/// The first App-Id of test apps; they have all from here on.
+/// The lowest id of a test app. All ids from here on belong to test apps.
 pub const FIRST_TEST_APP: u32 = 99_000_000;
 
 /// An app's 8-digit identifier. Leading zeros are part of it.
@@ -98,7 +98,7 @@ impl AppId {
         self.0
     }
 
-    /// True for a test app. The id alone says so, for ever. Whatever adds up, caps or reports leaves test apps out by this rule.
+    /// True for a test app. The id alone decides this, permanently. Totals, caps and reports exclude test apps by it.
     pub fn is_test(self) -> bool {
         self.0 >= FIRST_TEST_APP
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::model::api_error::ApiError;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// Bytes that do not count for a line's length: a byte order mark before it and a carriage return after it.
+/// Bytes that do not count towards a line's length: a byte order mark before it and a carriage return after it.
 const UNCOUNTED: usize = BYTE_ORDER_MARK.len() + 1;
 /// The most errors that an answer lists.
 const MAX_LISTED: usize = 20;
@@ -176,7 +176,7 @@ impl LineErrors {
         }
     }
 
-    /// Records that reading stopped before the end of the body, which the answer then says.
+    /// Records that reading stopped before the end of the body, so that the answer says so.
     pub fn stop_early(&mut self) {
         self.stopped_early = true;
     }

@@ -1,5 +1,5 @@
-//! Credentials with a MAC: `<text>_<mac>`, as report keys and advertisers' tokens. The MAC proves that a credential was
-//! issued, so the edge refuses junk without a call to an object.
+//! Credentials with a MAC: `<text>_<mac>`, such as report keys and advertisers' tokens. The MAC proves that Signpost
+//! issued a credential, so the edge refuses junk without a call to an object.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -8,7 +8,7 @@ use super::credentials::parse_key;
 
 /// The bytes of a MAC: the first half of an HMAC-SHA256 over the text before it.
 const MAC_BYTES: usize = 16;
-/// The length of what [`MacKeys::sign`] adds to a text: `_`, and the MAC in hexadecimal.
+/// The length of the suffix that [`MacKeys::sign`] appends: `_`, and the MAC in hexadecimal.
 pub const SUFFIX_LEN: usize = 1 + 2 * MAC_BYTES;
 
 /// The keys of a setting. The first one signs, and all of them verify.
@@ -18,7 +18,7 @@ pub struct MacKeys {
 }
 
 impl MacKeys {
-    /// Parses a comma-separated list of keys of 64 hexadecimal digits. The error names the setting, and no key.
+    /// Parses a comma-separated list of keys of 64 hexadecimal digits. The error names the setting, and quotes no key.
     pub fn parse(setting: &str, configuration: &str) -> Result<Self, String> {
         let key = |item: &str| Hmac::<Sha256>::new_from_slice(&parse_key(item.trim())?).ok();
         let mut keys = configuration.split(',').map(key);

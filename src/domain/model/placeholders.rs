@@ -1,7 +1,7 @@
-//! What people really send: macros that nobody replaced, in every spelling of the field, words for "none", other ways to
-//! write a known name, and characters that nobody sees (docs/DECISIONS.md, "Placeholders").
+//! Real-world values: unreplaced macros in all spellings of ad tech, words for "none", other spellings of known names,
+//! and invisible characters (docs/DECISIONS.md, "Placeholders").
 //!
-//! A value is a macro only as a whole. So `A-1`, `$5` and `me@x.example` are values. Clicks are checked on their hot path,
+//! Only a whole value is a macro. So `A-1`, `$5` and `me@x.example` are values. Clicks are checked on their hot path,
 //! where the first byte of nearly every value decides.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 type Fits = fn(&str) -> bool;
-/// The marks before and after a macro's name, and what may stand between them if it is a whole value. Of two that begin
+/// The marks before and after a macro's name, and the texts that may stand between them in a whole value. If two begin
 /// alike, the longer one comes first.
 const SPELLINGS: [(&str, &str, Fits); 13] = [
     ("{{", "}}", is_any),
@@ -27,20 +27,20 @@ const SPELLINGS: [(&str, &str, Fits); 13] = [
     ("$", "", is_name),
 ];
 
-/// The names of Signpost's macros and parameters, which a macro may have in lower case, too.
+/// The names of Signpost's macros and parameters. A macro with one of these names may also be in lower case.
 const NAMES: &str = "user_id value payout currency transaction_id offer_id goal_id goal_value app_id gaid idfa c1 c2 c3 \
     c4 c5 country click_ts conversion_ts status original_transaction_id pending_value reason ts click_id goal txn token \
     rid app placement your_user_id gaid_for_android idfa_for_ios sig exp clickid tid cid subid aff_sub";
 
 /// Words for "none", in any case.
 const NONE: &str = "null undefined none nil n/a na - (null) unknown";
-/// The words for "none" that no user and no goal is called.
+/// The words for "none" that are never the name of a user or a goal.
 const NOBODY: &str = "null undefined none (null)";
 
-/// The longest name of a placeholder, in bytes.
+/// Maximum bytes of a placeholder's name.
 const MAX_NAME: usize = 64;
 
-/// Whether the whole value is a macro that nobody replaced, percent-encoded once more or not.
+/// True if the whole value is an unreplaced macro, which may be percent-encoded once more.
 pub fn is_macro(value: &str) -> bool {
     let Some(b'{' | b'[' | b'%' | b'_' | b'<' | b'#' | b':' | b'@' | b'$') = value.bytes().next() else {
         return false;
@@ -48,12 +48,12 @@ pub fn is_macro(value: &str) -> bool {
     is_spelled(value) || (value.contains('%') && is_spelled(&decode_lossy(value)))
 }
 
-/// Whether a value is a macro or has one in braces inside. Other marks are too common inside of most values.
+/// True if a value is a macro or contains one in braces. Other marks are too common within values.
 pub fn has_macro(value: &str) -> bool {
     is_macro(value) || value.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
-/// Whether a value is a macro or has one inside, in any spelling: `order-[ORDER_ID]` is the same in all postbacks. Other
+/// True if a value is a macro or contains one in any spelling: `order-[ORDER_ID]` is the same in all postbacks. Other
 /// words in brackets, as in `[EU]-1001`, are part of a value.
 pub fn has_any_macro(value: &str) -> bool {
     let is_macro = |found: &Placeholder| found.text.contains(['{', '_']) || is_known(&found.name);
@@ -65,18 +65,18 @@ pub fn is_none(value: &str) -> bool {
     is_in(NONE, value)
 }
 
-/// Whether a value is a word for "none" that no user and no goal is called.
+/// True if a value is a word for "none" that is never the name of a user or a goal.
 pub fn is_nobody(value: &str) -> bool {
     is_in(NOBODY, value)
 }
 
-/// Whether an id of a device stands for none: zeros, as of a device whose user declined, or another word.
+/// True if a device id stands for "none": zeros, as for a user who declined, or a word.
 pub fn is_no_device(id: &str) -> bool {
     id.bytes().all(|byte| matches!(byte, b'0' | b'-')) || is_none(id) || is_macro(id)
 }
 
 fn is_in(words: &str, value: &str) -> bool {
-    // No word is longer than `undefined`, and most values are.
+    // A quick check first: no word is longer than `undefined`, and most values are.
     value.len() <= 9 && words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
 }
 
@@ -92,7 +92,7 @@ fn is_any(_: &str) -> bool {
     true
 }
 
-/// Networks write `[%GOAL:ID%]`. Lists have numbers in brackets.
+/// Networks write `[%GOAL:ID%]`, but lists have numbers in brackets.
 fn has_letter(inner: &str) -> bool {
     inner.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -101,7 +101,7 @@ fn is_name(inner: &str) -> bool {
     !inner.is_empty() && name_length(inner) == inner.len()
 }
 
-/// People are called `__bob__`.
+/// A user may be called `__bob__`.
 fn is_upper_or_known(inner: &str) -> bool {
     is_name(inner) && (!inner.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known(inner))
 }
@@ -120,7 +120,7 @@ fn name_length(text: &str) -> usize {
     if length > MAX_NAME { 0 } else { length }
 }
 
-/// The known name that a sender means. Case, `_` and `-` do not count, but a name that differs in less comes first: both
+/// The known name that a sender means. Case, `_` and `-` are ignored. A name that differs less comes first, since both
 /// `click_id` and `clickid` may be known.
 pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     fn letters(name: &str, skips: bool) -> impl Iterator<Item = u8> {
@@ -141,17 +141,17 @@ pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     alike(false).or_else(|| alike(true))
 }
 
-/// Whether a character at the end of a value is none of it, and does not show.
+/// True for an invisible character at the end of a value, which is not part of it.
 pub fn is_blank(char: char) -> bool {
     char.is_whitespace() || (is_invisible(char) && !char.is_control())
 }
 
-/// The name of a parameter, without what is left of an `&amp;` from a page's source.
+/// The name of a parameter without the rest of an `&amp;` that was copied from a page's source.
 pub fn without_amp(name: &str) -> &str {
     name.strip_prefix("amp;").unwrap_or(name)
 }
 
-/// A text without the blanks around it.
+/// A text without surrounding blanks.
 pub fn trim(text: Cow<'_, str>, is_blank: fn(char) -> bool) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_blank)),
@@ -167,8 +167,8 @@ pub struct Placeholder {
     name: String,
 }
 
-/// The placeholders in the path, the query and the fragment of a URL with Signpost's macros in braces, beside these.
-/// Names of parameters are not read: `ids[a]=1` is one of many ways to write a list.
+/// The placeholders in the path, the query and the fragment of a URL, besides Signpost's macros in braces. Names of
+/// parameters are not searched: `ids[a]=1` is one of many ways to write a list.
 pub fn in_url(rest: &str) -> Vec<Placeholder> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let values = query
@@ -177,7 +177,7 @@ pub fn in_url(rest: &str) -> Vec<Placeholder> {
     path.split('/').chain(values).flat_map(in_part).collect()
 }
 
-/// The placeholders in a segment of a path or a value of a parameter. Encoded twice, marks survive the first decoding.
+/// The placeholders in a path segment or a parameter's value. If doubly encoded, marks survive the first decoding.
 fn in_part(part: &str) -> Vec<Placeholder> {
     let (mut found, mut rest) = in_text(part);
     found.retain(|placeholder| placeholder.text != right(&placeholder.name));
@@ -212,11 +212,11 @@ fn in_text(text: &str) -> (Vec<Placeholder>, String) {
 fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
     SPELLINGS.iter().find_map(|(open, close, fits)| {
         let after = text.strip_prefix(open)?;
-        // Of all marks only underscores may be in a name.
+        // Only the mark `__` may also occur inside a name.
         let end = after.find(close).filter(|_| *close == "__");
         let (name, rest) = after.split_at_checked(name_length(after).min(end.unwrap_or(MAX_NAME)))?;
         let is_marked = rest.starts_with(close) && is_name(name) && fits(name);
-        // Else the first sign may begin an encoded byte.
+        // Otherwise the first sign may begin an encoded byte.
         let is_percent = *open != "%" || !begins_with_hex(name) || !begins_with_hex(rest.get(1..)?);
         // These marks are common amid words: `US$abc`, `a@b@c`.
         let stands_alone = !matches!(*open, "$" | "@" | "#" | "::" | "__")
@@ -233,7 +233,7 @@ pub fn begins_with_hex(text: &str) -> bool {
     matches!(text.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
-/// Percent-decodes a text, in which nothing is an error.
+/// Percent-decodes a text. Invalid encodings are not errors.
 pub fn decode_lossy(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -243,7 +243,7 @@ fn right(name: &str) -> String {
     format!("{{{name}}}")
 }
 
-/// The problem with a macro in braces that no template has, as a phrase to put after the field's name.
+/// The problem with a macro in braces that no template knows, as a phrase to put after the field's name.
 pub fn unknown_macro(name: &str, known: &[&str]) -> String {
     match known_name(name, known) {
         Some(meant) => format!("has an unknown macro {{{name}}}: write {{{meant}}}"),
@@ -251,8 +251,8 @@ pub fn unknown_macro(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Checks the path, query and fragment of a template that somebody has written: no known macro in a foreign spelling,
-/// nothing that a page or an editor has left in, and no broken encoding.
+/// Checks the path, query and fragment of a template: no known macro in a foreign spelling, no remains of a page's
+/// source or an editor, and no broken encoding.
 ///
 /// # Errors
 /// The problem, as a phrase to put after the field's name.
@@ -274,7 +274,7 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     {
         return Err(format!("has {found} from a page's source: write & alone"));
     }
-    // Joiners and variation selectors are invisible after a letter of ours, and belong to emoji and other scripts.
+    // Joiners and variation selectors belong to emoji and other scripts. After an ASCII letter they are invisible.
     let is_joiner = |char| {
         matches!(
             char,
@@ -296,15 +296,15 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     }
     match rest.split('%').skip(1).find(|after| !begins_with_hex(after)) {
         Some(after) => Err(format!(
-            "has %{}, which is no percent-encoding: write %25 for a percent sign",
+            "has %{}, which is not percent-encoding: write %25 for a percent sign",
             after.chars().take(2).collect::<String>()
         )),
         None => Ok(()),
     }
 }
 
-/// Whether a character can break a line, is invisible, or changes the direction of the text around it: a name with it could
-/// pass for another one, and a URL with it leads elsewhere.
+/// True if a character can break a line, is invisible, or changes the direction of the text around it. A name with it
+/// could imitate another name, and a URL with it leads elsewhere.
 pub fn is_invisible(char: char) -> bool {
     char.is_control()
         || matches!(

@@ -1,8 +1,8 @@
-//! Numbers of revisions. The number after `last` is at least the UNIX time, so a catalog that was restored from a backup
-//! reuses no number that its last state gave out. Numbers run ahead of the time where changes follow one another faster than
-//! it counts; a restore takes longer than that. The catalog's changes are numbered in milliseconds, because an import
-//! makes thousands at once; the terms of one offer or app and the tokens of one advertiser in seconds, because a click id
-//! and a token contain them.
+//! Numbers of revisions. The number after `last` is at least the UNIX time, so a catalog that was restored from a
+//! backup never reuses a number that it gave out later. Numbers run ahead of the time if changes come faster than its
+//! unit; a restore takes longer than that lead. The catalog's changes are numbered in milliseconds, because an import
+//! makes thousands at once; the terms of one offer or app and the tokens of one advertiser in seconds, because a click
+//! id and a token contain them.
 
 /// The number of the revision after `last`, which is 0 before the first.
 pub fn after(last: i64, now: i64) -> i64 {

@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// 0 until a seed is drawn.
+/// The seed; 0 until one is drawn.
 static SEED: AtomicU64 = AtomicU64::new(0);
 
 /// Sets the seed of all maps that are created from now on. Existing maps keep theirs.

@@ -99,7 +99,7 @@ impl fmt::Display for UtcDay {
     }
 }
 
-/// The next time for objects' daily work after `now_ms`: 01:00 UTC, which avoids the hour in which all caps reset.
+/// The next time after `now_ms` for objects' daily work: 01:00 UTC, which avoids the hour in which all caps reset.
 pub fn next_night_ms(now_ms: i64) -> i64 {
     let today = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS));
     today.minus(-1).start_ms().saturating_add(HOUR_MS)

@@ -1,6 +1,6 @@
 //! URLs with macros, such as `https://t.example.com/c?id={click_id}`: splitting of text and macros, encoding of values,
-//! and detection of characters and values that could change the URL's host or path. For the targets of clicks and for
-//! callbacks.
+//! and detection of characters and values that could change the URL's host or path. Used for the targets of clicks and
+//! for callbacks.
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -44,8 +44,8 @@ pub enum Piece<'t> {
 
 const STRAY_BRACE: &str = "has a { or } that is not part of a macro";
 
-/// Splits a template at its macros: text, then a macro and text in turn. Text may be empty. The error, a phrase to put
-/// after the field's name, stands where a brace is not part of a macro.
+/// Splits a template at its macros: text, then macro and text in turn. A text may be empty. A stray brace yields an
+/// error, which is a phrase to put after the field's name.
 pub fn pieces(template: &str) -> impl Iterator<Item = Result<Piece<'_>, &'static str>> {
     let text = |text: &'_ str| (!text.contains('}')).then_some(()).ok_or(STRAY_BRACE);
     template.split('{').enumerate().flat_map(move |(index, part)| {
@@ -85,7 +85,7 @@ pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
     let has_free = fixed.len() < segment.len();
     let rest = without(&fixed, absent);
     let has_absent = rest.len() < fixed.len();
-    // An empty segment is not a step.
+    // An empty segment does not move through the path.
     (has_free || (has_absent && !rest.is_empty())) && is_dots(&rest)
 }
 

@@ -1,7 +1,7 @@
-//! The clicks that count in an offer's metrics (docs/DECISIONS.md, "Offers"). Anybody can make up clicks and nobody
-//! conversions, so conversions say how many clicks of an app are likely.
+//! The clicks that count in an offer's metrics (docs/DECISIONS.md, "Offers"). Anybody can fake clicks, but nobody can
+//! fake conversions, so an app's conversions limit how many of its clicks are plausible.
 
-/// An app's part of an offer's figures.
+/// An app's clicks and conversions of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppFigures {
     /// All its clicks.
@@ -10,15 +10,15 @@ pub struct AppFigures {
     pub conversions: u64,
 }
 
-/// The fewest apps with clicks and conversions that tell what is likely. Of fewer, the upper quartile is the highest, which
-/// may be made up.
+/// Minimum apps with clicks and conversions to derive a plausible rate. Among fewer, the upper quartile is the highest
+/// rate, which may be faked.
 const MIN_APPS: usize = 4;
-/// An app may have one in so many of the clicks that count without conversions for them.
+/// Of the clicks that count, an app's clicks beyond the plausible rate may be one in this many.
 const SHARE: u128 = 20;
 
-/// The clicks that count, of the clicks and conversions of all apps. Apps that are not listed count as one.
+/// The number of clicks that count, from the clicks and conversions of all apps. Unlisted apps count as one app.
 pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
-    // Without its clicks, an app is not known. It belongs to the rest.
+    // An app is known only if its clicks are. Otherwise it belongs to the rest.
     let known: Vec<AppFigures> = apps.iter().filter(|app| app.clicks > 0).copied().collect();
     let listed = known.iter().fold(AppFigures::default(), |sum, app| AppFigures {
         clicks: sum.clicks.saturating_add(app.clicks),
@@ -28,7 +28,7 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         clicks: all.clicks.saturating_sub(listed.clicks),
         conversions: all.conversions.saturating_sub(listed.conversions),
     };
-    // The minority cannot tell about the majority.
+    // A minority of the conversions says nothing about the majority.
     let quartile = upper_quartile(&known).filter(|_| listed.conversions >= rest.conversions);
     let Some(rate) = quartile else {
         return all.clicks;
@@ -39,8 +39,8 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         .map(|app| u128::from(app.clicks.saturating_sub(rate.clicks_for(app.conversions))))
         .collect();
     excesses.sort_unstable_by(|a, b| b.cmp(a));
-    // An app above its share gets its share of what counts then: `likely + n * counted / SHARE`, solved for `counted`. At most
-    // SHARE - 1 apps are above it.
+    // An app above its share gets exactly its share of the result: `likely + n * counted / SHARE`, solved for
+    // `counted`. At most SHARE - 1 apps are above it.
     let (mut likely, mut counted) = (u128::from(all.clicks), u128::from(all.clicks));
     for (n, excess) in (1..SHARE).zip(excesses) {
         if excess * SHARE <= counted {
@@ -64,7 +64,7 @@ impl Rate {
     }
 }
 
-/// The rate that a quarter of the apps with conversions exceed. None if they are too few.
+/// The rate that a quarter of the apps with conversions exceed. `None` if there are too few apps.
 fn upper_quartile(apps: &[AppFigures]) -> Option<Rate> {
     let mut converting: Vec<&AppFigures> = apps.iter().filter(|app| app.conversions > 0).collect();
     if converting.len() < MIN_APPS {

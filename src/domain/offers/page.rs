@@ -95,7 +95,7 @@ pub struct Page<'a> {
     click_url: String,
     /// `&app=10000001`
     app_parameter: String,
-    /// The placeholders of `trk_url` after that.
+    /// The placeholders of `trk_url` that follow.
     placeholders: String,
     amounts: Vec<InAppAmount>,
     number: String,
@@ -157,7 +157,7 @@ impl<'a> Page<'a> {
         } = self;
         amounts.clear();
         amounts.extend(body.payouts().map(|payout| currency.convert(payout)));
-        // An offer's amount is the sum of its goals' amounts, each rounded by itself, so that they add up as shown.
+        // An offer's amount is the sum of its goals' amounts, each rounded separately, so that they add up as shown.
         let sum = InAppAmount(amounts.iter().fold(0, |sum, amount| sum.saturating_add(amount.0)));
         let mut amount = |out: &mut Vec<u8>, amount: InAppAmount| {
             number.clear();
@@ -185,7 +185,7 @@ impl<'a> Page<'a> {
         Some(())
     }
 
-    /// Appends the metrics of the last 30 days. Left out while there are no clicks to divide by.
+    /// Appends the metrics of the last 30 days, unless there are no clicks to divide by.
     fn metrics(&mut self, figures: &Figures) {
         if figures.clicks == 0 {
             return;

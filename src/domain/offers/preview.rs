@@ -1,4 +1,4 @@
-//! What an offer would look like: as the API gives it to a sample app, and where a click on it leads. Nothing is published.
+//! Previews an offer: the API's answer to a sample app, and the target of a click. Nothing is published.
 
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ use crate::{
 const APP: &str = "10000001";
 const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
 
-/// The rest of a cap. A cap of 0 shows as 1, because no list has an offer whose cap is used up.
+/// The remaining cap. A cap of 0 shows as 1, because no list has an offer whose cap is used up.
 fn left(cap: Cap) -> u32 {
     cap.lim.max(1)
 }
 
-/// The preview of an offer; `None` if it cannot be rendered, which a checked offer always can.
+/// Previews an offer. Returns `None` if it cannot be rendered, which never happens to a checked offer.
 pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> Option<Value> {
     let (listing, chunk) = build(&[(id.clone(), offer.clone())], now_ms.div_euclid(SECOND_MS))?;
     let currency: CurrencyRate = serde_json::from_str(CURRENCY).ok()?;
@@ -55,8 +55,8 @@ pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> 
     Some(json!({ "offer": page.get("offers")?.get(0)?, "redirect_url": location }))
 }
 
-/// A listing of a few offers in the order of their ids, and the chunk with their bodies. `upd_ts_s` is when they were changed,
-/// in UNIX seconds.
+/// Builds a listing of a few offers in the order of their ids, and the chunk with their bodies. `upd_ts_s` is the time
+/// of their last change, in UNIX seconds.
 pub(super) fn build(offers: &[(OfferId, Offer)], upd_ts_s: i64) -> Option<(Listing, Chunk)> {
     let render = |(id, offer): &(OfferId, Offer)| render_body(id, offer, upd_ts_s);
     let bodies: Vec<_> = offers.iter().map(render).collect();

@@ -28,7 +28,7 @@ pub const INVALID_PAGE: ApiError = ApiError::new(
 /// The answer to a `size` that is not from 1 to [`MAX_SIZE`].
 pub const INVALID_SIZE: ApiError =
     ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
-/// The answer to a wrong `filt`. Its message names the place.
+/// The answer to an invalid `filt`. Its message names the place.
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filt is not a list of filters");
 
 /// A valid request in canonical form.
@@ -42,8 +42,8 @@ pub struct OffersRequest {
     pub filters: Vec<Filter>,
 }
 
-/// A filter, which an offer passes if it has one of the values; `exact` is a filter with one value. Values are sorted
-/// and without duplicates.
+/// A filter. An offer passes if it has one of the values; `exact` is a filter with one value. Values are sorted and
+/// without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Filter {
     /// `offer_type`.
@@ -52,7 +52,7 @@ pub enum Filter {
     Platform(Vec<Platform>),
     /// `country`, by the offer's targeted countries.
     Country(Vec<Country>),
-    /// May have no values, because texts that cannot be an offer's id are left out.
+    /// May be empty, because texts that cannot be an offer's id are dropped.
     OfferId(Vec<OfferId>),
 }
 
@@ -164,7 +164,7 @@ fn read_values<T: Ord>(
         .map(canonical)
 }
 
-/// Each type has a copy of the sort in the module, and a heap's is a tenth of the size of `sort_unstable`'s.
+/// Sorts with a heap: the module has a copy of the sort for each type, and `sort_unstable`'s is ten times as large.
 fn canonical<T: Ord>(values: Vec<T>) -> Vec<T> {
     let mut values = BinaryHeap::from(values).into_sorted_vec();
     values.dedup();

@@ -1,5 +1,5 @@
-//! The test offers, which only test apps list (docs/DECISIONS.md, "Test apps"). They are the same in every deployment and are
-//! in no snapshot and no table: the edge redirects their clicks, and the catalog knows their terms, from this list.
+//! The offers of test apps (docs/DECISIONS.md, "Test apps"). They are the same in every deployment and in no snapshot
+//! or table: from this list the edge redirects their clicks, and the catalog takes their terms.
 
 use super::{
     page::{AppListing, Page, parts},
@@ -18,7 +18,7 @@ use crate::{
     tracking::click_id,
 };
 
-/// The advertiser of the test offers, and the beginning of their ids and of those of their goals. Nobody else may use it.
+/// The advertiser of the test offers, and the prefix of their ids and their goals' ids. Reserved for them.
 pub const RESERVED: &str = "signpost-test";
 /// The redirect's target, a path of the host of clicks, in the form that a checked `target_url` has.
 const TARGET: &str = "/v2/tracking/test?click_id={click_id}";
@@ -40,9 +40,9 @@ pub struct TestOffer {
     desc: &'static str,
     /// In display order.
     pub goals: &'static [TestGoal],
-    /// Whether its conversion cap is always spent.
+    /// True if its conversion cap is always used up.
     is_capped: bool,
-    /// Whether its conversions are held, as if they came too fast.
+    /// True if its conversions are held as too fast.
     pub is_held: bool,
 }
 
@@ -64,7 +64,7 @@ const fn goal(id: &'static str, title: &'static str, payout_micro_usd: i64) -> T
     }
 }
 
-/// All test offers, by their ids.
+/// All test offers, in the order of their ids.
 pub const ALL: [TestOffer; 4] = [
     TestOffer {
         id: "signpost-test-capped",
@@ -104,7 +104,7 @@ pub const ALL: [TestOffer; 4] = [
     },
 ];
 
-/// True if an id begins as those of test offers do.
+/// True if an id has the prefix of the test offers.
 pub fn is_reserved(id: &str) -> bool {
     id.starts_with(RESERVED)
 }
@@ -122,8 +122,8 @@ pub fn goal_of_click(id: &str) -> Option<GoalView<'static>> {
 }
 
 impl TestOffer {
-    /// The offer's document. `host` is where its icon and its page are, without a slash at its end. `None` never happens, which
-    /// a test holds.
+    /// The offer's document. `host` is the base of its icon's and its page's URLs, without a trailing slash. A test
+    /// checks that this is never `None`.
     fn document(&self, host: &str) -> Option<(OfferId, Offer)> {
         let goals = (0_u32..).zip(self.goals).map(|(ord, goal)| {
             Some(Goal {
@@ -169,7 +169,7 @@ impl TestOffer {
         Some((OfferId::parse(self.id)?, offer))
     }
 
-    /// The terms by which its clicks are paid, and its values now.
+    /// The terms for its clicks, and its current values.
     pub fn terms(&self) -> Option<(OfferTerms, CurrentOffer)> {
         let (_, offer) = self.document("")?;
         Some((OfferTerms::of(&offer), self.current()))
@@ -186,8 +186,8 @@ impl TestOffer {
     }
 }
 
-/// The page of test offers that a test app requests, and the number of them on all pages. `tracking_url` is the setting
-/// `TRACKING_URL`, without a slash at its end. `None` never happens, which a test holds.
+/// The page of test offers that a test app requests, and the number of offers on all pages. `tracking_url` is the
+/// setting `TRACKING_URL` without a trailing slash. A test checks that this is never `None`.
 pub fn page(app: &AppListing, request: &OffersRequest, tracking_url: &str) -> Option<(Vec<u8>, u32)> {
     let offers = ALL.iter().map(|offer| offer.document(tracking_url));
     let (listing, chunk) = build(&offers.collect::<Option<Vec<_>>>()?, REVISION)?;

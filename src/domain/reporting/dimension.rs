@@ -11,13 +11,13 @@ crate::named_values! {
         App = "app",
         /// ISO 3166-1 alpha-2, upper case.
         Country = "country",
-        /// The spot in the app; the `placement` of a click for own facts.
+        /// The spot in the app; for Signpost's own facts the `placement` of a click.
         PlacementId = "placement_id",
-        /// The ad that was shown; the offer for own facts.
+        /// The ad that was shown; for Signpost's own facts the offer.
         AdTag = "ad_tag",
-        /// The network that paid; [`OWN_DEMAND_SOURCE`] for own facts.
+        /// The network that paid; [`OWN_DEMAND_SOURCE`] for Signpost's own facts.
         DemandSource = "demand_source",
-        /// The version of the SDK; `api` for own facts.
+        /// The version of the SDK; `api` for Signpost's own facts.
         SdkV = "sdk_v",
     }
 }
@@ -33,7 +33,7 @@ impl Dimension {
         KEY.iter().position(|dimension| *dimension == self)
     }
 
-    /// The value that stands for an unknown or empty one. docs/DECISIONS.md, "Reports".
+    /// The value that replaces an unknown or empty one. docs/DECISIONS.md, "Reports".
     pub fn unknown(self) -> &'static str {
         match self {
             Self::Country => "ZZ",
@@ -61,8 +61,8 @@ pub const OWN_DEMAND_SOURCE: &str = "offerwall";
 /// The longest value of a dimension, in bytes.
 pub const MAX_VALUE: usize = 128;
 
-/// Whether a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Reports rely on it:
-/// a value holds no line break and no NUL.
+/// True if a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Reports rely on it:
+/// a value contains no line break and no NUL.
 pub fn is_value(text: &str) -> bool {
     (1..=MAX_VALUE).contains(&text.len()) && !text.chars().any(char::is_control)
 }

@@ -70,8 +70,8 @@ pub trait Source {
     /// The storage failed.
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error>;
 
-    /// The bytes of these columns of one segment, in the order of `wanted`, shared with what the source keeps in memory. They
-    /// must not change while a query runs.
+    /// The bytes of these columns of one segment, in the order of `wanted`, shared with the source's cache. They must
+    /// not change while a query runs.
     ///
     /// # Errors
     /// The storage failed. A missing column is no error but empty bytes, which the engine reports as corrupt.
@@ -147,7 +147,7 @@ pub struct RunStats {
     pub sweeps: u64,
 }
 
-/// Sees a group: the values of the requested dimensions in order, and the sums.
+/// Visits a group: the values of the requested dimensions in order, and the sums.
 pub type Visit<'v> = dyn FnMut(&[&str], &Sums) + 'v;
 
 /// Runs a query. Returns its page, with the number of rows on all pages.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{format::Format, query::Query};
 use crate::model::{MINUTE_MS, PublisherId};
 
-/// How long an export can be read after it was made. A page reads it at once.
+/// The time for which an export can be read after it was made. A page reads it at once.
 pub const LIFE_MS: i64 = 5 * MINUTE_MS;
 
 /// The format of a file.

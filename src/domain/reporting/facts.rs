@@ -28,12 +28,12 @@ pub const INVALID_FACTS: ApiError =
 /// The longest line, in bytes. A row whose texts all have 128 bytes, every byte escaped, takes less than a third.
 pub const MAX_LINE: usize = 16 << 10;
 
-/// The result of reading an upload. It may be stored only if `errors` is empty.
+/// The result of reading an upload. The upload may be stored only if `errors` is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Rows received.
     pub rows: u64,
-    /// The wrong lines.
+    /// The invalid lines.
     pub errors: LineErrors,
 }
 

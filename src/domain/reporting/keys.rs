@@ -20,7 +20,7 @@ crate::named_values! {
         /// Reads rewards, with their users.
         #[serde(rename = "ia-rewards.READ")]
         Rewards = "ia-rewards.READ",
-        /// Erases users, and reads what is stored of one.
+        /// Erases users, and exports a user's stored data.
         #[serde(rename = "ia-privacy.WRITE")]
         Privacy = "ia-privacy.WRITE",
         /// Sets up test apps.
@@ -45,10 +45,10 @@ impl Scope {
     }
 }
 
-/// The answer to a missing, wrong or revoked key. docs/SPEC.md, "Errors".
+/// The answer to a missing, invalid or revoked key. docs/SPEC.md, "Errors".
 pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "invalid or inactive api key");
 
-/// The answer to a key of another scope. A report answers it like a wrong key, as docs/SPEC.md has no other error.
+/// The answer to a key of another scope. Reports answer [`INVALID_API_KEY`]: docs/SPEC.md has no other error.
 pub const INSUFFICIENT_SCOPE: ApiError =
     ApiError::new(403, "insufficient_scope", "this api key has another scope");
 

@@ -30,8 +30,8 @@ impl Measure {
 /// One value for each [`Measure`], in its order. Sums cannot overflow: a day has at most [`MAX_OF_A_DAY`] of each.
 pub type Sums = [i64; Measure::ALL.len()];
 
-/// The most of a measure in one day of a publisher, in its unit: 2^53, the largest integer that a Durable Object's
-/// SQLite returns exactly. The 91 days of the longest report stay 11 times below the maximum of an `i64`.
+/// Maximum of a measure in one day of a publisher, in its unit: 2^53, the largest integer that a Durable Object's
+/// SQLite returns exactly. The sums of 91 days, the longest report, are 11 times below the maximum of an `i64`.
 pub const MAX_OF_A_DAY: i64 = 1 << 53;
 
 /// A metric of a report. docs/SPEC.md, "Report query".
@@ -108,7 +108,7 @@ impl Metric {
         })
     }
 
-    /// True if it is counted by ad tag. Requests and responses come before an ad tag is known.
+    /// True if the metric can be counted by ad tag. Requests and responses happen before an ad tag is known.
     pub fn has_ad_tag(self) -> bool {
         let comes_before = |measure| matches!(measure, Measure::AdRequests | Measure::AdResponses);
         !self.measures().any(comes_before)

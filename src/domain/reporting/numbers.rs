@@ -62,7 +62,7 @@ fn quotient(over: i64, factor: i64, under: i64) -> i128 {
     if negative { -size } else { size }
 }
 
-/// Whether the rest is at least half of the divisor.
+/// True if the remainder is at least half of the divisor.
 fn rounds_up(rest: u64, divisor: u64) -> bool {
     rest >= divisor - rest
 }

@@ -52,7 +52,7 @@ impl Page {
         Some(())
     }
 
-    /// Removes all rows, and leaves their memory to the next ones.
+    /// Removes all rows and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
@@ -78,7 +78,7 @@ impl Page {
         self.sums.len()
     }
 
-    /// Whether no fact matched the query. A page past the last one is empty, but this is false for it.
+    /// True if no fact matched the query. A page past the last one is empty too, but then this is false.
     pub fn matched_nothing(&self) -> bool {
         self.total == 0
     }

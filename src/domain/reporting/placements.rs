@@ -1,6 +1,6 @@
 //! The limit of placements, which users can choose by a click's parameter.
 
-/// Placements of an app and day that are reported separately.
+/// Maximum placements of an app on a day that are reported separately.
 pub const MAX_PLACEMENTS: usize = 200;
-/// The placement that sums up all others.
+/// The placement that combines all others.
 pub const OTHER_PLACEMENT: &str = "other";

@@ -3,7 +3,7 @@
 
 use crate::model::ApiError;
 
-/// The least time between two accepted requests of a key, in milliseconds.
+/// Minimum time between two accepted requests of a key, in milliseconds.
 pub const INTERVAL_MS: i64 = 2_000;
 
 /// The value of the header `RateLimit-Policy`.
@@ -22,8 +22,8 @@ pub enum Admission {
     Wait(i64),
 }
 
-/// Decides by the time of the key's last accepted request and the least time between two. A time in the future means that the clock went back; it is
-/// ignored, because the wait would have no bound.
+/// Decides by the time of the key's last accepted request and the minimum interval. A time in the future means that the
+/// clock was set back; it is ignored, because the wait would have no limit.
 pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64, interval_ms: i64) -> Admission {
     match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
         Some(elapsed) if (0..interval_ms).contains(&elapsed) => Admission::Wait(interval_ms - elapsed),

@@ -19,7 +19,7 @@ const CHUNK: usize = 64 << 10;
 /// Extra capacity for the last row of a chunk, enough for all but the longest rows.
 const ROW: usize = 1 << 10;
 
-/// Spreadsheets read a CSV file without a byte order mark in the encoding of the machine.
+/// Without a byte order mark, spreadsheets read a CSV file in the encoding of the machine.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The name of an app without a name.
@@ -34,7 +34,7 @@ pub struct Renderer {
     unnamed: String,
     /// The names of the dimensions, then of the metrics, each as a JSON key with quotes and colon.
     keys: Vec<String>,
-    /// Whether the first row follows the head of a body.
+    /// True if the head of a body precedes the first row.
     has_head: bool,
     chunk: usize,
     /// The index of the next row; `None` after the last.
@@ -49,7 +49,7 @@ impl Renderer {
             Format::Csv => csv_field(text).into_owned(),
             Format::SpreadsheetCsv => spreadsheet_field(text).into_owned(),
         };
-        // The app's name follows as a member of its own.
+        // The app's name is a separate member after its id.
         let keys = columns(&page, "app_id").map(|name| format!("\"{name}\":"));
         Self {
             keys: keys.collect(),
@@ -74,8 +74,8 @@ impl Renderer {
         out.into_bytes()
     }
 
-    /// A piece of a longer body: the rows from the index `from` on, until it has `min_bytes`. Also returns how many rows
-    /// it has. Only the first piece has the head.
+    /// A piece of a longer body: rows from the index `from` until it has `min_bytes`. Also returns the number of these
+    /// rows. Only the first piece has the head.
     pub fn piece(mut self, from: usize, is_first: bool, min_bytes: usize) -> (Vec<u8>, usize) {
         let mut out = String::new();
         self.next = Some(from);
@@ -175,8 +175,8 @@ impl Renderer {
         out.push('}');
     }
 
-    /// Writes a CSV row (RFC 4180) with all columns. `field` writes a text; a number needs no quotes, and a date is one to a
-    /// spreadsheet.
+    /// Writes a CSV row (RFC 4180) with all columns. `field` writes a text. Numbers need no quotes, and spreadsheets
+    /// recognize dates.
     fn record(&self, row: Row<'_>, field: fn(&str) -> Cow<'_, str>, out: &mut String) {
         for (index, dimension) in self.page.dimensions.iter().enumerate() {
             let value = row.value(index).unwrap_or_default();
@@ -213,7 +213,7 @@ impl Iterator for Renderer {
     }
 }
 
-/// The names of the dimensions, then of the metrics. The app's is `app`.
+/// The names of the dimensions, then of the metrics. `app` is the name of the app's.
 fn columns(page: &Page, app: &'static str) -> impl Iterator<Item = &'static str> {
     let dimensions = page.dimensions.iter().map(move |dimension| match dimension {
         Dimension::App => app,
@@ -247,9 +247,9 @@ fn csv_field(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that spreadsheets keep as text, and no two texts alike. One that could be run gets a `'` before it, which it
-/// keeps where the sheet is saved as CSV. Anything but a word becomes `="…"`, a formula that is that text, since it could
-/// be read as a number, a date or a truth value. A number stays one, also a negative one: a sum must count it.
+/// Writes a text so that spreadsheets keep it as text and no two texts look alike. A text that could run as a formula
+/// gets a leading `'`, which remains when the sheet is saved as CSV. A text that could be read as a number, a date or a
+/// boolean becomes the formula `="…"`. A number stays a number, even a negative one, so that sums include it.
 fn spreadsheet_field(text: &str) -> Cow<'_, str> {
     let is_sign =
         |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);

@@ -221,7 +221,7 @@ impl<'a> Strings<'a> {
 }
 
 /// A hash index from keys to rows, by open addressing with linear probing. It has a power of two of slots, at most half
-/// of them used. A slot holds a row plus one, or 0. The keys are in a column of the caller's.
+/// of them used. A slot holds a row plus one, or 0. The caller has the column with the keys.
 #[derive(Clone, Copy, Debug)]
 pub struct HashIndex<'a>(U32Column<'a>);
 

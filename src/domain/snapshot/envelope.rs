@@ -1,5 +1,6 @@
 //! The envelope of every snapshot value: its kind, format and checksum. KV guarantees neither freshness nor
-//! completeness, and an opened snapshot is not checked again, so a damaged or foreign one is refused here.
+//! completeness, and an opened snapshot is not checked again, so a damaged value or one of another kind is refused
+//! here.
 //!
 //! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload
 //! (joined columns).
@@ -30,12 +31,12 @@ pub enum Kind {
     Advertisers = 6,
 }
 
-/// The reason why a value does not open. The isolate then keeps the snapshot that it has.
+/// The reason why a value does not open. The isolate then keeps its current snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// The value is not a snapshot, or one of another kind.
+    /// The value is not a snapshot, or is a snapshot of another kind.
     Foreign,
-    /// The format is of another version of Signpost.
+    /// The format belongs to another version of Signpost.
     UnknownFormat(u8),
     /// Bytes are missing or changed.
     Corrupt,

@@ -1,7 +1,7 @@
 //! The listing snapshot: the index of the offers that may be listed, sorted by id. It holds the data of filters, caps
 //! and metrics, and the position of each offer's body. It is small, since it is rebuilt every five minutes.
 //!
-//! Opening one costs a checksum and constant-time checks: it consists of columns that are read in place.
+//! Opening one takes a checksum and constant-time checks: it consists of columns that are read in place.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -22,8 +22,8 @@ const FORMAT: u8 = 1;
 /// A chunk ends after an offer whose id hashes to 0 modulo this number, so that adding or removing an offer changes
 /// only the chunk that it is in.
 const CHUNK_MEAN: u64 = 64;
-/// A chunk also ends at this many offers, or once its bodies have this many bytes, since an isolate caches few chunks
-/// and none may be large. With a last body of 768 KiB it is still below 2 MB, the limit of a SQLite value.
+/// A chunk also ends at this many offers, or once its bodies have this many bytes, since an isolate caches only a few
+/// chunks. Even with a last body of 768 KiB it stays below 2 MB, the limit of a SQLite value.
 const CHUNK_OFFERS: usize = 256;
 const CHUNK_BYTES: u64 = 1 << 20;
 
@@ -69,7 +69,7 @@ pub struct ChunkPlan {
     pub range: Range<usize>,
 }
 
-/// Divides offers, sorted by id, into chunks. Caps do not matter, so an offer that reaches its cap changes no chunk.
+/// Divides offers, sorted by id, into chunks. Caps are ignored, so an offer that reaches its cap changes no chunk.
 pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
     let mut chunks = Vec::new();
     let mut bytes = 0;
@@ -197,7 +197,7 @@ pub struct Listing {
     len: u32,
 }
 
-/// A listed offer's metrics and caps, which change without its body, and the position of that body.
+/// A listed offer's metrics and caps, which change independently of its body, and the position of that body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Clicks of the last 30 days that count.
@@ -323,7 +323,7 @@ impl Listing {
         self.chunk_keys().get(chunk)
     }
 
-    /// The keys of all chunks. A chunk that the previous listing has too need not be written again.
+    /// The keys of all chunks. A chunk that is also in the previous listing need not be written again.
     pub fn chunk_keys(&self) -> Strings<'_> {
         Strings::new(self.column(self.columns.keys))
     }
@@ -338,7 +338,7 @@ impl Listing {
         self.column(self.columns.platforms)
     }
 
-    /// For each row, whether it targets a country.
+    /// For each row, true if it targets a country.
     pub fn for_country(&self, country: Country) -> impl Iterator<Item = bool> {
         let sets = self
             .country_sets()

@@ -1,13 +1,13 @@
 //! The tracking snapshot: the catalog's data for clicks, credential checks and conversions, in shards of about 32 KiB. An
 //! isolate holds the shards that it uses, so neither its cold start nor a publication grows with the catalog.
 //!
-//! - [`slots`]: which shard has an id, by the id's hash;
-//! - [`manifest`]: the checksum of every shard; it stands in KV's pointer;
+//! - [`slots`]: decides by an id's hash which shard has it;
+//! - [`manifest`]: the checksum of every shard, stored in KV's pointer;
 //! - [`goals`]: shards of goals, each with its offer; [`apps`]: of apps, each with its publisher's approval and Pub-Key
-//!   hash; [`advertisers`]: of the serials of tokens.
+//! hash; [`advertisers`]: of the serials of tokens.
 //!
-//! No shard refers to another by position, so shards of different ages go together. Each is read in place: a look-up
-//! costs a hash or a binary search and reads a row of fixed width.
+//! No shard refers to another by position, so shards of different ages can be used together. Each is read in place: a
+//! look-up takes a hash or a binary search and reads a row of fixed width.
 
 pub mod advertisers;
 pub mod apps;
@@ -27,9 +27,9 @@ pub use goals::{GoalShard, GoalView};
 pub use manifest::Manifest;
 pub use slots::{ShardKind, Slot};
 
-/// A shard beyond this size is split, in bytes, unless it has fewer than [`SPLIT_ROWS`] rows.
+/// Maximum bytes of a shard before it is split, unless it has fewer than [`SPLIT_ROWS`] rows.
 const SPLIT_BYTES: usize = 32 << 10;
-/// A shard of fewer rows is large because its rows are, and stays as it is.
+/// A shard of fewer rows is not split: it is large because its rows are.
 const SPLIT_ROWS: usize = 16;
 
 /// The value for "none" in a column of limits.
@@ -79,7 +79,7 @@ macro_rules! opened_shard {
 }
 pub(crate) use opened_shard;
 
-/// A shard of any kind. It finds only what is of its kind.
+/// A shard of any kind. Look-ups for other kinds find nothing.
 pub enum AnyShard {
     /// Opened from a slot of [`ShardKind::Advertisers`].
     Advertisers(AdvertiserShard),
@@ -148,7 +148,7 @@ impl BuiltShard {
         checksum(&self.bytes).unwrap_or_default()
     }
 
-    /// Whether the shards of its kind should be twice as many.
+    /// True if the number of shards of its kind should be doubled.
     pub fn is_to_split(&self) -> bool {
         self.bytes.len() > SPLIT_BYTES && self.rows >= SPLIT_ROWS
     }

@@ -1,7 +1,7 @@
 //! The 66 characters allowed in `user_id` and `c1` to `c5` (docs/SPEC.md, "Click parameters"). Their numbers are part
 //! of the packed click, so they must not change while click ids are in circulation.
 
-/// How many characters there are.
+/// The number of characters.
 pub const SIZE: u8 = 66;
 
 /// A character's number, below [`SIZE`]; `None` for one that is not allowed.

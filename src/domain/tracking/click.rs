@@ -22,7 +22,7 @@ pub struct Click<'a> {
     pub offer_terms: i64,
     /// The revision of the app's terms that was in force.
     pub app_terms: i64,
-    /// The publisher's identifier of the user. It comes back in the callback.
+    /// The publisher's identifier of the user, returned in the callback.
     pub user_id: Cow<'a, str>,
     /// The Android advertising identifier, if the device has one.
     pub gaid: Option<Cow<'a, str>>,

@@ -1,6 +1,5 @@
 //! Packs a click into few bytes, since a click id has at most 255 characters by default. App and shard are not packed,
-//! because the readable header of the click id holds them.
-//! The encoding is in docs/ARCHITECTURE.md, "Formats of ids".
+//! because the readable header of the click id holds them. The encoding is in docs/ARCHITECTURE.md, "Formats of ids".
 
 use std::borrow::Cow;
 
@@ -24,10 +23,10 @@ const CHARACTERS: u64 = 4;
 
 /// Characters that are packed as one number. 66^10 is below 2^64, so ten of them fit eight bytes.
 const GROUP: usize = 10;
-/// The least number of bytes for a group, by its number of characters.
+/// The minimum bytes of a group, by its number of characters.
 const GROUP_BYTES: [usize; GROUP + 1] = [0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8];
 
-/// Appends the packed click. Two clicks of an app have the same bytes exactly if they are equal.
+/// Appends the packed click. Two clicks of an app have the same bytes if and only if they are equal.
 pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     let [c1, c2, c3, c4, c5] = &click.custom;
     let optional = [&click.gaid, &click.idfa, c1, c2, c3, c4, c5, &click.placement];
@@ -49,7 +48,7 @@ pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Unpacks a click of `app`, whose outbox is `shard`. `None` if the bytes are not what [`pack`] writes.
+/// Unpacks a click of `app`, whose outbox is `shard`. Returns `None` for bytes that [`pack`] does not write.
 pub fn unpack(app: AppId, shard: u8, packed: &[u8]) -> Option<Click<'static>> {
     let mut reader = Reader { rest: packed };
     let present = reader.varint()?;

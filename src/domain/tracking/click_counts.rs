@@ -14,20 +14,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AppId, Country, OfferId, PublisherId, SECOND_MS, UtcDay, seeded_hash::SeededHasher};
 
-/// Different sums after which a batch is sent at once, and the most in one object's batch. A call costs the counters as
-/// much as several hundred redirects, so batches are few.
+/// The number of different sums after which a batch is sent at once, and the maximum in one object's batch. Batches
+/// should be few: a call costs the counters as much as several hundred redirects.
 const FULL_BATCH_SUMS: usize = 8_192;
-/// How long a batch waits for more clicks, and the most this grows to while the counters are busy.
+/// The time for which a batch waits for more clicks, and its maximum while the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
 const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
-/// The runtime may cancel the request that opened a batch together with its timer. This long after the batch was due,
-/// the next click sends it.
+/// The delay after a batch was due from which the next click sends it: the runtime may cancel the request that opened a
+/// batch together with its timer.
 const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
-/// A batch without an answer is sent again after this, also if the request that sent it was cancelled.
+/// The delay after which an unanswered batch is sent again, even if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
-/// The most sums in an isolate, with those in flight. Bounds its memory while the counters are unreachable: a sum takes
-/// about 200 bytes. Beyond the first number new clicks lose their placement and country, and beyond the second their
-/// count. Redirects go on.
+/// Maximum sums in an isolate, including those in flight. They limit memory while the counters are unreachable: a sum
+/// takes about 200 bytes. Beyond the first limit new clicks lose their placement and country, and beyond the second
+/// their count. Redirects continue.
 const COARSE_SUMS: usize = 49_152;
 const MAX_SUMS: usize = 65_536;
 
@@ -63,8 +63,8 @@ impl ClickSum {
     }
 }
 
-/// The key of a [`ClickSum`]. It borrows from the click, since most clicks add to a sum that is there. A click counts
-/// on its own UTC day, whenever its batch arrives.
+/// The key of a [`ClickSum`]. It borrows from the click, since most clicks add to an existing sum. A click counts on
+/// its own UTC day, whenever its batch arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClickKind<'c> {
     /// The id of the app's owner, unparsed.
@@ -96,13 +96,13 @@ impl ClickKind<'_> {
     }
 }
 
-/// The part of a click's request in sending the open batch.
+/// What a click's request must do to send the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// Nothing: another request will send it.
     None,
-    /// Send after this many milliseconds, if this batch is open then: another request may have sent it. 0 if it is full, or
-    /// if the request that opened it did not send it.
+    /// Send after this many milliseconds, if the batch is still open then; another request may have sent it. The wait
+    /// is 0 if the batch is full, or if the request that opened it did not send it.
     Send {
         /// Milliseconds from now.
         wait_ms: i64,
@@ -125,15 +125,15 @@ pub struct Batch {
 /// The clicks of one isolate that no counters object has confirmed.
 #[derive(Debug)]
 pub struct ClickCounts {
-    /// In order, so that an object has about the same place in each round of batches.
+    /// Ordered, so that an object has about the same place in each round of batches.
     objects: BTreeMap<u64, ObjectCounts>,
     open: Option<OpenBatch>,
     /// Batches opened so far.
     opened: u64,
     interval_ms: i64,
-    /// Whether an object of this round of batches was busy.
+    /// True if an object of this round of batches was busy.
     is_busy: bool,
-    /// Sums in memory, with those in flight.
+    /// The number of sums in memory, including those in flight.
     stored: usize,
     coarse: u64,
     dropped: u64,
@@ -244,7 +244,7 @@ impl ClickCounts {
     }
 
     /// The batches to send now, in the order of their objects. An object has at most one batch in flight, so that its
-    /// numbers arrive in order; clicks that come meanwhile wait for the next one.
+    /// numbers arrive in order; clicks that arrive meanwhile wait for the next one.
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
         if !std::mem::take(&mut self.is_busy) {
@@ -285,8 +285,8 @@ impl ClickCounts {
         }
     }
 
-    /// Records that a batch failed: the next [`Self::take`] sends it again. The first busy answer of a round doubles the
-    /// interval, and a round without one ends that.
+    /// Records that a batch failed: the next [`Self::take`] sends it again. The first busy answer of a round doubles
+    /// the interval, and a round without a busy answer resets it.
     pub fn record_failure(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
         if busy && !std::mem::replace(&mut self.is_busy, true) {
             self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
@@ -300,8 +300,8 @@ impl ClickCounts {
         }
     }
 
-    /// Whether clicks wait that no request is due to send. Their object's batch was in flight when their own request
-    /// called [`Self::take`].
+    /// True if clicks wait that no request is scheduled to send. Their object's batch was in flight when their own
+    /// request called [`Self::take`].
     pub fn has_unscheduled(&self) -> bool {
         let has_unscheduled = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
         self.open.is_none() && self.objects.values().any(has_unscheduled)

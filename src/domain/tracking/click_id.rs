@@ -2,8 +2,8 @@
 //!
 //! The format is in docs/ARCHITECTURE.md, "Formats of ids".
 //!
-//! The check bytes are no protection. They distinguish an id under a key that this instance does not have yet, which
-//! the sender should retry, from a text that was never a click id.
+//! The check bytes are no protection. They distinguish an id sealed with a key that this instance does not have yet,
+//! which the sender should retry, from a text that was never a click id.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chacha20poly1305::{AeadInOut, Tag};
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::AppId;
 
-/// The longest short click id, in characters, and so the least limit of an offer.
+/// Maximum characters of a short click id, and so the lowest limit of an offer.
 pub const SHORT_MAX: usize = 50;
 /// The longest click id of an offer that sets no limit, in characters.
 pub const DEFAULT_MAX: usize = 255;
@@ -89,7 +89,7 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// The app of the click, which both forms show.
+    /// The app of the click, which is readable in both forms.
     pub fn app(&self) -> AppId {
         match self {
             Self::Whole { click, .. } => click.app,
@@ -103,14 +103,14 @@ impl Opened {
 pub enum OpenError {
     /// The text does not have the form of a click id.
     Malformed,
-    /// The form is right, but the key is not in the ring: retired, or not deployed here yet.
+    /// The form is valid, but the key is not in the ring: retired, or not deployed here yet.
     UnknownKey,
-    /// The form is right, but the id was not sealed with the key that it names; or the record is of another click.
+    /// The form is valid, but the id was not sealed with the key that it names, or the record belongs to another click.
     Forged,
 }
 
 /// Seals a click into an id of at most `max_chars` characters, or into a short id if it does not fit. `max_chars` is
-/// from [`SHORT_MAX`] to [`MAX_LENGTH`]. Each click needs a nonce of its own.
+/// from [`SHORT_MAX`] to [`MAX_LENGTH`]. Each click needs its own nonce.
 pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -> Sealed {
     let key = keys.sealing();
     let whole = seal_whole(key, click, nonce);
@@ -158,13 +158,13 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
         .encrypt_inout_detached(&nonce.into(), header, packed.into());
     match sealed {
         Ok(tag) => bytes.extend_from_slice(&tag),
-        // Only a message beyond 256 GiB fails. Cleared, so that a click can never be sent unencrypted.
+        // Only a message beyond 256 GiB fails. The bytes are cleared, so that a click can never be sent unencrypted.
         Err(_) => bytes.clear(),
     }
     bytes
 }
 
-/// Whether a text has the form of a click id under any key: [`open`] does not answer [`OpenError::Malformed`].
+/// True if a text has the form of a click id under any key, so that [`open`] does not return [`OpenError::Malformed`].
 pub fn is_in_form(text: &str) -> bool {
     text.len() <= MAX_LENGTH
         && URL_SAFE_NO_PAD
@@ -305,8 +305,8 @@ impl Header {
     }
 }
 
-/// The nonces of one isolate: 8 random bytes and a counter. It ends after 2^32 nonces; the caller then creates another
-/// one with new random bytes.
+/// The nonces of one isolate: 8 random bytes and a counter. It ends after 2^32 nonces; the caller then creates a new
+/// source with new random bytes.
 #[derive(Clone, Debug)]
 pub struct NonceSource {
     base: [u8; 8],

@@ -1,5 +1,5 @@
 //! The keys that seal and open click ids: the setting `CLICK_KEYS`, a list of `id:mode:hex` separated by commas. A new
-//! key is deployed as `open` before it seals, and an old one stays as `open` until no click id under it can come back.
+//! key is first deployed as `open`, and an old one stays as `open` until no click id sealed with it can come back.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl ClickKey {
         })
     }
 
-    /// The number in every click id under this key.
+    /// The number in every click id sealed with this key.
     pub fn id(&self) -> u8 {
         self.id
     }

@@ -1,5 +1,5 @@
-//! Makes the tracking URL of one user, as a publisher's app or backend would: the parameters are checked by the rules of
-//! clicks, and the link is signed where the app's clicks are.
+//! Makes the tracking URL of one user, as a publisher's app or backend would. The parameters are checked by the rules
+//! of clicks, and the link is signed if the app's clicks must be.
 
 use super::{
     parameters::{ClickParameters, INVALID_PARAMETER, NAMES},
@@ -7,16 +7,16 @@ use super::{
 };
 use crate::model::{ApiError, common, url_template::append_value};
 
-/// The parameters that are the caller's. `rid` and `app` are the offer's and the app's.
+/// True for a parameter that the caller chooses. `rid` and `app` come from the offer and the app.
 pub fn is_callers(name: &str) -> bool {
     NAMES.contains(&name) && !matches!(name, "rid" | "app")
 }
 
-/// The URL of a click: `base` with its `rid` and `app`, the caller's parameters by name, and the signature until `exp`, in
-/// UNIX seconds, by the keys.
+/// The URL of a click: `base` with its `rid` and `app`, the caller's parameters by name, and a signature with the keys
+/// that is valid until `exp`, in UNIX seconds.
 ///
 /// # Errors
-/// A click with these parameters would be refused, or lose one that stands for none.
+/// A click with these parameters would be refused, or would lose one that stands for "none".
 pub fn tracking_url<'p>(
     base: &str,
     parameters: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -39,9 +39,9 @@ pub fn tracking_url<'p>(
     let optional = [&click.gaid, &click.idfa, &click.placement]
         .into_iter()
         .chain(&click.custom);
-    // `user_id` is the one that is not optional.
+    // All parsed parameters but `user_id` are optional.
     if optional.flatten().count() + 1 < given {
-        let message = "a value is a placeholder, a word for none, or no identifier of a device; leave it out";
+        let message = "a value is a placeholder, a word for none, or an invalid device identifier; omit it";
         return Err(INVALID_PARAMETER.with_message(message));
     }
     if let Some((keys, exp)) = signing {

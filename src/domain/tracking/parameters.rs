@@ -15,13 +15,13 @@ use crate::model::{
     },
 };
 
-/// The answer to a `user_id` of wrong form.
+/// The answer to a malformed `user_id`.
 pub const INVALID_USER_ID: ApiError = ApiError::new(
     400,
     "invalid_user_id",
     "user_id must be 1 to 128 letters, digits or characters of _ @ - .",
 );
-/// The answer to one of `c1` to `c5` of wrong form.
+/// The answer to a malformed one of `c1` to `c5`.
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
     "invalid_custom_parameter",
@@ -32,13 +32,13 @@ pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", 
 
 /// The longest `user_id`, in characters.
 pub const MAX_USER_ID: usize = 128;
-/// The longest of `c1` to `c5`, in characters: the click ids of large networks have up to 250.
+/// Maximum characters of each of `c1` to `c5`: the click ids of large networks have up to 250.
 pub const MAX_CUSTOM: usize = 256;
-/// The longest `c1` to `c5` together, in characters: three of the longest.
+/// Maximum characters of `c1` to `c5` together: three of the maximum length.
 pub const MAX_CUSTOM_TOTAL: usize = 768;
 /// The longest `gaid`, `idfa` and `placement`, in characters.
 pub const MAX_LABEL: usize = 64;
-/// The most that an error repeats of a placeholder, in characters.
+/// Maximum characters of a placeholder that an error repeats.
 const MAX_SHOWN: usize = 40;
 
 /// The parameters that a click may carry. All others are ignored.
@@ -59,15 +59,15 @@ pub const NAMES: [&str; 11] = [
 /// Click parameters whose form is valid. The caller looks up goal and app. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickParameters<'a> {
-    /// The goal's id. Any text, since an id of the wrong form is answered like an unknown one.
+    /// The goal's id. It may be any text, since a malformed id is answered like an unknown one.
     pub rid: Cow<'a, str>,
-    /// The app's id. Any text, as for `rid`.
+    /// The app's id. It may be any text, as for `rid`.
     pub app: Cow<'a, str>,
     /// The publisher's identifier of the user, 1 to 128 characters.
     pub user_id: Cow<'a, str>,
-    /// The Android advertising identifier; `None` also for a text that is none.
+    /// The Android advertising identifier; `None` also for an invalid text.
     pub gaid: Option<Cow<'a, str>>,
-    /// The iOS advertising identifier; `None` also for a text that is none.
+    /// The iOS advertising identifier; `None` also for an invalid text.
     pub idfa: Option<Cow<'a, str>>,
     /// `c1` to `c5`, in this order.
     pub custom: [Option<Cow<'a, str>>; 5],
@@ -75,7 +75,7 @@ pub struct ClickParameters<'a> {
     pub placement: Option<Cow<'a, str>>,
 }
 
-/// Whether a click may name a user so.
+/// True if a text is a valid `user_id` of a click.
 pub fn is_user_id(text: &str) -> bool {
     is_allowed(text, MAX_USER_ID) && !is_macro(text) && !is_nobody(text)
 }
@@ -93,7 +93,7 @@ impl<'a> ClickParameters<'a> {
         if !is_user_id(&user_id) {
             return Err(refuse_user_id(&user_id));
         }
-        // A word for "none" that no value can be is one that an app has filled in.
+        // A word for "none" such as `n/a` cannot be a value. Others, such as `null`, could be one and are kept.
         let is_absent = |text: &str| has_macro(text) || (is_none(text) && !alphabet::contains_all(text));
         let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !is_absent(text)));
         let texts = custom.iter().map(|text| text.as_deref().unwrap_or_default());
@@ -139,7 +139,7 @@ pub(super) fn scan<'q, const N: usize>(
     let mut values = [const { None }; N];
     for pair in ascii_split::split_all(query, b'&') {
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
-        // A name that does not decode may be meant as a known one, so it is an error and not ignored.
+        // An undecodable name may be meant as a known one, so it is an error and not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let name = without_amp(&name);
         let Some((known, slot)) = names.iter().zip(&mut values).find(|(known, _)| **known == name) else {
@@ -150,7 +150,7 @@ pub(super) fn scan<'q, const N: usize>(
         }
         // A macro between percent signs does not decode.
         let left_in = || is_macro(value).then_some(Cow::Borrowed(value));
-        // The identifier of a device stops no redirect, however it is written.
+        // An undecodable device identifier counts as absent, so that it stops no redirect.
         let no_device = || ["gaid", "idfa"].contains(known).then_some(Cow::Borrowed(""));
         *slot = Some(
             decode(value)
@@ -184,8 +184,8 @@ fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>,
     present(value).ok_or_else(|| MISSING_FIELD.with_message(format!("{name} is required")))
 }
 
-/// The identifier of a device. What is none counts as absent and stops no redirect: many apps send a placeholder, or a word
-/// for "none", of a device without one.
+/// The identifier of a device. An invalid one counts as absent and stops no redirect: for devices without one, many
+/// apps send a placeholder or a word for "none".
 fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let is_id =
         |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
@@ -196,7 +196,7 @@ fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
         .filter(|text| is_id(text))
 }
 
-/// The refusal of a `user_id`, which decides who is paid. It says what was found in its place.
+/// The refusal of a `user_id`, which decides who is paid. The message shows the placeholder.
 #[cold]
 fn refuse_user_id(found: &str) -> ApiError {
     let shown: String = found.chars().take(MAX_SHOWN).collect();
@@ -204,11 +204,11 @@ fn refuse_user_id(found: &str) -> ApiError {
         return INVALID_USER_ID;
     }
     INVALID_USER_ID.with_message(format!(
-        "user_id still holds a placeholder, {shown}; put the user's identifier in its place"
+        "user_id still contains the placeholder {shown}; replace it by the user's identifier"
     ))
 }
 
-/// A value without the blanks around it. An empty one counts as absent.
+/// A value without surrounding blanks. An empty one counts as absent.
 pub(super) fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let trimmed = value.map(|text| trim(text, is_blank));
     trimmed.filter(|text| !text.is_empty())

@@ -1,5 +1,5 @@
-//! Signed clicks (docs/DECISIONS.md, "Clicks"): the publisher's backend signs `app`, `user_id` and, where it
-//! wants one, `exp` with its app's click secret, so that nobody clicks in another user's name.
+//! Signed clicks (docs/DECISIONS.md, "Clicks"). The publisher's backend signs `app`, `user_id` and optionally `exp`
+//! with its app's click secret, so that nobody can click in another user's name.
 //!
 //! `sig` is the HMAC-SHA256 of `app=<app>&user_id=<user_id>`, followed by `&exp=<exp>` if the link has one, as 64
 //! lower-case hexadecimal digits. The values are the decoded ones, and the key is the secret's text.
@@ -62,7 +62,7 @@ pub fn purpose(app_id: &str) -> String {
     format!("click_secret/{app_id}")
 }
 
-/// The text that is sealed for the edge: the click secret, then the previous one while there is one.
+/// The text that is sealed for the edge: the click secret, and the previous one during a rotation.
 pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> String {
     match previous {
         Some(previous) => format!("{}{SEPARATOR}{}", secret.0, previous.0),
@@ -70,7 +70,7 @@ pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> Stri
     }
 }
 
-/// The click secret and the previous one in a text of [`sealed_text`].
+/// The click secret and the previous one from a text of [`sealed_text`].
 pub fn secrets_in(opened: &[u8]) -> Option<(ClickSecret, Option<ClickSecret>)> {
     let mut secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
     let mut next = || secrets.next().map(|secret| ClickSecret(secret.to_owned()));
@@ -97,15 +97,14 @@ impl SigningKeys {
     /// Checks the `sig` and `exp` of a click whose other parameters were parsed from the same raw query.
     ///
     /// # Errors
-    /// `sig` is missing or wrong, or the time is past `exp`. A parameter that is given twice is refused as any other.
+    /// `sig` is missing or wrong, or the time is past `exp`. A repeated parameter is refused like any other.
     pub fn check(&self, query: &str, click: &ClickParameters<'_>, now_ms: i64) -> Result<(), ApiError> {
         let [sig, exp] = scan(query, &["sig", "exp"])?.map(present);
         let sig = sig
             .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
         if has_macro(&sig) {
             let found: String = sig.chars().take(40).collect();
-            let message =
-                format!("sig is {found}, which nobody has filled in; put the signature in its place");
+            let message = format!("sig is the unreplaced placeholder {found}; replace it by the signature");
             return Err(INVALID_SIGNATURE.with_message(message));
         }
         let presented: [u8; 32] = lower_hex(&sig).ok_or(INVALID_SIGNATURE)?;
@@ -119,7 +118,7 @@ impl SigningKeys {
         let Some(exp) = exp else {
             return Ok(());
         };
-        // Milliseconds, taken for seconds, would be a link without an end.
+        // A link with milliseconds in place of seconds would never expire.
         match exp.parse::<i64>().ok().filter(|exp| (0..=LATEST_S).contains(exp)) {
             None => Err(INVALID_SIGNATURE.with_message("exp must be a time in UNIX seconds")),
             Some(exp) if now_ms > exp * SECOND_MS => Err(SIGNATURE_EXPIRED),
@@ -128,7 +127,7 @@ impl SigningKeys {
     }
 }
 
-/// The HMAC of a click that is signed, not finished yet.
+/// The unfinished HMAC of a click's signed text.
 fn mac(key: &Hmac<Sha256>, click: &ClickParameters<'_>, exp: Option<&str>) -> Hmac<Sha256> {
     let mut mac = key.clone();
     for part in ["app=", &click.app, "&user_id=", &click.user_id] {

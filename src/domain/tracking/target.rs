@@ -70,15 +70,13 @@ impl Template {
         // The stores' own schemes have no path: `market://details?id=…`.
         let root = if scheme.starts_with("http") { "/" } else { "" };
         canonical.push_str(if path.is_empty() { root } else { path });
-        // Google Play passes on the referrer alone, so the click id goes in there.
+        // Google Play passes on only the referrer, so the click id goes there.
         let on_google_play = scheme == "market" || host == "play.google.com";
         if has_click_id || on_google_play {
             let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
             let is_empty = |parameter: &&str| is_click_id(parameter.strip_suffix('=').unwrap_or(parameter));
             if let Some(empty) = parameters.find(is_empty) {
-                return Err(format!(
-                    "has {empty} beside {{click_id}}: fill it or leave it out"
-                ));
+                return Err(format!("has {empty} beside {{click_id}}: fill it or remove it"));
             }
         }
         if has_click_id {
@@ -99,7 +97,7 @@ impl Template {
 
 const MACRO_IN_HOST: &str = "must not have a macro in its host";
 
-/// The canonical host, and the port if it is not the scheme's default, such that all URL parsers agree on them.
+/// The canonical host, and the port if it is not the scheme's default, in a form that all URL parsers read alike.
 fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
     if authority.contains(['{', '}']) {
         return Err(MACRO_IN_HOST.to_owned());
@@ -125,7 +123,7 @@ fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte)
 }
 
-/// The text with the macros whose braces are written as `%7B` and `%7D`. Other encoded braces stay as they are.
+/// Replaces the `%7B` and `%7D` of macros by braces. Other encoded braces stay.
 fn with_braces(text: &str) -> String {
     let braces = [("%7B", "%7D"), ("%7b", "%7d"), ("%7B", "%7d"), ("%7b", "%7D")];
     NAMES.iter().fold(text.to_owned(), |text, name| {
@@ -176,13 +174,13 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
         .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-/// Whether a parameter of this name is for the click id.
+/// True if a parameter of this name takes the click id.
 fn is_click_id(name: &str) -> bool {
     known_name(name, &[CLICK_ID]).is_some()
 }
 
-/// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
-/// with another value is refused. `equals` stands after a name, `=` or encoded.
+/// Fills the empty parameter for the click id, or appends one. A further one with a value is refused, since the
+/// receiver might read it instead. `equals` follows a name: `=`, or its encoding.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
     let mut empty: Option<(usize, String)> = None;
     let mut kept = Vec::new();
@@ -191,7 +189,7 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         let (name, value) = split.unwrap_or((&parameter, ""));
         let decoded = decode_lossy(name);
         if value.is_empty() && is_click_id(&decoded) {
-            // Of several empty ones the right name is filled, at the place of the first.
+            // If several are empty, the correct name is filled, at the place of the first.
             let (_, filled) = empty.get_or_insert_with(|| (kept.len(), name.to_owned()));
             if decoded == CLICK_ID {
                 name.clone_into(filled);

@@ -1,7 +1,7 @@
-//! Reads the device's platform from a request's headers, and decides whether a click is a confirmed one or a crawler's
-//! or prefetcher's request. Compares words instead of matching patterns, since it runs on every click.
+//! Reads the device's platform from a request's headers, and distinguishes confirmed clicks from requests of crawlers
+//! and prefetchers. It compares words instead of matching patterns, since it runs on every click.
 //!
-//! [`crawlers`] tells crawlers from people.
+//! [`crawlers`] distinguishes crawlers from people.
 
 pub mod crawlers;
 
@@ -20,7 +20,7 @@ const DEVICES: [(&str, Platform); 4] = [
 const IMITATORS: [&str; 4] = ["windows", "kaios", "tizen", "sailfish"];
 
 /// The platform of the device, if the User-Agent is unambiguous. `None` for a desktop or an unknown device. An iPad
-/// that asks for desktop pages sends the User-Agent of a Macintosh.
+/// that requests desktop pages sends the User-Agent of a Macintosh.
 pub fn device_platform(user_agent: &str) -> Option<Platform> {
     let mut named = None;
     for word in words(user_agent).map(|(word, _)| word) {
@@ -39,17 +39,17 @@ pub fn device_platform(user_agent: &str) -> Option<Platform> {
 
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
 
-/// The headers by which browsers say that they prefetch or preview a link. `entry.js` has the same.
+/// The headers by which browsers announce that they prefetch or preview a link. Keep `entry.js` equal.
 pub const PURPOSES: [&str; 4] = ["Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"];
 
-/// Whether a browser prefetches the link, by the values of [`PURPOSES`], with spaces between them.
+/// True if a browser prefetches the link. `purposes` are the values of [`PURPOSES`], separated by spaces.
 pub fn is_prefetch(purposes: &str) -> bool {
     words(purposes).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name)))
 }
 
-/// Whether a request is a confirmed click, which takes from the click cap and is counted. A missing header is passed as
-/// an empty text. A click without a User-Agent is confirmed, because privacy settings and apps leave it out, and the
-/// crawlers that matter name themselves.
+/// True if a request is a confirmed click, which takes from the click cap and is counted. A missing header is an empty
+/// text. A click without a User-Agent is confirmed, because privacy settings and some apps remove it, and the crawlers
+/// that matter identify themselves.
 pub fn is_confirmed_click(is_head: bool, user_agent: &str, purposes: &str) -> bool {
     !is_head && !is_prefetch(purposes) && !is_crawler(user_agent)
 }

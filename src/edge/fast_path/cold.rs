@@ -1,5 +1,5 @@
 //! Prepares a cold isolate for the fast path of a click. `entry.js` reads the values that the click needs from KV:
-//! first the pointer, then the shards that it names. If a read fails, the ordinary path takes the click and asks the
+//! first the pointer, then the shards that it names. If that fails, the ordinary path takes the click and asks the
 //! catalog.
 //!
 //! V8 compiles each WebAssembly function when it is first called. The ordinary path reads KV through futures and

@@ -1,9 +1,9 @@
-//! Puts serde's messages about a document into plain words.
+//! Rewrites serde's messages about a document in plain words.
 
-/// Characters of a value that a message shows.
+/// Maximum characters of a value that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// The message in plain words. One that serde did not write stays as it is.
+/// Rewrites a message in plain words. A message that serde did not write stays unchanged.
 pub fn words(problem: &str) -> String {
     in_words(problem).unwrap_or_else(|| problem.to_owned())
 }

@@ -2,7 +2,7 @@ use proptest::{prelude::*, sample::select};
 
 use super::*;
 
-/// How the field writes a macro, around its name.
+/// The spellings of a macro in ad tech: the marks around its name.
 const SPELLED: [(&str, &str); 13] = [
     ("{", "}"),
     ("{{", "}}"),
@@ -296,7 +296,7 @@ proptest! {
         value in "[A-Za-z0-9.-][A-Za-z0-9_@.-]{0,40}|@?[A-Za-z0-9.-][A-Za-z0-9_.-]{0,19}|_[A-Za-z0-9.-]{1,20}_",
     ) {
         prop_assert!(!has_macro(&value));
-        // Amid a URL, two of the marks may stand around a word.
+        // Within a URL, two of the marks may occur around a word.
         if !value.contains(['@', '_']) {
             prop_assert_eq!(in_url(&format!("/{value}?a={value}")), []);
         }

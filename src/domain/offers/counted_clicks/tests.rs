@@ -18,7 +18,7 @@ fn counted(apps: &[AppFigures]) -> u64 {
     counted_clicks(sum(apps), apps)
 }
 
-/// So many apps with the same figures, and others.
+/// `count` apps with the same figures, and others.
 fn alike(count: usize, figures: AppFigures, others: &[AppFigures]) -> Vec<AppFigures> {
     [vec![figures; count], others.to_vec()].concat()
 }
@@ -34,7 +34,7 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
             318,
         ),
         ("more conversions than clicks", alike(10, app(1, 3), &[]), 10),
-        // One app of eleven: a twentieth of what counts then.
+        // One app of eleven: it gets a twentieth of the result.
         ("made-up clicks", alike(10, app(100, 10), &[app(500, 10)]), 1_157),
         (
             "no conversions for them",
@@ -52,7 +52,7 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
             alike(19, app(100, 10), &[app(100, 0)]),
             2_000,
         ),
-        // Ten twentieths, and what twenty and more apps can do.
+        // Ten twentieths, and the most that twenty or more apps can do.
         ("ten apps", alike(10, app(100, 10), &[app(9_000, 0); 10]), 2_000),
         (
             "nineteen apps",
@@ -64,12 +64,12 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
             alike(10, app(100, 10), &[app(9_000, 0); 30]),
             271_000,
         ),
-        // Most apps had no luck yet.
+        // Most apps have no conversion yet.
         ("few conversions", alike(10, app(10, 1), &[app(10, 0); 90]), 1_000),
-        // Three apps may all be made up but one; of four, the highest is not asked.
+        // Of three apps all but one may be faked; of four, the highest is ignored.
         ("three apps", alike(2, app(100, 10), &[app(500, 10)]), 700),
         ("four apps", alike(3, app(100, 10), &[app(500, 10)]), 421),
-        // The limit: it converts better than most, so it can be brought down to their rate.
+        // The limit: an app that converts better than most can be reduced to their rate.
         ("the best app", alike(9, app(100, 10), &[app(9_000, 100)]), 2_000),
     ] {
         assert_eq!(counted(&apps), expected, "{what}");
@@ -85,14 +85,14 @@ fn apps_that_are_not_listed_count_as_one() {
         (9_000, 0, 1_052),
         (500, 50, 1_500),
         (9_000, 50, 1_578),
-        // Most conversions are of apps that are not listed.
+        // Most conversions belong to unlisted apps.
         (9_000, 100, 2_105),
         (9_000, 101, 10_000),
     ] {
         let all = app(1_000 + clicks, 100 + conversions);
         assert_eq!(counted_clicks(all, &apps), expected, "{clicks} {conversions}");
     }
-    // Of this one the clicks are not listed.
+    // The clicks of one app are not listed.
     let with_half = alike(10, app(100, 10), &[app(0, 50)]);
     assert_eq!(counted_clicks(app(1_500, 150), &with_half), 1_500);
 }
@@ -107,7 +107,7 @@ fn no_figures_are_too_large() {
     assert_eq!(counted_clicks(app(0, 9), &[app(1, 1); 9]), 0);
 }
 
-/// Ten apps and more whose rates differ by a twenty-fifth at most.
+/// Ten or more apps whose rates differ by at most a twenty-fifth.
 fn offers() -> impl Strategy<Value = Vec<AppFigures>> {
     let apps = proptest::collection::vec((1_u64..300, 0_u64..=40), 10..40);
     (1_u64..60, apps).prop_map(|(rate, apps)| {
@@ -117,7 +117,7 @@ fn offers() -> impl Strategy<Value = Vec<AppFigures>> {
     })
 }
 
-/// Whether `cr` and `epc` move by less than a tenth, as both are divided by the clicks that count.
+/// True if `cr` and `epc` move by less than a tenth. Both are divided by the clicks that count.
 fn moves_little(before: u64, after: u64) -> bool {
     let (before, after) = (u128::from(before), u128::from(after));
     before * 10 > after * 9 && before * 10 < after * 11

@@ -246,8 +246,8 @@ impl Batch {
         }
     }
 
-    /// Which of the two ways to the same sums is faster: each run by itself if runs are long, or if most of the rows do not
-    /// count, so that those are not read; else differences of running totals.
+    /// Chooses the faster of two ways to the same sums: each run by itself if runs are long or if most rows do not
+    /// count, so that those are not read; otherwise differences of running totals.
     fn sums_each_run(&self, rows: usize) -> bool {
         let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
         let counted = lengths.sum::<usize>();

@@ -99,8 +99,7 @@ impl RowOrder {
         Ordering::Equal
     }
 
-    /// Whether every row with the sums `left` comes after every row with the sums `right`. Only the first sort key is
-    /// considered.
+    /// True if every row with the sums `left` comes after every row with the sums `right`, by the first sort key.
     pub fn is_after(&self, left: &[i64], right: &[i64]) -> bool {
         match self.keys.first() {
             Some(SortKey {

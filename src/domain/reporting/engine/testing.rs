@@ -27,8 +27,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// Builds segments for each day and layer. A fact's index selects its layer, so that keys occur in several
-    /// segments.
+    /// Builds segments for each day and layer. A fact's index selects its layer, so that keys repeat in segments.
     pub fn new(facts: &[Fact], layers: usize) -> Self {
         let mut source = Self::default();
         let mut days: BTreeMap<(UtcDay, usize), Segmenter> = BTreeMap::new();

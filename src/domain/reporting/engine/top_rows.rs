@@ -1,4 +1,4 @@
-//! The top rows: of the groups so far, the first ones in the order, which may come to the page.
+//! The top rows: the first groups in the order so far, which may become rows of the page.
 
 use super::{
     dictionary::Dictionary,
@@ -9,7 +9,7 @@ use super::{
 
 /// The rows above twice the limit that cause a prune.
 const SLACK: usize = 8 << 10;
-/// The initial capacity, in rows, and the least that a budget allows.
+/// The initial capacity and the minimum of a budget, in rows.
 const MIN_CAPACITY: usize = 16;
 
 pub struct TopRows {
@@ -76,7 +76,7 @@ impl TopRows {
         })
     }
 
-    /// Whether a row with these sums is certainly not wanted. This rejects most rows before their values are unpacked.
+    /// True if a row with these sums is certainly not wanted. This rejects most rows before their values are unpacked.
     pub fn excludes(&self, sums: &[i64], order: &RowOrder) -> bool {
         self.limit == 0 || self.worst().is_some_and(|worst| order.is_after(sums, worst.sums))
     }

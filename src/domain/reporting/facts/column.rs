@@ -42,8 +42,8 @@ pub const COLUMNS: [Column; 13] = [
     column("revenue", ColumnKind::Sum(Measure::Revenue)),
 ];
 
-/// The index of a column in [`COLUMNS`]. The search begins at `near`: programs write NDJSON members in one order, so
-/// each is found at the first comparison.
+/// The index of a column in [`COLUMNS`]. The search begins at `near`: programs write NDJSON members in a fixed order,
+/// so each is found at the first comparison.
 pub fn index_of(name: &str, near: usize) -> Option<usize> {
     let found = |range: Range<usize>| {
         let at = COLUMNS
@@ -62,7 +62,7 @@ pub type Texts<'v> = [Option<&'v str>; COLUMNS.len()];
 /// Appends the unescaped text to a buffer, or returns the problem.
 pub type Unescape = fn(&str, &mut String) -> Result<(), String>;
 
-/// The texts of a row as they stand in the line, in the order of [`COLUMNS`]. Some may still be escaped.
+/// The texts of a row as written in the line, in the order of [`COLUMNS`]. Some may still be escaped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cells<'l> {
     texts: Texts<'l>,

@@ -1,5 +1,5 @@
-//! Parses CSV lines strictly by RFC 4180. Libraries guess at a wrong quote (`a"b`, `"a"b`, an unclosed one), and a
-//! guess can shift the columns. A field cannot span lines, since no value holds a control character.
+//! Parses CSV lines strictly by RFC 4180. Libraries guess the meaning of a misplaced quote (`a"b`, `"a"b`, an unclosed
+//! one), and a guess can shift the columns. A field cannot span lines, since no value contains a control character.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// Every column must be there once. `app_name` is optional, and so is the date if the upload is for one `day`.
+    /// Every column must appear once. `app_name` is optional, and so is the date if the upload is for one `day`.
     pub fn read(line: &str, day: bool) -> Result<Self, Vec<Problem>> {
         let (mut names, mut problems) = (Vec::new(), Vec::new());
         split(line, |field| {
             let mut name = String::new();
-            // No column name has a doubled quote; unescaping only serves the error message.
+            // No column name has a doubled quote; unescaping is only for the error message.
             let _ = unescape(field.text, &mut name);
             names.push(name);
         })
@@ -31,7 +31,7 @@ impl Header {
             match index_of(name, columns.len()) {
                 None => problems.push(Problem::of_column(bare(name), "is not a column of facts")),
                 Some(index) if columns.contains(&index) => {
-                    problems.push(Problem::of_column(bare(name), "is there more than once"));
+                    problems.push(Problem::of_column(bare(name), "appears more than once"));
                 }
                 Some(index) => columns.push(index),
             }
@@ -72,7 +72,7 @@ impl Header {
         } else {
             let named = self.columns.len();
             Err(Problem::of_line(format!(
-                "has {fields} {}, the header names {named}",
+                "has {fields} {}, but the header has {named}",
                 if fields == 1 { "field" } else { "fields" }
             )))
         }
@@ -132,8 +132,8 @@ fn split<'l>(line: &'l str, mut each: impl FnMut(Field<'l>)) -> Result<(), Fault
                     .unwrap_or(rest.len());
                 let (text, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
                 match after.as_bytes().first() {
-                    Some(b'"') => return Err(fault("has a quote, and does not begin with one")),
-                    Some(b'\r') => return Err(fault("has a carriage return that ends no line")),
+                    Some(b'"') => return Err(fault("has a quote but does not begin with one")),
+                    Some(b'\r') => return Err(fault("has a carriage return inside the line")),
                     _ => (Field { text, escaped: false }, after),
                 }
             }

@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for Members<'_> {
             };
             *self.member = Some(Cow::Borrowed(column.name));
             if seen >> index & 1 == 1 {
-                return Err(A::Error::custom("is there more than once"));
+                return Err(A::Error::custom("appears more than once"));
             }
             seen |= 1 << index;
             near = index + 1;

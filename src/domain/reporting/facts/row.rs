@@ -24,7 +24,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Checks a row. `day` is the day of the whole upload, if it has one.
 pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Result<Fact<'v>, Problem> {
     let mut fact = Fact {
-        // Without a day the date replaces this, or the row is refused.
+        // Without `day`, the row's date replaces this, or the row is refused.
         day: day.unwrap_or(UtcDay::of_ms(0)),
         key: KEY.map(Dimension::unknown),
         sums: Sums::default(),
@@ -90,16 +90,16 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
             None if text.eq_ignore_ascii_case(dimension.unknown()) => Ok(dimension.unknown()),
             None => Err(wrong("an assigned ISO 3166 alpha-2 code or empty", text)),
         },
-        // Letter case is ignored: a report could not tell the two apart.
+        // Letter case is ignored, since a report could not distinguish the two.
         (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
-            "must not be {OWN_DEMAND_SOURCE:?}: those facts are written by Signpost itself"
+            "must not be {OWN_DEMAND_SOURCE:?}: Signpost adds those facts itself"
         )),
         (_, text) => check_text(text).map(|()| text),
     }
 }
 
-/// Checks a dimension's value or an app's name. A byte order mark inside it comes from two files joined into one, and
-/// it would be invisible in a report.
+/// Checks a dimension's value or an app's name. A byte order mark inside it comes from joining two files and would be
+/// invisible in a report.
 fn check_text(text: &str) -> Result<(), String> {
     // Most texts are printable ASCII; the rest is decoded into characters.
     let plain = text.len() <= MAX_VALUE && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -119,7 +119,7 @@ fn amount(measure: Measure, text: &str, format: Format) -> Result<i64, String> {
     let (amount, expected) = match measure {
         Measure::Revenue => (
             number::micro_usd(text, format),
-            "USD, a decimal number with at most 6 decimals and at most 9007199254.740992 either way",
+            "USD, a decimal number with at most 6 decimals and at most 9007199254.740992 in magnitude",
         ),
         _ => (number::count(text), "a whole number from 0 to 9007199254740992"),
     };
@@ -148,7 +148,7 @@ impl DayTotals {
                 return Err(Problem::of_column(
                     measure.as_str(),
                     format!(
-                        "brings {} above what a day may have, {MAX_OF_A_DAY}{}",
+                        "brings {} above the maximum of a day, {MAX_OF_A_DAY}{}",
                         fact.day,
                         unit(measure)
                     ),
@@ -162,7 +162,7 @@ impl DayTotals {
 
 fn unit(measure: Measure) -> &'static str {
     match measure {
-        Measure::Revenue => " micro-USD, whichever way",
+        Measure::Revenue => " micro-USD in magnitude",
         _ => "",
     }
 }

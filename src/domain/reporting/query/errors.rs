@@ -32,7 +32,7 @@ pub const INVALID_PAGINATION: ApiError = ApiError::new(
     "pagination is not a page and a count of rows",
 );
 
-/// The items of an array with at most `max` items.
+/// Returns the items of an array of at most `max` items.
 pub(super) fn list<'a>(
     value: &'a Value,
     path: &str,
@@ -48,7 +48,7 @@ pub(super) fn list<'a>(
     Ok(items)
 }
 
-/// The members of an object. Unknown members are refused, because a mistyped one would silently change numbers.
+/// Returns the members of an object. Refuses unknown members, because a mistyped one would silently change numbers.
 pub(super) fn object<'a>(
     value: &'a Value,
     path: &str,

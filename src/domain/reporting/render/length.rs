@@ -1,5 +1,5 @@
-//! The length of a body before its rows are in order. A body whose length was announced is known to be incomplete when it
-//! ends before.
+//! The length of a body before its rows are in order. If its length was announced, a body that ends early is recognized
+//! as incomplete.
 
 use std::collections::HashMap;
 

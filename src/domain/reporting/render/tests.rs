@@ -232,7 +232,7 @@ fn a_spreadsheet_keeps_each_text_and_reads_each_number() {
     );
 }
 
-/// Texts of characters that a spreadsheet gives a meaning to.
+/// Texts of characters that are special in spreadsheets.
 fn odd_text() -> impl Strategy<Value = String> {
     "[-+=@'\" ,\t\u{a0}＝＋－＠0-9a-eA-E./:%$(]{1,5}|[A-Za-zé]{1,5}|\\PC{1,4}"
 }
@@ -320,7 +320,7 @@ proptest! {
         let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
         let constant = cell.strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
         let read = match constant {
-            // Each quote is doubled, so none ends the constant before its end.
+            // Each quote is doubled, so none ends the constant early.
             Some(constant) => {
                 prop_assert!(!constant.replace("\"\"", "").contains('"'), "{}", cell);
                 constant.replace("\"\"", "\"")
@@ -332,7 +332,7 @@ proptest! {
             }
         };
         prop_assert!(!read.trim_start().starts_with(signs), "{}", read);
-        // The text is known from what is read, so no two are written alike.
+        // The written form determines the text, so no two texts are written alike.
         prop_assert_eq!(read.strip_prefix('\'').unwrap_or(&read), text);
     }
 

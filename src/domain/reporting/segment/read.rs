@@ -17,7 +17,7 @@ use crate::{
 /// A column that differs from what was written, or has another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt {
-    /// The number of the column that was asked for.
+    /// The number of the requested column.
     pub column: u8,
     /// The problem, in words for the log.
     pub reason: &'static str,

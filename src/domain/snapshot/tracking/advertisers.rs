@@ -33,9 +33,9 @@ impl AdvertiserShard {
         self.row(advertiser).is_some()
     }
 
-    /// Whether an issued token is valid: its serial is listed, or it was issued since `as_of_ms`, before which the shard has
-    /// every change. A serial is at least the time of its issue, so a token that a catalog restored from a backup does
-    /// not know is refused.
+    /// True if an issued token is valid: its serial is listed, or it was issued since `as_of_ms`, before which the
+    /// shard has every change. A serial is at least the time of its issue, so a token that a catalog restored from a
+    /// backup does not know is refused.
     pub fn accepts(&self, token: &Token, as_of_ms: i64) -> bool {
         let serial = token.serial;
         let is_since = serial.0 >= as_of_ms.div_euclid(SECOND_MS);

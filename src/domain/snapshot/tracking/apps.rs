@@ -21,9 +21,10 @@ use crate::{
 const FORMAT: u8 = 1;
 
 /// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
-/// blocked offers `u32`, and as `i64` each its revision, the revision of its terms, the UNIX second before which clicks
-/// are paid by them, and the revision of its callback settings; number of its outboxes `u8`, rewards of a user on a day
-/// `u32`; whether its publisher is approved and has a Pub-Key `u8` each, the key's hash.
+/// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
+/// blocked offers `u32`; as `i64` each its revision, the revision of its terms, the UNIX second before which these pay
+/// clicks, and the revision of its callback settings; number of its outboxes `u8`, rewards of a user on a day `u32`;
+/// whether its publisher is approved and has a Pub-Key `u8` each, the key's hash.
 const APP_ROW: usize = 1 + 1 + 1 + 8 + 4 + 4 * 8 + 1 + 4 + 1 + 1 + 32;
 /// Number of texts of an app: its publisher's id, its currency's name and its fallback URL.
 const APP_TEXTS: u32 = 3;
@@ -105,7 +106,7 @@ impl AppShard {
         rows.get(row).map(<[u8; APP_ROW]>::as_slice)
     }
 
-    /// The end of the blocked offers of the app before.
+    /// The end of the previous app's blocked offers.
     fn first_blocked(&self, row: u32) -> Option<u32> {
         const BEFORE_BLOCKED: usize = 1 + 1 + 1 + 8;
         match row.checked_sub(1) {
@@ -115,7 +116,7 @@ impl AppShard {
     }
 }
 
-/// The publisher of an app, as far as clicks and listings need it.
+/// The part of an app's publisher that clicks and listings need.
 #[derive(Clone, Copy, Debug)]
 pub struct PublisherView<'a> {
     /// The publisher's id, unparsed.
@@ -202,7 +203,7 @@ impl<'a> AppView<'a> {
 /// An app to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceApp {
-    /// Apps of a shard are ordered by its number.
+    /// The id, by whose number the apps of a shard are ordered.
     pub id: AppId,
     /// The stored document.
     pub document: App,
@@ -212,11 +213,11 @@ pub struct SourceApp {
     pub terms: TermsInForce,
     /// The revision of the callback settings.
     pub callback_revision: i64,
-    /// How many outboxes it has.
+    /// The number of its outboxes.
     pub outbox_shards: u8,
     /// The document's click secrets, sealed under `EDGE_KEYS`.
     pub click_secrets: Option<Vec<u8>>,
-    /// Of its publisher.
+    /// True if its publisher is approved.
     pub approved: bool,
     /// The hash of its publisher's Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<CredentialHash>,

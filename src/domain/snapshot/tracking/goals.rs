@@ -1,4 +1,4 @@
-//! Shards of goals, each with its offer: a click names a goal, and finds all of its offer beside it.
+//! Shards of goals, each with its offer: a click names a goal and finds the complete offer in the same shard.
 
 use super::{BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, opened_shard, terms_in_force};
 use crate::{
@@ -83,12 +83,12 @@ pub struct GoalView<'a> {
     pub id: &'a str,
     /// The offer that has the goal.
     pub offer: OfferView<'a>,
-    /// Removed from its offer: it takes no clicks any more, but earlier clicks still convert.
+    /// True for a goal that was removed from its offer: it takes no new clicks, but earlier clicks still convert.
     pub retired: bool,
 }
 
 impl<'a> GoalView<'a> {
-    /// A goal that no shard has, of an offer without caps that is live for everybody.
+    /// A goal outside all shards, of an offer without caps that is live for everybody.
     pub fn everywhere(id: &'a str, offer: &'a str, target: &'a str, terms: TermsInForce) -> Self {
         let offer = OfferView {
             id: offer,
@@ -124,7 +124,7 @@ pub struct OfferView<'a> {
     active: bool,
     /// The platform of the promoted app.
     pub os: Platform,
-    /// Whether it includes countries by name, so that a click from an unknown country is not targeted.
+    /// True if it includes countries by name. A click from an unknown country is then not targeted.
     pub includes_countries: bool,
     /// The targeted countries.
     pub countries: CountrySet,
@@ -154,7 +154,7 @@ impl OfferView<'_> {
         }
     }
 
-    /// Whether the offer is live at an instant, without regard to its cap.
+    /// True if the offer is live at an instant. Ignores its cap.
     pub fn is_live(&self, now_ms: i64) -> bool {
         let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
         let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);
@@ -176,7 +176,7 @@ pub struct SourceGoal {
 /// An offer to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceOffer {
-    /// Offers of a shard are ordered by it.
+    /// The id, by which the offers of a shard are ordered.
     pub id: OfferId,
     /// False if the operator switched the offer off.
     pub active: bool,
@@ -196,7 +196,7 @@ pub struct SourceOffer {
     pub click_id_max: Option<u32>,
     /// Conversions for each UTC day; `None` for no cap.
     pub conversion_cap: Option<u32>,
-    /// A conversion that comes sooner after its click, in seconds, is held.
+    /// A conversion that arrives sooner after its click, in seconds, is held.
     pub min_seconds_to_convert: Option<u32>,
     /// The revision of its last change.
     pub revision: i64,
@@ -206,7 +206,7 @@ pub struct SourceOffer {
     pub target: String,
 }
 
-/// Builds the shard of a slot from its goals, in any order. An offer of several of them is in the shard once.
+/// Builds the shard of a slot from its goals, in any order. An offer of several goals is stored once.
 pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> BuiltShard {
     goals.sort_by(|one, other| (&one.offer.id, &one.id).cmp(&(&other.offer.id, &other.id)));
     let mut offers: Vec<&SourceOffer> = Vec::new();

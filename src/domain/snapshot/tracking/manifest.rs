@@ -1,5 +1,5 @@
 //! The manifest: the checksum of every shard of the tracking snapshot, 8 bytes for each slot. Shards are named by their
-//! checksums, so a manifest says exactly which bytes it means.
+//! checksums, so a manifest identifies their exact bytes.
 
 use super::slots::{MAX_BITS, ShardKind, Slot};
 use crate::{
@@ -23,7 +23,7 @@ columns! {
     }
 }
 
-/// The checksums of a catalog's shards, by kind and number. Of each kind there is a power of two.
+/// The checksums of a catalog's shards, by kind and number. Each kind has a power of two.
 pub type Checksums = [Vec<u64>; ShardKind::ALL.len()];
 
 /// An opened manifest.
@@ -79,7 +79,7 @@ impl Manifest {
         self.version
     }
 
-    /// The time of its data in milliseconds: its shards have every change before it.
+    /// The time of its data in milliseconds: its shards include every earlier change.
     pub fn built_at_ms(&self) -> i64 {
         self.built_at_ms
     }
@@ -96,7 +96,7 @@ impl Manifest {
         Slot::of(kind, u8::try_from(bits).unwrap_or_default(), hash)
     }
 
-    /// The checksum of a slot's shard; `None` if the slots of this manifest are others.
+    /// The checksum of a slot's shard; `None` if this manifest has other slots.
     pub fn checksum(&self, slot: Slot) -> Option<u64> {
         let checksums = self.checksums(slot.kind);
         if checksums.len() != 1 << slot.bits {

@@ -1,10 +1,10 @@
-//! The slots of shards: an id's hash says in which it is.
+//! The slots of shards. An id's hash decides its slot.
 
 use xxhash_rust::xxh64::xxh64;
 
 use crate::model::AppId;
 
-/// The number of bits of a slot's hash. There are at most 65,536 slots of a kind.
+/// Maximum bits of a slot's hash. There are at most 65,536 slots of a kind.
 pub const MAX_BITS: u8 = 16;
 
 crate::named_values! {
@@ -79,7 +79,7 @@ impl Slot {
         )
     }
 
-    /// Its name in the address of the catalog's answer: `goals-13-4711`, with the bits and the number.
+    /// Its name in the URL of the catalog's answer: `goals-13-4711`, with the bits and the number.
     pub fn name(self) -> String {
         format!("{}-{}-{}", self.kind.as_str(), self.bits, self.number)
     }
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Stored in the catalog's tables and decided by every isolate, so they never change.
+    /// The hashes are stored in the catalog's tables and computed by every isolate, so they never change.
     #[test]
     fn hashes_are_pinned() {
         assert_eq!([hash(""), hash("g-1"), hash("410271")], [0xef46, 0x56c2, 0xae91]);

@@ -200,8 +200,7 @@ fn a_minute_of_distinct_clicks_loses_nothing() {
 }
 
 proptest! {
-    /// A counter that keeps the highest number it has seen ends with every click once, also if requests or answers
-    /// are lost.
+    /// A counter that remembers the highest number it has seen counts every click once, even if messages are lost.
     #[test]
     fn every_click_arrives_once(steps in proptest::collection::vec((0..4_u8, any::<bool>(), 0..3_u64), 1..200)) {
         let mut counts = ClickCounts::default();

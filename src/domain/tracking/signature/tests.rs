@@ -23,7 +23,7 @@ fn sign(secret: &str, message: &str) -> String {
     hex::encode(mac.chain_update(message).finalize().into_bytes())
 }
 
-/// The code of the answer to a click with this query, after the usual `rid`; `ok` if it is taken.
+/// The code of the answer to a click with this query, after the usual `rid`; `ok` if it is accepted.
 fn code(keys: &SigningKeys, query: &str, now_ms: i64) -> &'static str {
     let query = format!("rid=g1&{query}");
     let click = ClickParameters::parse(&query).unwrap();
@@ -66,7 +66,7 @@ fn each_query_has_its_answer() {
             "invalid_signature",
         ),
         (format!("{user}&sig=%20{SIG_WITH_EXP}&exp=1800000000%20"), "ok"),
-        // Signed without a time, or with another one.
+        // Signed without a time, or with a different one.
         (format!("{user}&sig={SIG}&exp=1800000000"), "invalid_signature"),
         (format!("{user}&sig={SIG_WITH_EXP}"), "invalid_signature"),
         (
@@ -156,7 +156,7 @@ fn a_secret_is_not_in_debug_output() {
 fn every_changed_character_is_refused() {
     let keys = keys(None);
     let signed = format!("app=10000001&user_id=player-1&exp=1800000000&sig={SIG_WITH_EXP}");
-    // The names stay, since a missing name is another case.
+    // The names stay, since another test covers a missing name.
     let values = ["10000001", "player-1", "1800000000", SIG_WITH_EXP];
     let mut tried = 0;
     for value in values {

@@ -1,4 +1,4 @@
-//! Tells crawlers, link previews and monitors from people, by the form of a User-Agent and by a list of names.
+//! Distinguishes crawlers, link previews and monitors from people, by the form of a User-Agent and by a list of names.
 //!
 //! HTTP libraries (okhttp, CFNetwork, axios, curl, …) count as people, because the publisher's app or its backend may
 //! call the tracking URL with one (docs/SPEC.md, "Events").
@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use super::{starts_with, words};
 
-/// Names of crawlers that [`has_crawlers_form`] does not tell, in small letters, one a line, sorted. Each begins at the
-/// start of a word and has at least three characters. They come from the npm package `crawler-user-agents` (MIT,
-/// copyright 2017 Martin Monperrus). After an update of the package `make crawlers` writes the file again.
+/// Names of crawlers that [`has_crawlers_form`] does not recognize, in lower case, one a line, sorted. Each begins at
+/// the start of a word and has at least three characters. They come from the npm package `crawler-user-agents` (MIT,
+/// copyright 2017 Martin Monperrus). After an update of the package, run `make crawlers` to regenerate the file.
 pub const NAMES: &str = include_str!("crawlers.txt");
 
 /// Whether a User-Agent belongs to a crawler, a link preview or a monitor.
@@ -24,8 +24,8 @@ pub fn has_crawlers_form(user_agent: &str) -> bool {
     is_any(user_agent, |_| false)
 }
 
-/// Whether a User-Agent has a crawler's form, or `is_name` holds for what begins at one of its words. One pass, since
-/// every click is checked.
+/// True if a User-Agent has a crawler's form, or if `is_name` accepts the text from one of its words on. It is a single
+/// pass, since every click is checked.
 fn is_any(user_agent: &str, is_name: impl Fn(&[u8]) -> bool) -> bool {
     let mut compatible = Compatible::No;
     for (word, on) in words(user_agent) {
@@ -35,18 +35,18 @@ fn is_any(user_agent: &str, is_name: impl Fn(&[u8]) -> bool) -> bool {
         }
         compatible = compatible.then(word, on);
     }
-    // An old browser says `Mozilla/4.0`.
+    // Old browsers begin with `Mozilla/4.0`.
     compatible == Compatible::Named && starts_with(user_agent.as_bytes(), "mozilla/5.0")
 }
 
 /// Browsers that say `compatible;`.
 const COMPATIBLE_BROWSERS: [&str; 5] = ["msie", "konqueror", "u", "viera", "linux"];
 
-/// What was read of `compatible; Name`.
+/// The part of `compatible; Name` that was read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Compatible {
     No,
-    /// It was said, and no browser after it so far.
+    /// It was read, and no browser's name has followed so far.
     Named,
     Browser,
 }
@@ -69,7 +69,7 @@ impl Compatible {
 /// Words with a crawler's ending that are names of phones.
 const PHONES: [&str; 2] = ["cubot", "xbot"];
 
-/// Whether a word ends as the names of crawlers do. Phones are called "M bot 54" and "Spider 8", so these words alone
+/// True if a word ends like the names of crawlers. Phones are called "M bot 54" and "Spider 8", so these words alone
 /// must not be followed by a space or an underscore.
 fn is_crawlers_word(word: &[u8], after: &[u8]) -> bool {
     let Some(ending) = endings(word).iter().find(|ending| ends_with(word, ending)) else {
@@ -126,7 +126,7 @@ fn begins_address(word: &[u8], after: &[u8]) -> bool {
     match after {
         [b':', b'/', b'/', ..] => word.eq_ignore_ascii_case(b"http") || word.eq_ignore_ascii_case(b"https"),
         [b'.', ..] => word.eq_ignore_ascii_case(b"www"),
-        // A browser has `android@103.0`.
+        // Some browsers contain `android@103.0`.
         [b'@', next, ..] => next.is_ascii_alphabetic(),
         _ => false,
     }
@@ -184,7 +184,7 @@ impl Index {
     }
 }
 
-/// A multiplicative hash of a text's first three characters, letters in small.
+/// A multiplicative hash of a text's first three characters, in lower case.
 fn hash(text: &[u8]) -> Option<usize> {
     let [a, b, c] = text.first_chunk::<3>()?.map(|byte| byte.to_ascii_lowercase());
     let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> (u32::BITS - HASH_BITS);

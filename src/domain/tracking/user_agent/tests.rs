@@ -41,7 +41,7 @@ const IOS: &[&str] = &[
     "Wallet/2.4 (com.wallet.app; build:9; iPhone15,3) Alamofire/5.9",
 ];
 
-/// User agents of people on another device, or on one that the User-Agent does not tell.
+/// User agents of people on other devices, or without a recognizable device.
 const NEITHER: &[&str] = &[
     // Browsers.
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0",

@@ -28,7 +28,7 @@ fn wrong_csv_headers_are_refused() {
         ("country", "\u{feff}country", "\\u{feff}country", UNKNOWN),
         ("country", "\"a\"\"b\"", "a\"b", UNKNOWN),
         (",", ";", "date;app_id;country;placement_id;ad_tag;…", UNKNOWN),
-        ("clicks", "clicks,clicks", "clicks", "is there more than once"),
+        ("clicks", "clicks,clicks", "clicks", "appears more than once"),
         ("clicks,", "", "clicks", "is missing from the header"),
         ("date,", "", "date", "is missing from the header"),
         ("app_id,", "", "app_id", "is missing from the header"),
@@ -48,13 +48,13 @@ fn wrong_csv_headers_are_refused() {
 const DATE: &str = "must be a date from 2000-01-01 to 2099-12-31, written YYYY-MM-DD, not";
 const COUNTRY: &str = "must be an assigned ISO 3166 alpha-2 code or empty, not";
 const TEXT: &str = "must be at most 128 bytes without control characters or byte order marks, not";
-const RESERVED: &str = "must not be \"offerwall\": those facts are written by Signpost itself";
+const RESERVED: &str = "must not be \"offerwall\": Signpost adds those facts itself";
 const COUNT: &str = "must be a whole number from 0 to 9007199254740992, not";
 const USD: &str = "must be USD, a decimal number with at most 6 decimals and at most 9007199254.740992";
 const UNCLOSED: &str = "has a quote that is not closed on its line";
-const LATE_QUOTE: &str = "has a quote, and does not begin with one";
-const DAY_COUNT: &str = "brings 2026-11-21 above what a day may have, 9007199254740992";
-const DAY_USD: &str = "above what a day may have, 9007199254740992 micro-USD, whichever way";
+const LATE_QUOTE: &str = "has a quote but does not begin with one";
+const DAY_COUNT: &str = "brings 2026-11-21 above the maximum of a day, 9007199254740992";
+const DAY_USD: &str = "above the maximum of a day, 9007199254740992 micro-USD in magnitude";
 
 #[test]
 fn wrong_csv_rows_are_refused() {
@@ -84,7 +84,7 @@ fn wrong_csv_rows_are_refused() {
         ("ad_tag", "a\0b", TEXT),
         ("ad_tag", "a\u{85}b", TEXT),
         ("sdk_v", "a\u{feff}", "byte order marks, not \"a\\u{feff}\""),
-        ("sdk_v", "a\rb", "has a carriage return that ends no line"),
+        ("sdk_v", "a\rb", "has a carriage return inside the line"),
         ("sdk_v", "\"a\rb\"", TEXT),
         ("sdk_v", "\"a\"b", "has text after its closing quote"),
         ("sdk_v", "\"a\" ", "has text after its closing quote"),
@@ -116,8 +116,8 @@ fn wrong_csv_rows_are_refused() {
         refused_csv(with(column, text), 3, column, says);
     }
     for (text, line, says) in [
-        ("1,2", 3, "has 13 fields, the header names 12"),
-        ("1\r\n2026-11-21", 4, "has 1 field, the header names 12"),
+        ("1,2", 3, "has 13 fields, but the header has 12"),
+        ("1\r\n2026-11-21", 4, "has 1 field, but the header has 12"),
         ("1,\"2", 3, "field 13 has a quote that is not closed"),
     ] {
         refused_csv(with("revenue", text), line, "-", says);

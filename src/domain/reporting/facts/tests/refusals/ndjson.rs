@@ -29,8 +29,8 @@ const WRONG: &str = r#"
     "clicks":7             | "clicks":[7]                     | clicks        | not [7]
     "clicks":7             | "clicks":9007199254740993        | clicks        | whole number
     "clicks":7             | "clicks":07                      | clicks        | is not valid JSON
-    "clicks":7             | "clicks":7,"clicks":7            | clicks        | is there more than once
-    "clicks":7             | "clicks":7,"cl\u0069cks":7       | clicks        | is there more than once
+    "clicks":7             | "clicks":7,"clicks":7            | clicks        | appears more than once
+    "clicks":7             | "clicks":7,"cl\u0069cks":7       | clicks        | appears more than once
     "clicks":7             | "clicks":7,"ecpm":7              | ecpm          | is not a column of facts
     "clicks":7             | "clicks":7,"\u0000":7            | \0            | is not a column of facts
     "revenue":1.5          | "revenue":1e400                  | revenue       | must be USD, a decimal number
