@@ -1,4 +1,4 @@
-//! An LRU cache with a limit in bytes. It does not limit entries, since an isolate has 128 MB in total and its memory
+//! An LRU cache with a limit in bytes. It does not count entries, since an isolate has 128 MB in total and its memory
 //! never shrinks.
 
 use std::{cell::RefCell, hash::Hash, rc::Rc};
@@ -50,7 +50,7 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
         value
     }
 
-    /// Calls `work` with every value, without regard to its use.
+    /// Calls `work` with every value. This does not count as a use.
     pub fn for_each(&self, mut work: impl FnMut(&K, &V)) {
         self.entries
             .borrow()

@@ -1,7 +1,7 @@
-//! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take bounded memory
-//! and bounded time, and one tenant leaves permits for the others.
+//! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take limited memory
+//! and limited time, and one tenant leaves permits for the others.
 //!
-//! The limit is a count and not a waiting time: a Worker's clock stands still between two I/O events, so the time for
+//! It limits a number and not a waiting time: a Worker's clock stands still between two I/O events, so the time for
 //! which a request has waited for the processor cannot be measured.
 
 use std::{cell::RefCell, rc::Rc};
@@ -14,7 +14,7 @@ use domain::model::{ApiError, common};
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     pub permits: usize,
-    /// The most permits of one owner.
+    /// Maximum permits of one owner.
     pub per_owner: usize,
     /// A permit is freed after this many milliseconds even if it was not returned. Dropping a permit returns it, but
     /// the runtime may abandon a request without dropping its values.
@@ -41,7 +41,7 @@ struct InUse {
     number: u64,
     /// The end of the lease.
     until_ms: i64,
-    /// The hashes of the owner and of its part.
+    /// The hashes of the owner and of its part, if any.
     owners: [u64; 2],
 }
 
@@ -82,9 +82,9 @@ impl ConcurrencyLimit {
         self.acquire_part(owner, (owner, self.limit.per_owner), now_ms)
     }
 
-    /// Takes a permit for a part of an owner, such as a publisher's key, which has a smaller share of its own. So a
-    /// part leaves permits for the other parts, and all parts together for other owners. A part's name must not be an
-    /// owner's.
+    /// Takes a permit for a part of an owner, such as a publisher's key, which has its own smaller share. So a part
+    /// leaves permits for the other parts, and all parts together for other owners. A part's name must differ from all
+    /// owners'.
     ///
     /// # Errors
     /// [`BUSY`](common::BUSY) if the pool or either share is used up.
@@ -102,7 +102,7 @@ impl ConcurrencyLimit {
         )
     }
 
-    /// Takes a permit without an owner's share.
+    /// Takes a permit that counts for no owner.
     ///
     /// # Errors
     /// [`BUSY`](common::BUSY) if the pool is used up.
@@ -133,7 +133,7 @@ impl ConcurrencyLimit {
         })
     }
 
-    /// Scans the permits in use: a few hundred numbers cost less than one call to an object.
+    /// Scans the permits in use. A few hundred comparisons cost less than one call to an object.
     fn is_full(&self, State { in_use, .. }: &State, claims: &[(u64, usize)]) -> bool {
         let is_spent = |&(owner, share): &(u64, usize)| {
             in_use.len() >= share
@@ -191,7 +191,7 @@ macro_rules! pools {
                 &self.0[pool as usize].1
             }
 
-            /// The requests that each pool has shed, as counts of a report of the isolate.
+            /// The number of requests that each pool has rejected, as figures for the operator.
             #[cfg(target_arch = "wasm32")]
             pub fn shed(&self) -> impl Iterator<Item = $crate::http::traffic::Count> {
                 self.each().map(|(name, pool)| (contract::isolates::Figure::SHED, name, pool.rejected()))

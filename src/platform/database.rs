@@ -48,7 +48,7 @@ impl Value {
     }
 }
 
-/// Serializes a list to one text parameter, for `json_each`. It does not fail for plain values.
+/// Serializes a list to one text parameter for `json_each`. This cannot fail for plain values.
 pub fn json(list: &impl Serialize) -> DbResult<String> {
     serde_json::to_string(list).map_err(|error| DatabaseError(error.to_string()))
 }
@@ -61,7 +61,7 @@ pub type DbResult<T = ()> = Result<T, DatabaseError>;
 pub struct DatabaseError(pub String);
 
 impl DatabaseError {
-    /// The same error of a stored thing: `of("offer", "23817")`.
+    /// Adds the stored item to the error: `of("offer", "23817")`.
     #[must_use]
     pub fn of(self, kind: &str, id: &str) -> Self {
         Self(format!("{kind} {id}: {}", self.0))
@@ -103,7 +103,7 @@ pub trait Database {
         self.query(sql, parameters)?.iter().map(read).collect()
     }
 
-    /// Runs a statement and reads its first row, if there is one.
+    /// Runs a statement and reads its first row, if any.
     fn read_first<T>(
         &self,
         sql: &str,
@@ -194,7 +194,7 @@ impl Row {
         parse(self.text(column)?).ok_or_else(|| damaged(column, "does not parse"))
     }
 
-    /// A value by its stored code.
+    /// Decodes a value from its stored code.
     pub fn decode<T>(&self, column: usize, decode: impl FnOnce(u8) -> Option<T>) -> DbResult<T> {
         decode(self.number(column)?).ok_or_else(|| damaged(column, "is not a known code"))
     }
@@ -230,7 +230,7 @@ fn unexpected(column: usize, wanted: &str, found: Option<&Value>) -> DatabaseErr
         Some(Value::Text(_)) => "text",
         Some(Value::Blob(_)) => "a blob",
     };
-    DatabaseError(format!("column {column}: {wanted} wanted, {found} found"))
+    DatabaseError(format!("column {column}: expected {wanted}, found {found}"))
 }
 
 macro_rules! from {
@@ -271,7 +271,7 @@ macro_rules! params {
 }
 
 /// Declares an object's SQL statements as constants, and `ALL` of them, so that a conformance test can run each on
-/// workerd and a native test can check that there are no others.
+/// workerd and a native test can check that the object has no others.
 #[macro_export]
 macro_rules! statements {
     ($($(#[$attribute:meta])* pub const $name:ident = $sql:expr;)*) => {

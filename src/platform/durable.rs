@@ -65,8 +65,8 @@ extern "C" {
 }
 
 thread_local! {
-    /// The statements that have run, as JavaScript strings. They are constants, and to make a string of one each time costs
-    /// more time and garbage than to bind its parameters.
+    /// The statements that have run, as JavaScript strings. They are constants, and converting one for each use costs
+    /// more time and garbage than binding its parameters.
     static STATEMENTS: RefCell<HashMap<Box<str>, JsString>> = RefCell::default();
 }
 

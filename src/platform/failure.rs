@@ -5,7 +5,7 @@ use std::fmt;
 use crate::database::DatabaseError;
 use domain::model::{ApiError, common};
 
-/// The result of a command: the standard `Result`, whose error is [`Failure`] unless another is named.
+/// The result of a command: the standard `Result`, with [`Failure`] as the default error.
 pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// The error of a command that an object did not carry out.

@@ -58,13 +58,13 @@ pub mod armed {
         assert!(!fires, "a test asked for it: {when} {what}");
     }
 
-    /// How often the armed point has panicked.
+    /// Returns how often the armed point has panicked.
     pub fn look() -> Value {
         json!({ "fired": ARMED.with_borrow(|armed| armed.fired) })
     }
 
-    /// Makes a point panic, or abort, the next `times` times. Returns how often the previous point panicked, and the points that
-    /// were passed since it was armed.
+    /// Makes a point panic, or abort, the next `times` times. Returns how often the previous point panicked, and the
+    /// points passed since it was armed.
     pub fn set(when: String, what: String, times: u32, aborts: bool) -> Value {
         let last = ARMED.with_borrow_mut(|armed| {
             std::mem::replace(

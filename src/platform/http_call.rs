@@ -14,7 +14,7 @@ pub struct HttpCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpAnswer {
     pub status: u16,
-    /// Where it redirects, which is not followed.
+    /// The target of a redirect, which is not followed.
     pub location: Option<String>,
     pub retry_after: Option<String>,
     pub webhook_delivery: Option<String>,
@@ -25,7 +25,7 @@ pub struct HttpAnswer {
 /// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoAnswer {
-    /// One word for the service's log, which may not show the callback's URL.
+    /// One word for the service's log, which must not show the callback's URL.
     pub cause: &'static str,
     /// A message for the operator, in the app's log of conversions.
     pub message: String,
@@ -116,7 +116,7 @@ mod fetch {
         let header = |name: &str| response.headers().get(name).ok().flatten();
         let [location, retry_after, webhook_delivery] =
             ["location", "retry-after", "webhook-delivery"].map(header);
-        let broken = |error| NoAnswer::new("broken_answer", format!("half an answer: {error}"));
+        let broken = |error| NoAnswer::new("broken_answer", format!("incomplete answer: {error}"));
         Ok(HttpAnswer {
             status: response.status_code(),
             location,
@@ -126,7 +126,7 @@ mod fetch {
         })
     }
 
-    /// Whether a TCP connection to the host of a URL opens. It is closed at once.
+    /// True if a TCP connection to the host of a URL opens. Closes it at once.
     pub async fn opens(url: &Url, timeout: Duration) -> bool {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return false;
@@ -140,7 +140,7 @@ mod fetch {
         matches!(opened, Ok(Ok(_)))
     }
 
-    /// The first [`MAX_READ`] bytes of a body. Fails if the body breaks off before them.
+    /// Returns the first [`MAX_READ`] bytes of a body. Fails if the body breaks off earlier.
     async fn beginning(response: &mut Response) -> worker::Result<String> {
         let mut bytes = Vec::new();
         // These statuses have no body, and reading one would fail.

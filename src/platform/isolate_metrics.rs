@@ -1,4 +1,4 @@
-//! Tells the operator's `attention` what this isolate counts ([`contract::isolates`]).
+//! Reports this isolate's figures to the operator's `attention` ([`contract::isolates`]).
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,7 +18,7 @@ use crate::{
 
 /// Short, since an object's alarm waits for it.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// The memory from which an isolate tells how much it has, in bytes: it may have 128 MiB.
+/// The memory in bytes from which an isolate reports its size. The maximum is 128 MiB.
 const LARGE: u64 = 90 << 20;
 
 thread_local! {
@@ -27,12 +27,12 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Adds what a Worker counts by itself to the metrics. Objects that share its isolate send it, too.
+/// Adds the Worker's own counts to the metrics. Objects that share its isolate report them too.
 pub fn include(counts: fn() -> Vec<Count>) {
     COUNTS.set(counts);
 }
 
-/// The isolate's figures that are above 0, if there is something new to tell.
+/// Returns the isolate's figures above 0 if there is something new to report.
 pub fn due(now_ms: i64) -> Option<Vec<Figure>> {
     let memory = memory_bytes();
     let mut all = COUNTS.get()();
@@ -51,14 +51,14 @@ pub fn due(now_ms: i64) -> Option<Vec<Figure>> {
         .then_some(figures)
 }
 
-/// Tells the figures, if there is something new.
+/// Reports the figures if there is something new.
 pub async fn tell_if_due(runtime: &(impl Clock + ObjectCall)) {
     if let Some(figures) = due(runtime.now_ms()) {
         tell(runtime, figures).await;
     }
 }
 
-/// Tells figures. Those that do not arrive are told again.
+/// Reports figures. If they do not arrive, they are reported again later.
 pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     let at_ms = runtime.now_ms();
     TOLD.with_borrow_mut(|told| told.at_ms = at_ms);

@@ -1,4 +1,4 @@
-//! [Single flights](crate::single_flight) by key: work for one key runs one after the other, and other keys do not wait.
+//! [Single flights](crate::single_flight) by key: runs for one key follow one another, and other keys do not wait.
 
 use std::{cell::RefCell, collections::HashMap, ops::Deref, rc::Rc};
 
@@ -11,7 +11,7 @@ pub struct KeyedFlights<T> {
     is_off: bool,
 }
 
-/// The flight of a key. Dropping it, also by a panic, removes all traces of it.
+/// The flight of a key. Dropping it, even by a panic, removes it completely.
 #[derive(Debug)]
 pub struct KeyedFlight<'t, T> {
     flights: &'t KeyedFlights<T>,
@@ -29,7 +29,7 @@ impl<T> Default for KeyedFlights<T> {
 }
 
 impl<T> KeyedFlights<T> {
-    /// Flights that never wait. With them the simulation shows that correctness depends on the transactions alone.
+    /// Flights that never wait. The simulation uses them to show that the transactions alone ensure correctness.
     pub fn off() -> Self {
         Self {
             is_off: true,
@@ -61,7 +61,7 @@ impl<T> Deref for KeyedFlight<'_, T> {
 
 impl<T> Drop for KeyedFlight<'_, T> {
     fn drop(&mut self) {
-        // Two references, this one and the table's, mean that nobody else waits.
+        // Two references, this one and the table's, mean that no other caller waits.
         if !self.flights.is_off && Rc::strong_count(&self.flight) <= 2 {
             self.flights.flights.borrow_mut().remove(self.key);
         }
@@ -85,7 +85,7 @@ mod tests {
         assert!(other.lead().now_or_never().is_some());
         drop(held);
         drop(first);
-        // A newcomer queues behind the second.
+        // A newcomer waits behind the second.
         let third = flights.of(b"a");
         let _held = second.lead().now_or_never().unwrap();
         assert!(third.lead().now_or_never().is_none());

@@ -39,7 +39,7 @@ pub use failure::{Failure, Result};
 pub use panics::{catch_panics, log_panics, panic_to_failure, panics_to_failure};
 pub use traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep};
 
-/// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.
+/// Cloudflare's limit of concurrent connections for one invocation. Further connections queue.
 pub const CONNECTIONS: usize = 6;
 
 const _: () = assert!(domain::callbacks::health::MAX_IN_FLIGHT <= CONNECTIONS);

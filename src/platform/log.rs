@@ -1,5 +1,5 @@
 //! The log: one JSON object on each line, with the fields that are declared here. A [`Sampler`] limits lines, so that
-//! nobody can flood the log.
+//! nobody can flood it.
 //!
 //! A line never contains a secret, a token, a key, a click id or personal data of a user. Free text from outside passes
 //! [`scrubbed`] first.
@@ -20,7 +20,7 @@ pub use console::{error, warn, write, write_some};
 pub enum Level {
     /// Normal operation.
     Info,
-    /// Someone other than the operator must act, or the problem passes by itself.
+    /// Someone other than the operator must act, or the problem resolves itself.
     Warn,
     /// The operator must investigate.
     Error,
@@ -102,12 +102,12 @@ line! {
     offer as "offer": &'a str,
     publisher as "publisher": &'a str,
     advertiser as "advertiser": &'a str,
-    /// The second id in an operator's path, of a key, a token or a transaction, or a day. Omitted if it was not found.
+    /// The second id in an operator's path: a key, a token, a transaction or a day. Omitted if it was not found.
     item as "item": &'a str,
     transaction_id as "transaction_id": &'a str,
     /// The fingerprint of the report key: the beginning of its SHA-256.
     key as "key": &'a str,
-    /// Rows of a report, on all pages.
+    /// The number of a report's rows on all pages.
     rows as "rows": i64,
     /// Number of this attempt of a callback, from 1.
     attempts as "try": u32,
@@ -139,10 +139,10 @@ fn member(text: &mut String, name: &str, value: &impl Serialize) {
     text.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".into()));
 }
 
-/// The most owners with counts of their own for each kind of line. It bounds memory and the number of lines.
+/// Maximum owners with their own counts for each kind of line. It limits memory and the number of lines.
 const OWNERS: usize = 100;
 
-/// Limits the lines of each kind in a minute, and counts the omitted ones. Each isolate has one sampler.
+/// Limits the lines of each kind in a minute, and counts omitted ones. Each isolate has one sampler.
 #[derive(Debug, Default)]
 pub struct Sampler {
     kinds: HashMap<String, KindCounts>,
@@ -163,8 +163,8 @@ struct LineCount {
 }
 
 impl Sampler {
-    /// Whether to write a line of this kind now; `Some` has the number of lines omitted since the last one. In a
-    /// minute, each of the first `OWNERS` owners may have `most` lines; all others, and lines without an owner, share
+    /// Decides whether to write a line of this kind now. `Some` has the number of lines omitted since the last one. In
+    /// a minute, each of the first `OWNERS` owners may have `most` lines; all others, and lines without an owner, share
     /// `most`. Kinds are constants of the code (a place; or an event, a route and a refusal), so there are few.
     pub fn admit(&mut self, kind: &str, owner: Option<&str>, most: u32, now_ms: i64) -> Option<u64> {
         if !self.kinds.contains_key(kind) {
@@ -192,7 +192,7 @@ impl KindCounts {
             return &mut self.shared;
         };
         if self.owners.len() >= OWNERS && !self.owners.contains_key(owner) {
-            // Evicts the owners of earlier minutes only: the count of an evicted owner restarts.
+            // Evicts only owners of earlier minutes, since the count of an evicted owner restarts.
             let shared = &mut self.shared;
             self.owners.retain(|_, count| {
                 let is_current = count.minute == minute;
@@ -209,9 +209,9 @@ impl KindCounts {
     }
 }
 
-/// The longest free text of a line, in characters.
+/// Maximum characters of free text in a line.
 const MAX_TEXT: usize = 300;
-/// The longest word that cannot be a secret, in characters: the shortest secret that Signpost issues has 32.
+/// Maximum characters of a word that cannot be a secret: the shortest secret that Signpost issues has 32.
 const MAX_WORD: usize = 24;
 
 /// Free text made safe for the log: quoted parts and URL queries are removed, and long words are cut. Errors quote the
@@ -311,7 +311,7 @@ mod tests {
             assert_eq!(admit(&name(n), 0), Some(0));
             assert_eq!(admit(&name(n), 0), None);
         }
-        // Further owners share one count, however many they are, and evict no owner of this minute.
+        // All further owners share one count, and evict no owner of this minute.
         assert_eq!(admit("one", 0), Some(0));
         assert_eq!(admit("another", 0), None);
         assert_eq!(admit(&name(0), 59_999), None);

@@ -19,8 +19,8 @@ crate::statements! {
     pub const RECORD = "INSERT INTO migrations (version, applied_at_ms) VALUES (?, ?)";
 }
 
-/// Applies the missing ones of `migrations`, the first of which is version 1. It may be repeated at any time, even
-/// after an error that leaves open whether a migration was applied.
+/// Applies the missing ones of `migrations`, whose first is version 1. It may be repeated at any time, even after an
+/// error that leaves open whether a migration was applied.
 ///
 /// # Errors
 /// The schema is newer than `migrations`, or the database failed.

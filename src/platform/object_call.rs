@@ -50,7 +50,7 @@ async fn send_command(
     let is_frequent = repeat == Repeat::IdempotentInHeader;
     let in_header = is_frequent.then(|| to_header(&json)).flatten();
     // The most frequent commands have no abort signal: it costs two objects of the runtime, and such a call ends with
-    // the visitor's request.
+    // the visitor's request anyway.
     let abort = in_header.is_none().then(AbortController::default);
     match in_header {
         Some(value) => init.set_headers(&headers(&value)?),
@@ -85,7 +85,7 @@ pub fn url(to: &ObjectAddress) -> String {
     format!("https://object{}", to.path)
 }
 
-/// Sends a request whose body or answer is a stream. It is not retried, since a stream cannot be sent again.
+/// Sends a request with a streamed body or answer. It is not retried, since a stream cannot be sent again.
 pub async fn send(
     env: &Env,
     to: &ObjectAddress,
@@ -100,7 +100,7 @@ pub async fn send(
     answer.map_err(broken)
 }
 
-/// One attempt. It creates a stub of its own, since a stub that has thrown stays broken.
+/// Makes one attempt with a new stub, since a stub that has thrown stays broken.
 async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Response, CallError> {
     let namespace = env.durable_object(to.binding).map_err(broken)?;
     let stub = namespace
@@ -149,7 +149,7 @@ async fn text_of(response: &Response) -> Result<String, CallError> {
     Ok(text.as_string().unwrap_or_default())
 }
 
-/// An exception of Workers, with the two properties that it sets on its errors.
+/// Converts an exception of Workers, with the two properties that Workers sets on its errors.
 fn unanswered(error: &JsValue) -> CallError {
     let has = |property: &str| {
         error.is_object()

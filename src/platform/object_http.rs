@@ -31,7 +31,7 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> 
     serde_json::from_str(json).map_err(|error| invalid(&error))
 }
 
-/// The answer to a command. It is never an `Err`, which the caller would see as a broken object.
+/// Converts a result to an answer. It is never an `Err`, which the caller would see as a broken object.
 pub fn respond<R: Serialize>(place: &'static str, reply: Result<R>) -> worker::Result<Response> {
     let json = reply
         .and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));

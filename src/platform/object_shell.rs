@@ -1,5 +1,5 @@
-//! The shell of all objects: schema, commands, and an alarm that is set together with the writes that need it and that no
-//! failure ends.
+//! The shell of all objects: their schema, their commands, and an alarm. The alarm is set together with the writes that
+//! need it, and no failure stops it.
 //!
 //! The caller always gets an answer: errors and panics are logged and answered (docs/PLATFORM.md, "Panics and errors").
 
@@ -15,21 +15,21 @@ use crate::{
 };
 use domain::model::{MINUTE_MS, SECOND_MS};
 
-/// The delay before a failed alarm is retried. Cloudflare's own retries end after six.
+/// The delay before a failed alarm is retried. Cloudflare's own retries stop after six.
 pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
     2 * SECOND_MS
 } else {
     MINUTE_MS
 };
 
-/// An alarm that is so late has been lost: the database of an object that was put back names one that the runtime does not have.
+/// An alarm this late is lost: the database of an object that was put back may name an alarm that the runtime lacks.
 const LATE_ALARM_MS: i64 = MINUTE_MS;
 
-/// The size at which an object reports that it is filling up, in bytes: it may hold 10 GB.
+/// The size in bytes from which an object logs that it is nearly full. The maximum is 10 GB.
 pub const NEARLY_FULL: i64 = 8_000_000_000;
-/// The size from which an object tells how large it is, so that one that has shrunk below [`NEARLY_FULL`] says so.
+/// The size from which an object reports its size, below [`NEARLY_FULL`], so that one that has shrunk reports that too.
 const TELLS_SIZE: i64 = 7_000_000_000;
-/// How often an object tells its size.
+/// Minimum time between two reports of an object's size.
 const SIZE_EVERY_MS: i64 = 60 * MINUTE_MS;
 
 /// An object's storage with its schema and its alarm.
@@ -45,17 +45,17 @@ pub struct ObjectShell<D, R> {
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
-    /// Runs when the object finds that it was put back on purpose, in the transaction that notes it.
+    /// Runs in the transaction in which the object records that it was put back on purpose.
     put_back: fn(&D, i64) -> DbResult,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
     /// The current alarm, once it is known.
     alarm: Cell<Option<KnownAlarm>>,
-    /// Whether the last run of the alarm in this process has ended without a failure.
+    /// True if the alarm's last run in this process ended without a failure.
     has_run: Cell<bool>,
-    /// The latest time for an alarm that a command sets: during a run, that of its retry, since it replaces what has fired.
+    /// The latest time for an alarm that a command sets. During a run it is the retry's, since that alarm has fired.
     latest_ms: Cell<i64>,
-    /// When this process told the object's size last.
+    /// The time when this process last reported the object's size.
     size_told_ms: Cell<i64>,
 }
 
@@ -96,7 +96,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Sets what runs when the object finds that it was put back on purpose.
+    /// Sets the work for when the object finds that it was put back on purpose.
     pub fn when_put_back(self, put_back: fn(&D, i64) -> DbResult) -> Self {
         Self { put_back, ..self }
     }
@@ -106,12 +106,12 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         &self.runtime
     }
 
-    /// The object's own name. The runtime provides it if a call started the object, and not if its alarm did.
+    /// The object's own name. The runtime provides it only if a call started the object, and not if its alarm did.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Carries out a command by `handle`, and arms the alarm for the time that `next_alarm` then returns.
+    /// Carries out a command with `handle`, and then arms the alarm for the time from `next_alarm`.
     ///
     /// # Errors
     /// The refusal or failure of `handle`, or a failure of the alarm that its writes need.
@@ -134,14 +134,15 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         armed.map(|()| reply)
     }
 
-    /// Handles an alarm: `work` does the due work and returns the time of the next alarm. It never fails. Commands are served
-    /// while `work` waits, so its last step must read the database again.
+    /// Handles an alarm: `work` does the due work and returns the time of the next alarm. This never fails. Commands
+    /// are served while `work` waits, so its last step must read the database again.
     ///
-    /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a process, and
-    /// the one after a run that did not end, sets another alarm before its work. The others do not, because each is billed.
+    /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a
+    /// process, and the run after one that failed, sets another alarm before its work. Other runs do not, because each
+    /// alarm is billed.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>>) {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
-        // The alarm has fired. If it still counted as set, no later write would set another.
+        // The alarm has fired. If it still counted as set, no later write would set a new one.
         self.alarm.set(Some(KnownAlarm { at_ms: None }));
         self.latest_ms.set(retry_ms);
         let worked = async {
@@ -168,7 +169,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// The size in bytes, if the object is large and this process has not told its size within the last hour.
+    /// Returns the size in bytes if the object is large and this process has not reported its size within the last
+    /// hour.
     pub fn size_to_tell(&self) -> Option<i64> {
         let now_ms = self.runtime.now_ms();
         let is_due = now_ms.saturating_sub(self.size_told_ms.get()) >= SIZE_EVERY_MS;
@@ -181,7 +183,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Some(bytes)
     }
 
-    /// The storage, with its schema up to date. A lost alarm is set again.
+    /// Returns the storage with its schema up to date. Sets a lost alarm again.
     ///
     /// # Errors
     /// Newer code has migrated the database, or the database failed.
@@ -209,20 +211,20 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         self.migrated.get()
     }
 
-    /// Whether the current alarm fires at `at_ms` or before.
+    /// True if the current alarm fires at `at_ms` or earlier.
     pub fn wakes_by(&self, at_ms: i64) -> bool {
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
         set_ms.is_some_and(|set_ms| set_ms <= at_ms) && !self.is_late()
     }
 
-    /// Whether the current alarm should have fired over a minute ago: the runtime does not know it, or has given it up.
+    /// True if the alarm should have fired over a minute ago: the runtime does not know it, or has given it up.
     fn is_late(&self) -> bool {
         let lost_ms = self.runtime.now_ms().saturating_sub(LATE_ALARM_MS);
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
         set_ms.is_some_and(|set_ms| set_ms <= lost_ms)
     }
 
-    /// Arms the alarm for `next`, the time at which the database has work due, if any.
+    /// Arms the alarm for `next`, the time when the database has due work, if any.
     pub fn wake_for(&self, next: DbResult<Option<i64>>) -> Result {
         match next? {
             Some(at_ms) => self.wake_by(at_ms),
@@ -230,7 +232,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Arms the alarm for `at_ms` or before. An alarm that is due earlier stays, since only its own work may move it.
+    /// Arms the alarm for `at_ms` or earlier. An earlier alarm stays, since only its own work may move it.
     pub fn wake_by(&self, at_ms: i64) -> Result {
         let at_ms = at_ms.min(self.latest_ms.get());
         if self.wakes_by(at_ms) {
@@ -257,7 +259,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         if !self.migrated.get() {
             migrate(&self.storage, now_ms, self.migrations)?;
             if self.storage.query_boolean(IS_COPY, &[])? {
-                log::error(self.place, "it was put back to a copy");
+                log::error(self.place, "the object was put back to a copy");
                 self.storage.transaction(|| {
                     (self.put_back)(&self.storage, now_ms)?;
                     self.storage.execute(FORGET_COPY, &[])

@@ -1,4 +1,4 @@
-//! Containment of panics: a panic costs the request or task it happened in and nothing else.
+//! Containment of panics: a panic costs only the request or task that it happened in.
 
 use std::{
     any::Any,
@@ -16,12 +16,12 @@ thread_local! {
     static CAUGHT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The panics that were caught in this isolate.
+/// The number of panics caught in this isolate.
 pub fn count() -> u64 {
     CAUGHT.get()
 }
 
-/// Counts a panic. JavaScript catches those of the fast path.
+/// Counts a panic of the fast path, which JavaScript catches.
 pub fn add() {
     CAUGHT.set(CAUGHT.get() + 1);
 }
@@ -34,7 +34,7 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The same for a future: each of its polls is caught.
+/// As [`catch_panic`], for a future: catches panics in each of its polls.
 ///
 /// None of these functions is an `async fn`: the compiler would store the argument and the awaited future. Nested four
 /// deep, that takes 23 KB instead of 3 KB for each waiting request. The future is a trait object, so that there is one
@@ -55,7 +55,7 @@ pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(work).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }
 
-/// The same for a future.
+/// As [`panic_to_failure`], for a future.
 pub fn panics_to_failure<'w, T: 'w>(
     work: impl Future<Output = Result<T>> + 'w,
 ) -> impl Future<Output = Result<T>> + 'w {

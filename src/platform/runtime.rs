@@ -66,11 +66,11 @@ pub fn with_timeout<T>(
     })
 }
 
-/// Chunks of a body that are read before yielding to the event loop.
+/// The number of a body's chunks that are read before yielding to the event loop.
 const CHUNKS: u32 = 64;
 
-/// Wraps a body so that reading it yields to the event loop. workerd polls sockets and timers only when nothing else is
-/// left to do, so without yielding, chunks of one byte that arrive as fast as they are read would delay every timeout.
+/// Wraps a body so that reading it yields to the event loop. workerd polls sockets and timers only when it is idle, so
+/// without yielding, one-byte chunks that arrive as fast as they are read would delay every timeout.
 pub fn yielding<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
     let mut read = 0_u32;
     Box::pin(body.then(move |chunk| {

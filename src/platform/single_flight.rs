@@ -1,6 +1,6 @@
 //! Single flight: callers that arrive during a run share the next run, which starts after they arrived and so sees
-//! their earlier writes. However many callers arrive, each waits for at most two runs. A run may also be shared by those
-//! that arrive during it ([`Leader::gather`]).
+//! their earlier writes. Each caller waits for at most two runs, whatever their number. Callers that arrive during a
+//! run may also share that run ([`Leader::gather`]).
 
 use std::{
     cell::{Cell, RefCell},
@@ -9,16 +9,16 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Runs one at a time, and keeps the outcome of the last.
+/// Does one run at a time, and keeps the outcome of the last.
 ///
-/// A lock from a library is not enough: it wakes a single waiter, so callers whose run is done would wait behind every
-/// later caller.
+/// A lock from a library does not suffice: it wakes one waiter, so a caller whose run is done would wait behind all
+/// later callers.
 ///
-/// Only for objects: all requests of an object share one I/O context, so one may wait for another's work. At the edge
-/// the runtime does not allow that.
+/// Only for objects: all requests of an object share one I/O context, so a request may wait for another's work. The
+/// runtime forbids that at the edge.
 #[derive(Debug)]
 pub struct SingleFlight<T> {
-    /// Number of callers so far.
+    /// The number of callers so far.
     arrivals: Cell<u64>,
     last: RefCell<Option<Run<T>>>,
     is_running: Cell<bool>,
@@ -35,13 +35,13 @@ struct Run<T> {
 /// The result of [`SingleFlight::join`].
 #[derive(Debug)]
 pub enum Outcome<'s, T> {
-    /// The outcome of a run that another caller did for this one.
+    /// The outcome of a run that another caller did.
     Shared(T),
     /// The caller must do the run.
     Lead(Leader<'s, T>),
 }
 
-/// The right to run, which one caller has at a time. When it is dropped, also by a panic, it passes to the next caller.
+/// The right to run, which one caller has at a time. Dropping it, even by a panic, passes it to the next caller.
 #[derive(Debug)]
 #[must_use]
 pub struct Leader<'s, T>(&'s SingleFlight<T>);
@@ -58,8 +58,8 @@ impl<T> Default for SingleFlight<T> {
 }
 
 impl<T: Clone> SingleFlight<T> {
-    /// Waits until a run for this caller is done, or the caller must do it. `serves` says whether an outcome is usable
-    /// for this caller.
+    /// Waits until a run for this caller is done, or the caller must do it itself. `serves` tells whether an outcome is
+    /// usable for this caller.
     pub async fn join(&self, serves: impl Fn(&T) -> bool) -> Outcome<'_, T> {
         let arrival = self.arrivals.get().saturating_add(1);
         self.arrivals.set(arrival);
@@ -97,7 +97,7 @@ impl<T> SingleFlight<T> {
 }
 
 impl<T> Leader<'_, T> {
-    /// Runs for all callers that have arrived. They share the outcome.
+    /// Runs for all callers that have arrived so far. They share the outcome.
     pub async fn run(self, work: impl Future<Output = T>) -> T
     where
         T: Clone,
@@ -107,7 +107,7 @@ impl<T> Leader<'_, T> {
         self.share(covers, outcome)
     }
 
-    /// Runs also for the callers that arrive during the work, so the outcome may not depend on their earlier writes.
+    /// Also runs for the callers that arrive during the work, so the outcome must not depend on their earlier writes.
     pub async fn gather(self, work: impl Future<Output = T>) -> T
     where
         T: Clone,
@@ -160,7 +160,7 @@ mod tests {
     /// The number of a run, and whether it succeeded.
     type RunOutcome = Result<usize, usize>;
 
-    /// A single flight with runs that end on command.
+    /// A single flight whose runs end on command.
     #[derive(Default)]
     struct Flight {
         flight: SingleFlight<RunOutcome>,
@@ -173,7 +173,7 @@ mod tests {
         end: Rc<End>,
     }
 
-    /// Whether a run succeeds, once it is to end; and its waker. The running future has a second reference.
+    /// Whether a run succeeds, once it must end; and its waker. The running future has a second reference.
     #[derive(Default)]
     struct End(Cell<Option<bool>>, RefCell<Option<Waker>>);
 
@@ -219,9 +219,9 @@ mod tests {
         }
     }
 
-    /// A caller, which is polled only after it was woken, as by a runtime.
+    /// A caller. As in a runtime, it is polled only after it was woken.
     struct Caller<'f> {
-        /// The number of its arrival, and of the runs that had ended by then.
+        /// The number of its arrival, and the number of runs that had ended by then.
         arrival: u64,
         ended: usize,
         future: Pin<Box<dyn Future<Output = RunOutcome> + 'f>>,
@@ -356,8 +356,8 @@ mod tests {
     }
 
     proptest! {
-        /// No caller gets the outcome of a run that began before it arrived, nor another caller's failure. There is one
-        /// run at a time. Without failures and leaving callers, a caller waits for at most two runs to end.
+        /// No caller gets the outcome of a run that began before it arrived, or another caller's failure. There is one
+        /// run at a time. Unless runs fail or callers leave, a caller waits for at most two runs to end.
         #[test]
         fn each_caller_gets_the_outcome_of_a_run_that_began_after_it_arrived(
             steps in prop::collection::vec(

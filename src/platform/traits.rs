@@ -1,5 +1,5 @@
-//! The runtime as small traits. A service takes only those that it uses. Production passes
-//! `Workers` and tests pass mocks, so both run the same service.
+//! The runtime as small traits. A service takes only those that it uses. Production passes `Workers` and tests pass
+//! mocks, so both run the same service.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub trait ObjectCall {
 
 /// The KV namespace of the published snapshots.
 pub trait Kv {
-    /// Reads a value; `None` if there is none. It may be a minute old. The error is a text for the log.
+    /// Reads a value; `None` if the key has none. The value may be a minute old. The error is a text for the log.
     fn get(&self, key: &str) -> impl Future<Output = Result<Option<Vec<u8>>, String>>;
 
     /// Stores a value. The error is a text for the log.
@@ -75,6 +75,6 @@ pub trait Http {
     /// Sends a callback and reads the beginning of its answer, within `timeout`. Redirects are not followed.
     fn send(&self, request: &Request, timeout: Duration) -> impl Future<Output = HttpCall>;
 
-    /// Whether a TCP connection to the host of a URL opens within `timeout`. Nothing is sent.
+    /// True if a TCP connection to the host of a URL opens within `timeout`. Sends nothing.
     fn opens(&self, url: &Url, timeout: Duration) -> impl Future<Output = bool>;
 }

@@ -14,12 +14,12 @@ pub struct Answer {
     status: u16,
     headers: Vec<(Cow<'static, str>, String)>,
     body: Vec<u8>,
-    /// The code of a refusal, even if the body does not show it.
+    /// The code of a refusal, kept even if the body does not contain it.
     code: Option<Cow<'static, str>>,
     log_fields: LogFields,
-    /// Nothing was changed, because the caller asked only what would be.
+    /// True if nothing was changed, because the caller asked only for a preview.
     is_dry_run: bool,
-    /// What the audit keeps of a change, besides the ids in its path.
+    /// The detail that the audit records of a change, besides the ids in its path.
     audit_detail: Option<String>,
     /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
@@ -39,7 +39,7 @@ impl Answer {
         }
     }
 
-    /// Passes on an object's answer. A refusal is short, and is read for its code.
+    /// Passes on an object's answer. Reads a refusal, which is short, for its code.
     pub async fn pass(mut response: Response) -> Self {
         let answer = Self::new(response.status_code());
         if answer.status < 400 {
@@ -97,7 +97,7 @@ impl Answer {
         self.code.as_deref()
     }
 
-    /// Says that nothing was changed, because the caller asked only what would be.
+    /// Marks an answer that changed nothing, because the caller asked only for a preview.
     pub fn dry_run(mut self, is_dry_run: bool) -> Self {
         self.is_dry_run = is_dry_run;
         self
@@ -107,7 +107,7 @@ impl Answer {
         self.is_dry_run
     }
 
-    /// Says what the audit keeps of a change, besides the ids in its path. It names no user.
+    /// Sets the detail that the audit records of a change, besides the ids in its path. It must not name a user.
     pub fn audited(mut self, detail: impl Into<String>) -> Self {
         self.audit_detail = Some(detail.into());
         self
@@ -126,7 +126,7 @@ impl Answer {
         &self.log_fields
     }
 
-    /// Sets `Retry-After`, if there is a time.
+    /// Sets `Retry-After`, if `seconds` has a value.
     pub fn retry_after(self, seconds: Option<u32>) -> Self {
         match seconds {
             Some(seconds) => self.header("Retry-After", seconds.to_string()),
@@ -226,8 +226,8 @@ pub struct LogFields {
 }
 
 impl LogFields {
-    /// Attaches these fields to an answer or an internal error. A refusal that is returned as an error gets none and so
-    /// leaves few lines: anybody who has a revoked key can provoke it.
+    /// Attaches these fields to an answer or an internal error. A refusal that is returned as an error gets no fields
+    /// and so causes few lines: anybody with a revoked key can provoke it.
     pub fn attach_to(self, answered: Result<Answer, ApiError>) -> Answer {
         match answered {
             Ok(answer) => answer.with_log_fields(self),

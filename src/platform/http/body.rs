@@ -1,5 +1,5 @@
-//! Reads a request's body, with limits of its size and time, and its headers. Every route of both Workers reads them here,
-//! without what senders put around their values: a byte order mark, and blanks.
+//! Reads a request's headers, and its body with limits of size and time. Every route of both Workers uses it, since it
+//! removes what senders put around their values: a byte order mark, and blanks.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::{
 };
 use domain::model::{ApiError, common};
 
-/// The most bytes of a refused body that are read and discarded. The runtime resets a connection whose body is not
-/// read, and the sender would not receive the error.
+/// Maximum bytes of a refused body that are read and discarded. The runtime resets a connection with an unread body, so
+/// that the sender would not receive the error.
 const MAX_DISCARDED: usize = 4 << 20;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout after an internal error, which must be answered within a second.
@@ -32,8 +32,8 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Api
         .map_err(|_| common::INVALID_JSON.with_message("the body is not UTF-8"))
 }
 
-/// Reads the whole body without a byte order mark, at most `most` bytes. Memory is allocated as bytes arrive and not by `Content-Length`, which
-/// costs an attacker nothing: the module's memory never shrinks.
+/// Reads the whole body without a byte order mark, at most `most` bytes. Allocates memory as bytes arrive and not by
+/// `Content-Length`, which an attacker can set for free: the module's memory never shrinks.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;
@@ -43,8 +43,8 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiErro
     Ok(bytes)
 }
 
-/// Waits until the whole body has arrived, so that whoever reads it from the request does not wait. Of a body of more than
-/// `most` bytes, which nobody takes, as many spaces stay as are refused.
+/// Waits until the whole body has arrived, so that its reader need not wait. Replaces a body of more than `most` bytes
+/// by spaces of one byte more than `most`, so that its reader refuses it.
 pub async fn receive(request: &mut Request, most: usize) -> Result<(), ApiError> {
     let mut bytes = Vec::new();
     match arrive(request, most, |chunk| bytes.extend_from_slice(chunk)).await {
@@ -99,7 +99,7 @@ async fn read_chunks(
     let mut length = 0_usize;
     let stream = request.stream();
     let mut stream =
-        yielding(stream.map_err(|_| common::INVALID_JSON.with_message("the body does not read"))?);
+        yielding(stream.map_err(|_| common::INVALID_JSON.with_message("the body cannot be read"))?);
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
         length += chunk.len();
@@ -115,8 +115,8 @@ async fn read_chunks(
     Ok(())
 }
 
-/// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`]. Returns
-/// whether anything came.
+/// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`].
+/// Returns whether any bytes came.
 pub async fn discard(request: web_sys::Request, status: u16) -> bool {
     if request.body_used() || request.body().is_none() {
         return false;
@@ -135,7 +135,7 @@ pub async fn discard(request: web_sys::Request, status: u16) -> bool {
             }
         }
     };
-    // A slow sender is not waited for.
+    // A slow sender must not delay the answer.
     let timeout = if status == 500 {
         DISCARD_TIMEOUT_BROKEN
     } else {
@@ -145,19 +145,19 @@ pub async fn discard(request: web_sys::Request, status: u16) -> bool {
     has_come
 }
 
-/// Whether a request may have a body with anything in it: one without a length may be empty.
+/// True if a request may have a non-empty body. A body without a length may be empty.
 pub fn exists(request: &Request) -> bool {
     request.inner().body().is_some() && header(request, "Content-Length").is_none_or(|length| length != "0")
 }
 
-/// A header's value, if the request has it.
-/// Blanks around it are no part of it (RFC 9110, section 5.5), and workerd leaves them.
+/// A header's value without surrounding blanks, which do not belong to it (RFC 9110, section 5.5) but which workerd
+/// keeps.
 pub fn header(request: &Request, name: &str) -> Option<String> {
     let value = request.headers().get(name).ok().flatten()?;
     Some(value.trim().to_owned())
 }
 
-/// Refuses a body that is encoded, as by gzip. `accepted` is for the message.
+/// Refuses an encoded body, for example gzip. `accepted` is for the message.
 pub fn check_encoding(request: &Request, accepted: &str) -> Result<(), ApiError> {
     match header(request, "Content-Encoding") {
         Some(encoding) if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") => {
@@ -180,7 +180,7 @@ pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) ->
     }
 }
 
-/// Whether a `Content-Type` is one of these media types. Its parameters are ignored.
+/// True if a `Content-Type` is one of these media types. Ignores its parameters.
 pub fn is_media_type(content_type: &str, accepted: &[&str]) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     accepted

@@ -39,7 +39,7 @@ pub async fn serve(
 ) -> worker::Result<Response> {
     // Clones the handle. The request's own method `clone` would duplicate the body.
     let sent = Clone::clone(request.inner());
-    // Catches panics outside of handlers. A handler's panic is caught in `handle`, so that it is counted.
+    // Catches panics outside handlers. `handle` catches a handler's panic itself, so that it is counted.
     let answered = catch_panics(answer(request, &sent)).await;
     let answer = answered.unwrap_or_else(|panic| {
         log::error("entry", panic);
@@ -54,7 +54,7 @@ pub async fn serve(
 
 /// Converts an answer to a response.
 pub fn respond(answer: Answer) -> worker::Result<Response> {
-    // The runtime may refuse a header value from a document. The caller then receives a proper error.
+    // The runtime may refuse a header value that comes from a document. The caller then receives a proper error.
     answer.into_response().or_else(|error| {
         log::error("entry", format_args!("invalid response: {error}"));
         Answer::from(common::INTERNAL_ERROR).into_response()
@@ -65,7 +65,7 @@ pub fn respond(answer: Answer) -> worker::Result<Response> {
 pub fn unconfigured(url: &str) -> Answer {
     match Address::parse(url) {
         Some(Address { path: HEALTH, .. }) => common::UNAVAILABLE
-            .with_message("the configuration is broken")
+            .with_message("the configuration is invalid")
             .into(),
         _ => common::INTERNAL_ERROR.into(),
     }
@@ -77,7 +77,7 @@ pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
         body.insert("status".into(), "ok".into());
         return Answer::json(200, Value::Object(body).to_string()).header("Cache-Control", "no-store");
     };
-    let error = common::UNAVAILABLE.with_message(format!("not served from here: {why}"));
+    let error = common::UNAVAILABLE.with_message(format!("unavailable at this location: {why}"));
     body.insert("status".into(), "unavailable".into());
     body.insert("error".into(), error.message.as_ref().into());
     body.insert("code".into(), error.code.into());
@@ -109,7 +109,7 @@ pub async fn answer(
     }
 }
 
-/// A request's route, or the answer 404 or 405.
+/// Returns a request's route, or else the answer 404 or 405.
 pub fn require_route<H, P>(routed: Routed<'_, H, P>) -> Result<RouteMatch<'_, H, P>, Box<Answer>> {
     let refusal = match routed {
         Routed::Found(found) => return Ok(found),

@@ -1,5 +1,5 @@
-//! A streamed body of a length that is announced. workerd ends a chunked body in order even if its stream failed, so a client
-//! could not tell a part from the whole; a body that is shorter than announced is seen to be.
+//! A streamed body with an announced length. workerd ends a chunked body normally even if its stream failed, so a
+//! client could mistake a part for the whole. A body that is shorter than announced is recognized.
 
 use futures_util::Stream;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};

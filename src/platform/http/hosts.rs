@@ -9,12 +9,12 @@ pub const MISDIRECTED: ApiError = ApiError::new(
     "this address does not answer for the host that the request names",
 );
 
-/// The names of this machine. Nobody else can make them resolve to it.
+/// The names of this machine, which nobody else can redirect to it.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. Without any of them, as in local
-/// runs, every interface is served. With one of them, the operator's and the dashboard's need hosts of their own, which no
-/// other interface has; each of the rest is served on every host unless it has one.
+/// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. If none is set, as in local
+/// runs, every host serves every interface. If any is set, the operator's and the dashboard's are served only on hosts
+/// of their own, which no other interface has; each of the rest is served on its host, or on every host if it has none.
 pub struct Hosts([(Interface, Option<String>); 5]);
 
 impl Hosts {
@@ -29,7 +29,7 @@ impl Hosts {
         ])
     }
 
-    /// Whether any interface has a host of its own, as in production.
+    /// True if any interface has its own host, as in production.
     pub fn are_set(&self) -> bool {
         self.0.iter().any(|(_, host)| host.is_some())
     }
@@ -51,8 +51,8 @@ impl Hosts {
         hosts.filter(|other| other.eq_ignore_ascii_case(host)).count() > 1
     }
 
-    /// Refuses a call of the operator that names another host than this machine, where no hosts are set. A name that
-    /// someone else made to resolve to this machine would otherwise reach it from a page in a browser.
+    /// Where no hosts are set, refuses an operator's call with another host than this machine's. Otherwise a web page
+    /// could make the call in a browser, by a name that somebody else resolves to this machine.
     pub fn check_operators(&self, host: &str) -> Result<(), ApiError> {
         let is_local = LOCAL.iter().any(|local| local.eq_ignore_ascii_case(host));
         (is_local || self.are_set()).then_some(()).ok_or(MISDIRECTED)
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn only_the_operators_token_is_authorized() {
-        // A secret that is set from a file ends in a line break.
+        // A secret set from a file ends in a line break.
         let with = BearerToken::read(one("OPERATOR_TOKEN", "t0ken\n"), "OPERATOR_TOKEN");
         for right in [
             "Bearer t0ken",

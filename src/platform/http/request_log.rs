@@ -1,5 +1,5 @@
-//! The request log: counts a request and writes its line when it is answered. This module decides which requests have a
-//! line. Of requests that anybody can send without credentials, only the first of a kind in a minute has one.
+//! The request log: counts each answered request, and decides which requests have a line. Of requests that anybody can
+//! send without credentials, only the first of a kind in a minute has one.
 
 use worker::web_sys;
 
@@ -14,8 +14,8 @@ use crate::{
 };
 use domain::model::{AppId, ids::is_id};
 
-/// The most lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are
-/// for requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
+/// Maximum lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are for
+/// requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
 /// failures that cost a conversion or a report.
 const MAX_ANONYMOUS: u32 = 1;
 const MAX_FAILURES: u32 = 10;
@@ -54,7 +54,7 @@ impl<'r> RequestInfo<'r> {
         Self { id, ..self }
     }
 
-    /// Whether it is an operator's change.
+    /// True for a change by the operator.
     fn is_change(&self) -> bool {
         self.name == RouteName::Operator && self.pattern.is_some() && !matches!(self.method, "GET" | "HEAD")
     }
@@ -99,7 +99,7 @@ pub fn record(
     }
 }
 
-/// Writes a request's line. It is a function of its own, which V8 does not compile for requests without a line.
+/// Writes a request's line. It is a separate function, so that V8 does not compile it for requests without a line.
 #[inline(never)]
 fn write_line(
     info: &RequestInfo<'_>,
@@ -133,7 +133,7 @@ fn write_line(
     };
     match most {
         Some(most) => {
-            // Unknown callers do not use up the lines of known ones. A caller with any token that has seen a click id
+            // Unknown callers do not use up the lines of known ones. A caller with any token and somebody's click id
             // counts as known, but uses up only the lines of the click's app.
             let kind = format!(
                 "{event:?} {} {} {}",
@@ -148,7 +148,7 @@ fn write_line(
     }
 }
 
-/// The event of a request's line, if it has one, and the most lines of its kind in a minute.
+/// The event of a request's line, if it has a line, and the maximum lines of its kind in a minute.
 fn event(info: &RequestInfo<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
     let (status, fields) = (answer.status(), answer.log_fields());
     Some(match (info.name, status) {

@@ -88,7 +88,7 @@ pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> RouteMethod<H, 
 }
 
 impl<H: Copy, P: Copy> RouteMethod<H, P> {
-    /// The same method with a pool.
+    /// The same method, in a pool.
     pub const fn within(self, pool: P) -> Self {
         Self {
             method: self.method,
@@ -125,7 +125,7 @@ impl<H, P> Route<H, P> {
         }
     }
 
-    /// The same route with a kind of resource in its first variable segment.
+    /// The same route, with this kind of resource in its first variable segment.
     pub const fn about(mut self, subject: LoggedId) -> Self {
         self.subject = Some(subject);
         self
@@ -136,7 +136,7 @@ impl<H, P> Route<H, P> {
 #[derive(Debug)]
 pub enum Routed<'p, H: 'static, P: 'static> {
     Found(RouteMatch<'p, H, P>),
-    /// The path is known but not the method. The value is that of `Allow`.
+    /// The path is known but not the method. The value is for `Allow`.
     MethodNotAllowed(String),
     NotFound,
 }
@@ -150,7 +150,7 @@ pub struct RouteMatch<'p, H: 'static, P: 'static> {
     pub segments: Vec<&'p str>,
 }
 
-/// Finds a request's route. `serves` says whether the request's host serves an interface.
+/// Finds a request's route. `serves` tells whether the request's host serves an interface.
 pub fn find<'p, H, P>(
     routes: impl IntoIterator<Item = &'static Route<H, P>>,
     method: &str,
@@ -181,9 +181,9 @@ pub fn find<'p, H, P>(
     Routed::NotFound
 }
 
-/// Whether a path is that of a public tracking route but for slashes that are doubled or at its end. Advertisers and apps put
-/// these URLs together of parts, and a user waits for the answer. Others must be exact: what a path may reach is decided
-/// by how it begins.
+/// True if a path is a public tracking route except for doubled or trailing slashes. Advertisers and apps assemble
+/// these URLs from parts, and a user waits for the answer. Other paths must be exact, since a path's prefix decides
+/// what it may reach.
 fn differs_by_slashes<H, P>(route: &Route<H, P>, path: &str) -> bool {
     fn names(path: &str) -> impl Iterator<Item = &str> {
         path.split('/').filter(|name| !name.is_empty())
@@ -191,7 +191,7 @@ fn differs_by_slashes<H, P>(route: &Route<H, P>, path: &str) -> bool {
     route.interface == Interface::Tracking && names(route.pattern).eq(names(path))
 }
 
-/// A segment without the encoded blanks around it, which an id that is copied from elsewhere has.
+/// Removes encoded blanks around a segment, which occur in copied ids.
 fn trim(segment: &str) -> &str {
     const ENCODED_BYTE: usize = "%20".len();
     if !segment.contains('%') {
@@ -204,7 +204,7 @@ fn trim(segment: &str) -> &str {
     segment.get(inner).unwrap_or_default()
 }
 
-/// The variable segments of a path, if it matches the pattern.
+/// Returns the variable segments of a path that matches the pattern.
 fn match_pattern<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     if !pattern.contains('{') {
         return (pattern == path).then(Vec::new);

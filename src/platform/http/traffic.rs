@@ -13,10 +13,10 @@ use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
 /// The outcome of a postback that was answered 503 before its app was known: the key of its click id is unknown, or
 /// there was no permit for its form. Anybody can send such a postback.
 pub const UNREAD: &str = "unread";
-/// The outcome of another postback that could not be taken.
+/// The outcome of any other postback that was answered 503.
 pub const UNAVAILABLE: &str = "unavailable";
 
-/// A figure that the operator is told, its kind, and its number.
+/// A figure for the operator, its kind, and its number.
 pub type Count = (&'static str, &'static str, u64);
 
 /// Requests answered since the isolate started.
@@ -30,7 +30,7 @@ pub struct Traffic {
     unhealthy: Counts<&'static str>,
 }
 
-/// Counts by a key of which there are a few dozen. A list takes a tenth of the code of a map, which V8 compiles on an
+/// Counts by a key with a few dozen values. A list needs a tenth of the code of a map, which V8 compiles on an
 /// isolate's first request.
 struct Counts<K>(RefCell<Vec<(K, u64)>>);
 
@@ -41,7 +41,7 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K> Counts<K> {
-    /// Counts one under the key that `is` finds, or else under a new one.
+    /// Counts one for the key that `is` finds, or else for a new key.
     fn add(&self, is: impl Fn(&K) -> bool, new: impl FnOnce() -> K) {
         let mut counts = self.0.borrow_mut();
         match counts.iter_mut().find(|(key, _)| is(key)) {
@@ -80,7 +80,7 @@ impl Traffic {
         self.unhealthy.add(|known| *known == why, || why);
     }
 
-    /// Adds what the operator is told: postbacks that were answered 503 and failed health checks.
+    /// Adds figures for the operator: postbacks that were answered 503 and failed health checks.
     pub fn add_failures(&self, figures: &mut Vec<Count>) {
         for (outcome, count) in self.conversions.0.borrow().iter() {
             if matches!(*outcome, UNAVAILABLE | UNREAD) {

@@ -7,7 +7,7 @@ use super::{Event, Level, Line, Sampler, scrubbed};
 #[cfg(target_arch = "wasm32")]
 use crate::runtime::now_ms;
 
-/// The most faults of one place that an isolate logs in a minute, since a failure of every request is very frequent.
+/// Maximum faults of one place that an isolate logs in a minute, since every request may fail.
 const MAX_FAULTS: u32 = 10;
 
 thread_local! {
@@ -46,7 +46,7 @@ pub fn error(place: &str, what: impl Display) {
     fault(Level::Error, place, &what);
 }
 
-/// Logs a failure that is retried or does no harm.
+/// Logs a failure that is retried or harmless.
 pub fn warn(place: &str, what: impl Display) {
     fault(Level::Warn, place, &what);
 }
