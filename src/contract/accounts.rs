@@ -31,8 +31,8 @@ pub fn object_name(account: AccountId) -> String {
     format!("accounts-{account}")
 }
 
-/// The address of an account. A passkey names an account by its id alone, so the path does not name the owner: the first
-/// invite does, and the object keeps it.
+/// The address of an account. A passkey names an account only by its id, so the path does not name the owner; the
+/// object knows the owner from the first invite.
 pub fn address(account: AccountId) -> ObjectAddress {
     ObjectAddress::of(BINDING, object_name(account))
 }
@@ -76,10 +76,10 @@ operations! {
     }
 }
 
-/// The name of whoever has the operator's token, in audits and lists.
+/// The name of the holder of the operator's token, in audits and lists.
 pub const OPERATOR_NAME: &str = "the operator";
 
-/// The one who acts, for the audit.
+/// The author of a change, for the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
@@ -115,8 +115,8 @@ impl Owner {
     }
 }
 
-/// Issues an invite: of a new member with a name and a role, or of a member who lost every passkey, whose sessions and
-/// passkeys end with this call. Each call issues another.
+/// Issues an invite: for a new member with a name and a role, or for a member who lost every passkey, whose sessions
+/// and passkeys end with this call. Each call issues another invite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invite {
     /// Stored with the account's first invite. Later invites must name the same owner.
@@ -131,7 +131,7 @@ pub struct Invite {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Invitee {
-    /// Somebody who becomes a member by spending it.
+    /// A person who becomes a member by spending it.
     New {
         /// The member's name in lists and in the audit.
         name: String,
@@ -142,25 +142,25 @@ pub enum Invitee {
     Recovery(MemberId),
 }
 
-/// A new invite, for its issuer.
+/// A new invite, returned to its issuer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewInvite {
-    /// The id in lists and in [`WithdrawInvite`]. It is no secret.
+    /// The id in lists and in [`WithdrawInvite`]. It is not secret.
     pub invite_id: String,
-    /// Shown this once; the object keeps its hash.
+    /// The secret text, shown only once; the object keeps its hash.
     pub invite: String,
     /// In milliseconds.
     pub expires_at_ms: i64,
 }
 
-/// Reads an invite that can still be spent; refused with 404 `unknown_invite` otherwise.
+/// Reads an open invite; refused with 404 `unknown_invite` otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadInvite {
     /// The secret text of the invite.
     pub invite: String,
 }
 
-/// The content of an open invite, for the page that accepts it.
+/// An open invite, for the page that accepts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InviteDetails {
     /// The member's name: the one in the invite, or the current one for a recovery.
@@ -171,12 +171,12 @@ pub struct InviteDetails {
     pub is_recovery: bool,
     /// In milliseconds.
     pub expires_at_ms: i64,
-    /// The member that the invite makes, for the passkey's user handle. It is drawn when the invite is issued.
+    /// The id of the member, for the passkey's user handle. It is drawn when the invite is issued.
     pub member: MemberId,
 }
 
-/// Spends an invite: stores the member, the passkey if there is one, and a session. Without a passkey it is a local
-/// sign-in, whose session counts as verified for as long as it lives.
+/// Spends an invite: stores the member, the passkey if any, and a session. Without a passkey it is a local sign-in,
+/// whose session counts as verified throughout its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accept {
     /// The secret text of the invite.
@@ -208,16 +208,16 @@ pub struct NewPasskey {
     pub challenge: SpentChallenge,
 }
 
-/// A challenge by its id, which is spent until it would have expired; 401 `passkey_refused` if it was spent before.
+/// Spends a challenge by its id, until it would have expired; 401 `passkey_refused` if it was already spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentChallenge {
     /// Derived from the challenge's bytes.
     pub id: Bytes,
-    /// In milliseconds. The object may forget the challenge then.
+    /// The time in milliseconds from which the object may forget the challenge.
     pub expires_at_ms: i64,
 }
 
-/// A session that was opened.
+/// A newly opened session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedIn {
     /// The value of the session's cookie. The object keeps its hash.
@@ -226,15 +226,15 @@ pub struct SignedIn {
     pub member: MemberId,
 }
 
-/// Reads a passkey of the account; 401 `passkey_refused` if it has none of this id, and 429 `rate_limit_exceeded` if too
-/// many failures were counted.
+/// Reads a passkey of the account; 401 `passkey_refused` if the id is unknown, and 429 `rate_limit_exceeded` after too
+/// many failures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskey {
-    /// As the browser sent it.
+    /// The id as the browser sent it.
     pub credential_id: Bytes,
 }
 
-/// A stored passkey, for checking an answer that it signed.
+/// A stored passkey, to check an answer that it signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passkey {
     /// Its member.
@@ -249,14 +249,14 @@ pub struct Passkey {
     pub is_backup_eligible: bool,
 }
 
-/// Counts an answer by a passkey that was wrong, such as one with another signature.
+/// Counts a wrong answer by a passkey, such as one with an invalid signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountFailure {
     /// The passkey that the answer named.
     pub credential_id: Bytes,
 }
 
-/// A passkey's answer to a challenge, whose signature was verified.
+/// A passkey's answer to a challenge, with a verified signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyUse {
     /// The passkey that signed.
@@ -269,7 +269,7 @@ pub struct PasskeyUse {
     pub challenge: SpentChallenge,
 }
 
-/// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
+/// Signs in with a passkey whose signature was verified. The object compares the sign counter again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
     /// The passkey's answer.
@@ -279,7 +279,7 @@ pub struct SignIn {
     pub user_agent: String,
 }
 
-/// Marks a session as verified now, by a passkey of its own member.
+/// Marks a session as verified now, by a passkey of its member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verify {
     /// The value of the session's cookie.
@@ -299,17 +299,17 @@ pub struct ReadPasskeys {
 /// A passkey in its member's list, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyRow {
-    /// Short, and derived from the credential's id.
+    /// A short id, derived from the credential's id.
     pub passkey_id: String,
     /// The authenticator's id, so that the browser does not register the same one twice.
     pub credential_id: Bytes,
     /// Ways to reach the authenticator, as the browser gave them.
     pub transports: Vec<String>,
-    /// The browser that made it.
+    /// The browser that registered it.
     pub user_agent: String,
     /// In milliseconds.
     pub created_at_ms: i64,
-    /// The last sign-in or verification; none before the first.
+    /// The last sign-in or verification; `None` before the first.
     pub last_used_at_ms: Option<i64>,
 }
 
@@ -334,7 +334,7 @@ pub struct RemovePasskey {
     pub passkey_id: String,
 }
 
-/// Reads a live session and its member; 401 `not_signed_in` otherwise. Use other than polls extends it.
+/// Reads a live session and its member; 401 `not_signed_in` otherwise. Any use except a poll extends the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSession {
     /// The value of the session's cookie.
@@ -346,7 +346,7 @@ pub struct ReadSession {
 /// A live session and its member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The id in lists and in [`EndSession`]. It is no secret.
+    /// The id in lists and in [`EndSession`]. It is not secret.
     pub session_id: String,
     /// The signed-in member.
     pub member: MemberId,
@@ -354,14 +354,14 @@ pub struct Session {
     pub name: String,
     /// The member's current role.
     pub role: Role,
-    /// When it began, was last used and was last verified.
+    /// The times of its start, its last use and its last verification.
     pub times: SessionTimes,
-    /// A session of a local sign-in, which counts as verified.
+    /// True for the session of a local sign-in, which counts as verified.
     pub is_local: bool,
     /// Recoveries of the last 7 days, for the owners' banner; empty for others.
     pub recoveries: Vec<Recovery>,
-    /// When the account was put back to an earlier copy, in milliseconds, for the owners' banner: for 7 days, and only for
-    /// owners.
+    /// The time when the account was put back to an earlier copy, in milliseconds, for the banner of owners. Present
+    /// for 7 days, and only for owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at_ms: Option<i64>,
 }
@@ -378,13 +378,13 @@ impl Session {
 pub struct Recovery {
     /// The member who lost every passkey.
     pub member_name: String,
-    /// The name of who issued it.
+    /// The name of the issuer.
     pub by: String,
     /// In milliseconds.
     pub at_ms: i64,
 }
 
-/// Ends the session of a browser. Succeeds if it has ended already.
+/// Ends a browser's session. Succeeds even if it has already ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignOut {
     /// The value of the session's cookie.

@@ -1,6 +1,6 @@
-//! The activity of a publisher: one object for each, which its apps' outboxes tell what happens. It has counts by app, day
-//! and state, the endpoints' standing, and the newest entries of all logs, so that the dashboard reads them in one call.
-//! It owns nothing: everything in it can be told again.
+//! The activity of a publisher: one object for each. The outboxes of its apps report to it. It has counts by app, day
+//! and state, the endpoints' states, and the newest entries of all logs, so that the dashboard reads them in one call.
+//! It owns nothing: the outboxes can report everything in it again.
 
 mod feed;
 mod replays;
@@ -26,9 +26,9 @@ use domain::model::{AppId, DAY_MS, PublisherId, UtcDay};
 /// The namespace's binding.
 pub const BINDING: &str = attention::BINDING;
 
-/// The newest entries that an object keeps. They take 6 MB, and a list that matches none of them reads all in 20 ms.
+/// The number of newest entries that an object keeps. They take 6 MB, and a list without a match reads all in 20 ms.
 pub const KEPT_ENTRIES: i64 = 10_000;
-/// How long the object keeps a replay that is over, and the outboxes the answers of its steps.
+/// The time for which the object keeps a finished replay, and outboxes keep the answers of its steps.
 pub const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// The name of a publisher's object. With another name, its rows and counts would be lost.
@@ -53,7 +53,7 @@ operations! {
         ReadReplay(ReadReplay) -> operation::OperatorReply, Idempotent;
         CancelReplay(CancelReplay) -> operation::OperatorReply, Idempotent;
         EndReplaysOf(EndReplaysOf) -> Done, Idempotent;
-        /// Items of an object, for the operator. Idempotent by source and sequence.
+        /// Items of an object that need the operator. Idempotent by source and sequence.
         Attention(Box<AttentionBatch>) -> DeclinedItems, Idempotent;
         /// The size of an object. A size that is older than the last one is ignored.
         Size(ObjectSize) -> Done, Idempotent;
@@ -63,7 +63,7 @@ operations! {
         /// The figures of an isolate.
         Isolate(IsolateMetrics) -> Done, Idempotent;
         ReadIsolateMetrics(ReadIsolateMetrics) -> operation::OperatorReply, Idempotent;
-        /// Entries of the object that this is the register of.
+        /// Entries for the register of another object.
         AddEntries(AddEntries) -> Mark, Idempotent;
         ReadRegister(ReadRegister) -> RegisterPart, Idempotent;
         Announce(Announce) -> Done, Idempotent;
@@ -92,12 +92,12 @@ operations! {
 pub struct FeedAnswer {
     /// False for a repeat.
     pub applied: bool,
-    /// Whether the object lacks a batch that was confirmed, because it was lost or restored. It says so until a batch restarts.
+    /// True if the object lacks a confirmed batch, which was lost or undone by a restore, until a batch restarts.
     #[serde(default)]
     pub is_incomplete: bool,
 }
 
-/// The counts of the newest days, and the endpoints' standing.
+/// Reads the counts of the newest days, and the endpoints' states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadActivity {
     /// The first day of the counts.
@@ -109,36 +109,36 @@ pub struct ReadActivity {
 pub struct Activity {
     /// See [`RewardPage::behind_ms`].
     pub behind_ms: i64,
-    /// The days on which something happened, the oldest first.
+    /// The days with any event, oldest first.
     pub days: Vec<DayCounts>,
     /// The apps with an outbox that has reported, by their ids.
     pub apps: Vec<AppActivity>,
-    /// When the first conversion came, in milliseconds; `None` before.
+    /// The time of the first conversion, in milliseconds; `None` before it.
     pub first_conversion_ms: Option<i64>,
-    /// When the first callback was answered 2xx, in milliseconds; `None` before.
+    /// The time when a callback was first answered 2xx, in milliseconds; `None` before it.
     pub first_callback_ms: Option<i64>,
 }
 
-/// The rewards that were approved, taken back or left unpaid on a UTC day, or on all of the days. A reward that was taken back
-/// counts as approved on its day, and as reversed on that of its reversal, as in the publisher's reports. The dashboard's API has
-/// these fields as they are.
+/// The rewards that were approved, reversed or left unpaid on a UTC day, or in total. A reversed reward counts as
+/// approved on its day and as reversed on the day of its reversal, as in the publisher's reports. The dashboard's API
+/// exposes these fields unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Rewards that are waiting for the advertiser's decision.
+    /// Rewards that wait for the advertiser's decision.
     pub pending: i64,
-    /// Rewards that were paid, those taken back later among them.
+    /// Rewards that were paid, including those reversed later.
     pub approved: i64,
-    /// Rewards that were never paid: rejected, or reversed before anything else came.
+    /// Rewards that were never paid: rejected, or reversed before any other event.
     pub rejected: i64,
-    /// Rewards that were taken back, on the day of the reversal.
+    /// Rewards that were reversed, on the day of the reversal.
     pub reversed: i64,
     /// Rewards that wait for the operator.
     pub held: i64,
-    /// Rewards that were refused for a reason, such as a spent cap.
+    /// Rewards that were refused for a reason, such as a cap that is used up.
     pub refused: i64,
-    /// The payouts of the approved ones, in micro-USD.
+    /// The payouts of approved rewards, in micro-USD.
     pub approved_micro_usd: i64,
-    /// The payouts that were taken back, in micro-USD. It is negative.
+    /// The reversed payouts, in micro-USD. Negative.
     pub reversed_micro_usd: i64,
 }
 
@@ -171,7 +171,7 @@ impl Counts {
 pub struct DayCounts {
     /// The UTC day.
     pub day: UtcDay,
-    /// Flattened into the same JSON object.
+    /// The counts, flattened into the same JSON object.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -181,19 +181,19 @@ pub struct DayCounts {
 pub struct AppActivity {
     /// An app with an outbox that has reported.
     pub app: AppId,
-    /// Over all days that were asked for.
+    /// The counts over all requested days.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The endpoint over all outboxes of the app.
+    /// The endpoint's state over all outboxes of the app.
     pub endpoint: EndpointStanding,
 }
 
-/// Asks whether an outbox has reported to this object. Then its app is the publisher's.
+/// Asks whether an outbox has reported to this object. If so, its app belongs to the publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindOutbox {
     /// An app, perhaps of another publisher.
     pub app: AppId,
-    /// Any of the app's if `None`.
+    /// The number of the outbox; any outbox of the app if `None`.
     pub shard: Option<u8>,
 }
 

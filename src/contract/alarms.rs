@@ -1,5 +1,5 @@
-//! Alarms: signed webhooks that tell a publisher or the operator of a problem. The [`activity`](crate::activity) object of a publisher
-//! sends the publisher's, and [`attention`](crate::attention) the operator's.
+//! Alarms: signed webhooks that tell a publisher or the operator of a problem. A publisher's
+//! [`activity`](crate::activity) object sends the publisher's, and [`attention`](crate::attention) the operator's.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::stored_names::stored_names;
 use domain::model::PublisherId;
 
 stored_names! {
-    /// The event that a publisher or the operator is told of.
+    /// The event that an alarm reports.
     AlarmKind {
-        /// Five callbacks of an app have failed one after the other.
+        /// Five callbacks of an app have failed in a row.
         EndpointFailing = 1 "endpoint.failing",
         /// The receiver of an app has told Signpost to stop.
         EndpointDisabled = 2 "endpoint.disabled",
-        /// The receiver answers again, or was switched on again.
+        /// The receiver answers again, or somebody enabled it again.
         EndpointRecovered = 3 "endpoint.recovered",
         /// The last attempt of a reward's callback has failed.
         RewardGivenUp = 4 "reward.given_up",
@@ -27,7 +27,7 @@ stored_names! {
         DayChanged = 8 "day.changed",
         /// An object was put back to an earlier copy.
         ObjectRestored = 9 "object.restored",
-        /// An object has used 80 % of its room.
+        /// An object has used 80 % of its storage.
         ObjectNearlyFull = 10 "object.nearly_full",
         /// A publisher waits for its approval.
         PublisherWaiting = 11 "publisher.waiting",
@@ -41,27 +41,27 @@ stored_names! {
 /// One cause of an alarm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alarm {
-    /// Selects the words.
+    /// Selects the text.
     pub kind: AlarmKind,
     /// The app, offer, object, publisher or day. Rewards and changed days are counted under one subject.
     pub subject: String,
-    /// Rises with each cause of the kind and subject. One that does not is a repeat.
+    /// Increases with each cause of the kind and subject. A cause that is not above the last one is a repeat.
     pub cause: i64,
     /// When it began, in milliseconds.
     pub since_ms: i64,
-    /// Causes that came together.
+    /// The number of causes that came together.
     pub count: i64,
-    /// The publisher that it is about, if the operator is told.
+    /// The publisher concerned, in an alarm for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<PublisherId>,
 }
 
-/// Tells a publisher. Repeats are known by their causes.
+/// Sends alarms to a publisher. Repeats are recognized by their causes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RaiseAlarms {
     /// In the order of their causes.
     pub alarms: Vec<Alarm>,
-    /// The publisher was closed, so its address ends.
+    /// True if the publisher was closed, so that its address ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends: bool,
 }
@@ -81,7 +81,7 @@ pub struct SetAlarmAddress {
     pub url: Option<String>,
 }
 
-/// Reads the address, masked, and what became of the last attempt.
+/// Reads the masked address, and the result of the last attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAlarmAddress {}
 

@@ -1,5 +1,5 @@
-//! What wants the operator's attention: one object for the deployment, which other objects tell what is open. It is an
-//! [`activity`](crate::activity) object with a name of its own, and owns nothing: everything in it can be told again.
+//! The items that need the operator's attention: one object for the deployment, to which other objects report open
+//! items. It is an [`activity`](crate::activity) object with its own name, and owns nothing: all can be reported again.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,21 +11,21 @@ pub const BINDING: &str = "ACTIVITY";
 /// The object's name. A publisher's object is named `activity-…`.
 pub const OBJECT_NAME: &str = "attention";
 
-/// The address of the one object.
+/// The address of the only object.
 pub fn address() -> ObjectAddress {
     ObjectAddress::of(BINDING, OBJECT_NAME)
 }
 
 stored_names! {
-    /// The numbers are those of statements.
+    /// The kinds of items. SQL statements contain their numbers.
     Kind {
         /// A conversion that waits for the operator.
         Held = 1 "held",
-        /// A conversion that was earned and that the offer's cap refused.
+        /// A conversion that was earned but refused because of the offer's cap.
         Capped = 2 "capped",
-        /// A callback whose schedule has ended.
+        /// A callback whose schedule has ended without success.
         Dead = 3 "dead",
-        /// An app's endpoint that switched itself off.
+        /// An app's endpoint that disabled itself.
         Disabled = 4 "disabled",
         /// An app's endpoint whose last five calls failed.
         Failing = 5 "failing",
@@ -33,24 +33,23 @@ stored_names! {
         NearLimit = 6 "near_limit",
         /// A batch of sums that its receiver refused.
         BatchRefused = 7 "batch_refused",
-        /// A day of an outbox whose log differs from what the ledger has of it.
+        /// A day of an outbox whose log differs from the ledger's sums of it.
         Differs = 8 "differs",
-        /// A batch of sums whose receiver has not answered for minutes.
+        /// A batch of sums whose receiver has not answered for several minutes.
         BatchLate = 9 "batch_late",
-        /// Terms that the catalog has lost, and that a kept postback needs.
+        /// Terms that the catalog has lost, and that a stored postback needs.
         TermsLost = 10 "terms_lost",
-        /// A loaded day that is final although a source has not vouched for it.
+        /// A loaded day that is final although a source has not confirmed its sums.
         Unconfirmed = 11 "unconfirmed",
-        /// An object that was put back to an earlier copy, with what is in doubt. A person ends it.
+        /// An object that was put back to an earlier copy, with what is in doubt. Only a person can end it.
         Restored = 12 "restored",
-        /// A day whose facts were not loaded by noon of the day after.
+        /// A day whose facts were not loaded by noon of the next day.
         FactsLate = 13 "facts_late",
     }
 }
 
 impl Kind {
-    /// Whether there can be any number of items. Of the others there is one at most for an app or an object, so they are always
-    /// listed.
+    /// True if there can be any number of items. Other kinds have at most one for an app or an object, always listed.
     pub fn is_limited(self) -> bool {
         !matches!(
             self,
@@ -59,84 +58,85 @@ impl Kind {
     }
 }
 
-/// The changes of an object's items. All that it says is absolute.
+/// The changes of an object's items. All values are absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttentionBatch {
     /// The object's name.
     pub source: String,
-    /// Those of an outbox.
+    /// The app, if the source is an outbox.
     pub app: Option<AppId>,
-    /// The publisher of an outbox or a ledger; `None` for other objects, and while it is not known.
+    /// The publisher of an outbox or a ledger; `None` for other objects, and while it is unknown.
     pub publisher: Option<PublisherId>,
     /// Rises with each batch of the source. A batch that is not above the last one is ignored.
     pub sequence: i64,
     /// The number of the source's batch before this one.
     pub before: i64,
-    /// The number of the last batch that the source knows to be applied.
+    /// The number of the last batch that the source knows was applied.
     pub confirmed: i64,
-    /// When it was made, in milliseconds.
+    /// The time when it was made, in milliseconds.
     pub at_ms: i64,
     /// See [`FeedBatch`](crate::activity::FeedBatch).
     pub owes_since_ms: Option<i64>,
     /// See [`FeedBatch`](crate::activity::FeedBatch).
     pub next_by_ms: Option<i64>,
-    /// Whether all earlier items of the source are void.
+    /// True if all earlier items of the source are void.
     pub resets: bool,
-    /// The open items of the limited kinds, at most [`AttentionBatch::MAX_COUNTED`] each. A kind without any is left out.
+    /// The number of open items of each limited kind, at most [`AttentionBatch::MAX_COUNTED`], without kinds that have
+    /// none.
     pub counts: Vec<(Kind, i64)>,
-    /// The changed items, and those declined before if there is room.
+    /// The changed items, and if there is room those declined before.
     pub items: Vec<AttentionItem>,
-    /// An outbox's rewards of the last day that was compared at night.
+    /// An outbox's rewards of the last day that was compared with the ledger at night.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewards: Option<DayRewards>,
 }
 
-/// The rewards of an outbox on a UTC day, and two kinds of them. An operator reads from them whether clicks are saved up.
+/// The rewards of an outbox on a UTC day, and two kinds of them that show the operator whether clicks are saved up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayRewards {
     /// The day that was compared.
     pub day: UtcDay,
     /// Number of rewards.
     pub rewards: i64,
-    /// Those whose click was more than 24 hours before.
+    /// The number of them whose click was more than 24 hours before.
     pub after_24_h: i64,
-    /// Those that were paid by terms that newer ones had superseded.
+    /// The number of them that were paid by superseded terms.
     pub by_superseded_terms: i64,
 }
 
 impl AttentionBatch {
-    /// Items of a kind that a source counts at most: 2 ms, in which it answers no other request.
+    /// Maximum items of a kind that a source counts. That takes 2 ms, during which it answers no other request.
     pub const MAX_COUNTED: i64 = 20_000;
 }
 
-/// An item as it is now.
+/// The current form of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttentionItem {
     /// Selects the rule for listing it.
     pub kind: Kind,
-    /// With source and kind, the item's key.
+    /// The item's key, together with source and kind.
     pub subject: String,
     /// False if it ended.
     pub is_open: bool,
-    /// In milliseconds.
+    /// The time when it opened, in milliseconds.
     pub since_ms: i64,
     /// A code.
     pub reason: String,
-    /// In USD, a decimal number: what the conversion pays, or would pay.
+    /// The amount that the conversion pays or would pay, as a decimal number in USD.
     pub payout: Option<String>,
 }
 
 /// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclinedItems {
-    /// The open items of the batch, by their place in it, for which there is no room.
+    /// The open items of the batch that were declined because there is no room, by their index in it.
     pub declined: Vec<u32>,
-    /// Whether the receiver lacks a batch that was confirmed, or has one that the source does not know of, so that one of the
-    /// two was lost or restored. It says so until a batch resets.
+    /// True if the receiver lacks a confirmed batch, or has one that the source does not know: one of the two was lost
+    /// or restored. It stays true until a batch resets.
     pub is_incomplete: bool,
 }
 
-/// The size of an object that is filling up. It is repeated while the object is large, and forgotten after two days without.
+/// The size of an object that is nearly full. Repeated while the object is large, and forgotten after two days without.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectSize {
     /// The object's name.
@@ -147,30 +147,30 @@ pub struct ObjectSize {
     pub bytes: i64,
 }
 
-/// An object was put back to an earlier copy, and noticed it.
+/// Reports that an object has noticed that it was put back to an earlier copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// The object's name.
     pub source: String,
-    /// Whose object it is; `None` if it is not one publisher's.
+    /// The publisher that owns the object; `None` if it belongs to none.
     pub publisher: Option<PublisherId>,
     /// When it noticed, in milliseconds.
     pub at_ms: i64,
-    /// Each is an item.
+    /// The doubts, each of which becomes an item.
     pub doubts: Vec<Doubt>,
 }
 
-/// What is in doubt after an object was put back.
+/// A part of the data that is in doubt after an object was put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
-    /// With the object's name, the item's key.
+    /// The item's key, together with the object's name.
     pub subject: String,
     /// A code that says what to do.
     pub reason: String,
 }
 
 impl Doubt {
-    /// A doubt about one thing.
+    /// Creates a doubt about one subject.
     pub fn new(subject: impl Into<String>, reason: &str) -> Self {
         Self {
             subject: subject.into(),
@@ -179,23 +179,23 @@ impl Doubt {
     }
 }
 
-/// Ends an item that a person ends; 404 if it is not open, or is of another kind.
+/// Ends an item of a kind that only a person can end; 404 if it is not open, or of another kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndItem {
     /// The item's place in the list.
     pub place: ItemPlace,
 }
 
-/// Reads a page of the open items, the oldest first. Each condition narrows the list.
+/// Reads a page of the open items, oldest first. Each condition narrows the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListAttention {
-    /// All kinds if `None`.
+    /// The kind of the items; all kinds if `None`.
     pub kind: Option<Kind>,
-    /// All apps, and objects without one, if `None`.
+    /// The app of the items; all apps, and objects without one, if `None`.
     pub app: Option<AppId>,
-    /// Items on the page.
+    /// Maximum items on the page.
     pub limit: u32,
-    /// Only items behind this place; `None` for the first page.
+    /// Only items after this place; `None` for the first page.
     pub after: Option<ItemPlace>,
 }
 
@@ -226,7 +226,7 @@ impl ItemPlace {
     }
 }
 
-/// The highest number that a JavaScript number, and so a statement's parameter, holds exactly.
+/// The highest number that a JavaScript number, and so a statement's parameter, represents exactly.
 const MAX_NUMBER: i64 = (1 << 53) - 1;
 
 #[cfg(test)]

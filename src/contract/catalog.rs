@@ -1,5 +1,5 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and
-//! imports are large, so they are sent as bytes and have paths of their own.
+//! imports are large, so they are sent as bytes on their own paths.
 
 mod lookups;
 mod own_apps;
@@ -32,15 +32,15 @@ use domain::{
 /// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");
 
-/// The answer to an outbox for a revision of terms that the catalog lost, because it was restored from a backup. Nothing else
-/// is paid in their place.
+/// The answer to an outbox for a revision of terms that the catalog lost, because it was restored from a backup. No
+/// other revision is paid instead.
 pub const LOST_TERMS: ApiError = ApiError::new(
     503,
     "terms_lost",
     "the catalog has lost this revision of the terms",
 );
 
-/// The most resources on a page of a list.
+/// Maximum resources on a page of a list.
 pub const MAX_PAGE: u32 = 1_000;
 
 /// The versions that a refresh published.
@@ -50,7 +50,7 @@ pub struct Refreshed {
     pub tracking: u64,
     /// The version of the listing.
     pub listing: u64,
-    /// Whether more is to be published than one invocation may. Then the refresh is to be repeated.
+    /// True if there is more to publish than one invocation may. The refresh must then be repeated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
 }
@@ -95,28 +95,28 @@ operations! {
     }
 }
 
-/// Creates a resource or replaces it as a whole. `body` is the operator's JSON. 412 `precondition_failed` if it would change
-/// what the condition excludes.
+/// Creates a resource or replaces it completely. `body` is the operator's JSON. 412 `precondition_failed` if the
+/// condition does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     /// The kind of resource.
     pub resource: Resource,
-    /// Checked by the catalog; see [`Resource::is_id`].
+    /// The id, which the catalog checks; see [`Resource::is_id`].
     pub id: String,
     /// The operator's JSON, without the id.
     pub body: String,
-    /// Replaces whatever is stored if `None`.
+    /// If `None`, any stored version is replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<PutCondition>,
 }
 
-/// What a PUT replaces, so that two people who change one resource do not undo each other's changes.
+/// The version that a PUT may replace, so that two people do not undo each other's changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PutCondition {
-    /// Nothing.
+    /// No version: the resource must not exist.
     New,
-    /// The answer to a `Get` with this [tag](domain::model::document::tag).
+    /// The version in the answer to a `Get`, by its [tag](domain::model::document::tag).
     Read(String),
 }
 
@@ -125,12 +125,12 @@ pub enum PutCondition {
 pub struct Get {
     /// The kind of resource.
     pub resource: Resource,
-    /// An invalid id is one that does not exist.
+    /// The id. An invalid id is treated as unknown.
     pub id: String,
 }
 
 impl Get {
-    /// A read of a resource that does not exist, to find out whether the catalog answers.
+    /// Reads a resource that does not exist, to check whether the catalog answers.
     pub fn probe() -> Self {
         Self {
             resource: Resource::Publisher,
@@ -144,14 +144,14 @@ impl Get {
 pub struct List {
     /// The kind of resource.
     pub resource: Resource,
-    /// Resources at most, up to [`MAX_PAGE`].
+    /// Maximum resources, up to [`MAX_PAGE`].
     pub limit: u32,
     /// The id of the last resource before the page; `None` for the first page.
     pub cursor: Option<String>,
-    /// Of apps, the publisher whose they are; of offers, the advertiser.
+    /// For apps, the publisher that owns them; for offers, the advertiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whether the order is by name, and by id among equal ones.
+    /// True for the order by name, and by id if names are equal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_name: bool,
     /// Narrows the list further.
@@ -160,7 +160,7 @@ pub struct List {
 }
 
 impl List {
-    /// A page of all resources of a kind.
+    /// The page of all resources of a kind.
     pub fn of(resource: Resource, limit: u32, cursor: Option<String>) -> Self {
         Self {
             resource,
@@ -173,19 +173,19 @@ impl List {
     }
 }
 
-/// The conditions of a list. A page that has any may be short, and empty though it is not the last.
+/// The conditions of a list. With any condition a page may be short, or even empty before the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListFilter {
-    /// Stands in the id or the name; of an offer also in `s_id` or in the id of a goal. Small letters and capitals are alike.
+    /// A part of the id or the name; for an offer also of `s_id` or of a goal's id. Letter case is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of publishers, whether they are approved.
+    /// For publishers, whether they are approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
-    /// Of offers, their `off_type`.
+    /// For offers, their `off_type`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off_type: Option<OfferType>,
-    /// Of offers, their state now.
+    /// For offers, their current state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer_state: Option<OfferState>,
 }
@@ -211,15 +211,15 @@ pub struct GetPubKey {
     pub publisher_id: String,
 }
 
-/// Asks the operator for a new Pub-Key. A publisher has one open request, which the next key closes: a further one
-/// changes nothing, and is answered 200 with the open one instead of 201.
+/// Requests a new Pub-Key from the operator. A publisher has at most one open request, which the next key closes. A
+/// further request changes nothing and is answered 200 with the open one instead of 201.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPubKey {
     /// The publisher that asks.
     pub publisher_id: String,
     /// The name of the member who asks.
     pub by: String,
-    /// Checked by the dashboard's interface.
+    /// The reason, checked by the dashboard's interface.
     pub reason: String,
 }
 
@@ -241,7 +241,7 @@ pub struct IssueToken {
     pub advertiser_id: String,
 }
 
-/// Revokes a token; it stops working once the edges have the next snapshot.
+/// Revokes a token; it stops working once the edge has the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeToken {
     /// The token's advertiser.
@@ -250,8 +250,8 @@ pub struct RevokeToken {
     pub token_id: String,
 }
 
-/// Reads the names of a publisher's next [`APP_NAMES_PAGE`] apps after one, by app id. A ledger also uses it to check that
-/// the publisher exists.
+/// Reads the names of a publisher's next [`APP_NAMES_PAGE`] apps after one, by app id. A ledger also uses it to check
+/// that the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
     /// The apps' publisher.
@@ -261,7 +261,7 @@ pub struct AppNames {
     pub after: Option<String>,
 }
 
-/// Names in one answer to [`AppNames`], of at most 200 characters each: it is one value of SQLite, which has at most 2 MB.
+/// Names in one answer to [`AppNames`], at most 200 characters each: the answer is one SQLite value of at most 2 MB.
 pub const APP_NAMES_PAGE: usize = 2_000;
 
 /// Reads a revision of an offer's terms. The reply's body is [`KnownOffer`].
@@ -271,13 +271,13 @@ pub struct GetOfferTerms {
     pub offer_id: OfferId,
     /// The revision that the click names.
     pub revision: i64,
-    /// The outbox that asks, by its app and its number. From then on each change of the offer's cap is pushed to it.
+    /// The outbox that asks, by app and number. From then on it is sent each change of the offer's cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<(AppId, u8)>,
 }
 
-/// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. From then on the catalog sends each change of
-/// the app's callback settings to the outbox with this number.
+/// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. From then on the outbox with this number is
+/// sent each change of the app's callback settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppTerms {
     /// The app that was clicked in.
@@ -288,7 +288,7 @@ pub struct GetAppTerms {
     pub revision: i64,
 }
 
-/// Reads what the operator's calls to an app's outboxes need. The reply's body is [`AppSettings`].
+/// Reads the settings that the operator's calls to an app's outboxes need. The reply's body is [`AppSettings`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppSettings {
     /// The outboxes' app.
@@ -299,8 +299,8 @@ pub struct GetAppSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
 
-/// The kinds of resources of the operator's API, in the order in which an import applies them: a resource follows those
-/// that it refers to.
+/// The kinds of resources of the operator's API, in the order in which an import applies them: a resource comes after
+/// those that it refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
@@ -318,7 +318,7 @@ impl Resource {
     /// All kinds, in the order of an import.
     pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
 
-    /// The name in paths, and of the list in an answer.
+    /// The name in paths, and of the list in answers.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Publisher => "publishers",
@@ -333,7 +333,7 @@ impl Resource {
         self.plural().trim_end_matches('s')
     }
 
-    /// True if the text may be the id of such a resource.
+    /// True if the text is a valid id of this kind of resource.
     pub fn is_id(self, id: &str) -> bool {
         match self {
             Self::App => AppId::parse(id).is_some(),
@@ -345,53 +345,53 @@ impl Resource {
 /// The answer to [`GetOfferTerms`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownOffer {
-    /// The terms of the revision that was asked for.
+    /// The terms of the requested revision.
     pub terms: OfferTerms,
-    /// The offer's values now, with the newest revision.
+    /// The offer's current values, with the newest revision.
     pub current: CurrentOffer,
 }
 
 /// The answer to [`GetAppTerms`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownApp {
-    /// The terms of the revision that was asked for.
+    /// The terms of the requested revision.
     pub terms: AppTerms,
-    /// The app's values now, with the newest revision.
+    /// The app's current values, with the newest revision.
     pub current: CurrentApp,
-    /// The callback settings now.
+    /// The current callback settings.
     pub callback: CallbackSettings,
 }
 
 /// The answer to [`GetAppSettings`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppSettings {
-    /// How many outboxes it has.
+    /// The number of its outboxes.
     pub outbox_shards: u8,
     /// The app's publisher.
     pub publisher_id: PublisherId,
-    /// The currency's name and its rate now.
+    /// The currency's name and its current rate.
     pub currency: CurrencyRate,
-    /// The callback settings now.
+    /// The current callback settings.
     pub callback: CallbackSettings,
 }
 
-/// An app's callback as its outbox stores it. The default is that of an app that never had one.
+/// An app's callback as its outbox stores it. The default is for an app that never had one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackSettings {
     /// The catalog's revision of the settings. A higher revision replaces a lower one.
     pub revision: i64,
     /// The callback's JSON, encrypted with `STORE_KEYS` for [`callback_purpose`]; `None` while the app has no callback.
     pub sealed: Option<Bytes>,
-    /// Whether the publisher is not approved: then rewards are held, and callbacks wait.
+    /// True if the publisher is not approved: rewards are held, and callbacks wait.
     #[serde(default)]
     pub is_suspended: bool,
-    /// Whether the publisher is closed: then it is suspended, but what waits is sent, and everybody is erased.
+    /// True if the publisher is closed: it is also suspended, but waiting callbacks are sent, and all users are erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_closed: bool,
 }
 
 impl CallbackSettings {
-    /// The publisher's state as tables have it: 0 approved, 1 suspended, 2 closed.
+    /// The publisher's state as stored in tables: 0 approved, 1 suspended, 2 closed.
     pub fn suspension(&self) -> i64 {
         i64::from(self.is_suspended) + i64::from(self.is_closed)
     }

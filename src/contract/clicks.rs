@@ -10,7 +10,7 @@ use crate::{
 /// The namespace's binding.
 pub const BINDING: &str = "CLICKS";
 
-/// Number of objects.
+/// The number of objects.
 pub const OBJECTS: u64 = 256;
 
 /// The name of the object that stores a click's record. With another name, its records would be lost.
@@ -34,14 +34,14 @@ operations! {
     }
 }
 
-/// Stores a click's record by its nonce until it expires. Idempotent: the first record of a nonce stays.
+/// Stores a click's record under its nonce until it expires. Idempotent: the first record of a nonce stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     /// Identifies the click.
     pub nonce: Bytes,
     /// The sealed click, too long for its click id.
     pub record: Bytes,
-    /// When it may be deleted, in milliseconds.
+    /// The time from which it may be deleted, in milliseconds.
     pub expires_at_ms: i64,
 }
 

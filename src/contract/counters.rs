@@ -1,5 +1,5 @@
-//! The counters: 64 objects, chosen by a hash of the offer's id. The first eight add up clicks, too. Each operation is
-//! idempotent, by the rule in its text.
+//! The counters: 64 objects, chosen by a hash of the offer's id. The first eight also add up clicks. Each operation is
+//! idempotent by the rule in its comment.
 
 use std::rc::Rc;
 
@@ -19,27 +19,27 @@ use domain::{
 /// The namespace's binding.
 pub const BINDING: &str = "COUNTERS";
 
-/// Number of objects.
+/// The number of objects.
 const OBJECTS: u64 = 64;
-/// Number of objects that add up clicks. They are few because an isolate calls each of them once a second, and a call
-/// costs more than all of the sums in it.
+/// The number of objects that add up clicks. They are few because an isolate calls each of them once a second, and a
+/// call costs more than all the sums in it.
 const CLICK_OBJECTS: u64 = 8;
 
-/// Offers in one answer to [`Stats`]. Reading them takes about 50 ms if each has 30 days of 10 apps, and the object answers
-/// nobody else meanwhile. With 1.2 KB each the answer stays below the 2 MB of a value of SQLite.
+/// Maximum offers in one answer to [`Stats`]. If each has 30 days of 10 apps, reading them takes about 50 ms, during
+/// which the object answers nobody else. At 1.2 KB each the answer stays below the 2 MB of a SQLite value.
 pub const STATS_PAGE: usize = 1_000;
 
-/// Apps of one offer in an answer to [`Stats`], at most 30 bytes each.
+/// Maximum apps of one offer in an answer to [`Stats`], at up to 30 bytes each.
 pub const STATS_APPS: usize = 40;
 
-/// The name of the object that keeps an offer's caps and adds up its conversions. With another number or name, the
-/// object's counts would be lost.
+/// The name of the object that keeps an offer's caps and adds up its conversions. With another number or name, its
+/// counts would be lost.
 pub fn object_name(offer: &OfferId) -> String {
     name(shard(offer.as_str().as_bytes(), OBJECTS))
 }
 
 /// The number of the object that adds up an offer's clicks. Another number loses no count, since an offer's figures are
-/// those of all objects together.
+/// summed over all objects.
 pub fn click_object(offer: &str) -> u64 {
     shard(offer.as_bytes(), CLICK_OBJECTS)
 }
@@ -75,17 +75,16 @@ operations! {
         TakenOfDay(TakenOfDay),
         Applied(Applied),
         Mark(Mark),
-        /// A list of [`OfferStats`], written by the database.
+        /// A list of [`OfferStats`] that the database has serialized.
         Stats(Box<RawValue>),
         DaySums(DaySums),
         Done {},
     }
 }
 
-/// An offer's conversion cap as an outbox has it from now on, and what it paid on a day without taking it from a cap: that
-/// counts as taken.
+/// Sets an offer's conversion cap as an outbox knows it, and counts the outbox's payments of a day outside the cap.
 ///
-/// Idempotent: the highest revision applies, and of a source the highest count of a day, which only rises.
+/// Idempotent: the highest revision applies, and for each source the highest count of a day, which never decreases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetCap {
     /// The offer that has the cap.
@@ -98,7 +97,7 @@ pub struct SetCap {
     pub day: UtcDay,
     /// The outbox's object name.
     pub source: String,
-    /// Its payments of that day which were not taken.
+    /// The number of its payments of that day that were not taken from a cap.
     pub uncapped: u32,
 }
 
@@ -110,9 +109,9 @@ pub struct SetCap {
 pub struct Flush {
     /// The isolate's random name.
     pub isolate: String,
-    /// Rises with each batch of the isolate to this object.
+    /// Increases with each batch of the isolate to this object.
     pub sequence: u64,
-    /// Shared with the edge, which keeps it until it was applied.
+    /// Shared with the edge, which keeps it until it is applied.
     pub sums: Rc<Vec<ClickSum>>,
 }
 
@@ -127,11 +126,11 @@ pub struct AddConversions {
     pub after: i64,
     /// See [`AddOffers`](crate::ledger::AddOffers).
     pub number: i64,
-    /// Of offers that this object keeps.
+    /// Sums of offers whose caps this object keeps.
     pub sums: Vec<ConversionSum>,
 }
 
-/// Reads the sums of the 30 days that end with `today`, and today's use of the caps, of the next [`STATS_PAGE`] offers
+/// Reads the sums of the 30 days that end with `today`, and today's use of caps, for the next [`STATS_PAGE`] offers
 /// after one, in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
@@ -142,7 +141,7 @@ pub struct Stats {
     pub after: Option<OfferId>,
 }
 
-/// Reads how much of an offer's caps of a day is taken.
+/// Reads how much of an offer's caps was taken on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTaken {
     /// The offer whose cap is read.
@@ -151,20 +150,20 @@ pub struct ReadTaken {
     pub day: UtcDay,
 }
 
-/// One step through the clicks of a publisher on a UTC day.
+/// Reads one part of a publisher's clicks on a UTC day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SumDay {
     /// The publisher of the clicks' apps.
     pub publisher: PublisherId,
     /// The day of the clicks.
     pub day: UtcDay,
-    /// The number in the log after which to go on; 0 at first.
+    /// The number in the log after which this part begins; 0 for the first.
     pub after: i64,
-    /// The last number that counts.
+    /// The last number that is included.
     pub through: i64,
 }
 
-/// Says that a ledger has a day's clicks as this object reported them.
+/// Confirms that a ledger has restated a day with the clicks that this object reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restated {
     /// The publisher of the ledger.
@@ -178,7 +177,7 @@ pub struct Restated {
 pub struct TakenOfDay {
     /// Conversions that were taken from the day's cap.
     pub conversions: u32,
-    /// Clicks that this object has counted, if it is the one that adds up the offer's.
+    /// The number of clicks counted by this object, if it adds up the offer's clicks.
     #[serde(default)]
     pub clicks: i64,
 }
@@ -200,10 +199,10 @@ impl CapKind {
     }
 }
 
-/// Takes one from an offer's daily cap for a key. It is never given back.
+/// Takes one from an offer's daily cap for a key. It is never returned.
 ///
 /// Idempotent by kind, day and key: a repeat has the same day and gets the first answer. A refused take is not stored,
-/// so a further request with its key is decided again.
+/// so a later request with its key is decided again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
     /// The cap to take from.
@@ -212,13 +211,13 @@ pub struct Take {
     pub key: String,
     /// The offer that has the cap.
     pub offer: OfferId,
-    /// The day of the cap: the day of the click or of the conversion's receipt, which may be over.
+    /// The day of the cap: the day of the click or of the conversion's receipt. It may be over.
     pub day: UtcDay,
     /// The daily cap known to the caller.
     pub limit: u32,
     /// The catalog's revision of `limit`.
     pub revision: i64,
-    /// Counts it even if the cap is spent, because the operator has approved the conversion.
+    /// Counts it even if the cap is used up, because the operator has approved the conversion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_force: bool,
     /// The outbox of a conversion.
@@ -226,12 +225,12 @@ pub struct Take {
     pub asker: Option<Asker>,
 }
 
-/// An outbox that takes from a cap. What it knows shows that the counters were put back.
+/// An outbox that takes from a cap. Its knowledge reveals whether the counters were put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// The outbox's object name.
     pub source: String,
-    /// The number of its last batch that the counters have applied, as far as it knows.
+    /// The number of its last batch that it knows the counters have applied.
     pub known: i64,
 }
 
@@ -253,34 +252,34 @@ pub struct ConversionSum {
 /// The answer to [`Take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// False if the cap is spent or its day is closed.
+    /// False if the cap is used up or its day is closed.
     pub taken: bool,
     /// The remainder of the applicable cap after this take.
     pub left: u32,
 }
 
-/// An offer's figures in one object, to be added up over all objects. In JSON an array in this order to save space, since
-/// the catalog asks for those of all offers every 5 minutes.
+/// An offer's figures in one object, to be summed over all objects. In JSON it is an array in this order to save space,
+/// since the catalog requests those of all offers every 5 minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferStats {
     /// The offer of the figures.
     pub offer: OfferId,
-    /// In 30 days.
+    /// Clicks in 30 days.
     pub clicks: u64,
-    /// In 30 days, minus the reversals in them; at least 0.
+    /// Conversions in 30 days, minus the reversals in these days; at least 0.
     pub conversions: u64,
-    /// In 30 days in micro-USD, minus the reversals in them; at least 0.
+    /// The payout of 30 days in micro-USD, minus the reversals in these days; at least 0.
     pub payout_micro_usd: i64,
-    /// Taken of today's click cap.
+    /// Clicks taken from today's cap.
     pub clicks_taken: u32,
-    /// Taken of today's conversion cap.
+    /// Conversions taken from today's cap.
     pub conversions_taken: u32,
-    /// Of these 30 days, the [`STATS_APPS`] apps with the most conversions, then with the most clicks. The sums have all apps.
+    /// The [`STATS_APPS`] apps with the most conversions, then clicks, in these 30 days. The sums include all apps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apps: Vec<AppStats>,
 }
 
-/// An app's number, its clicks and its conversions; at least 0.
+/// An app's number, its clicks and its conversions, each at least 0.
 pub type AppStats = (u32, u64, u64);
 
 #[cfg(test)]
@@ -296,7 +295,7 @@ mod tests {
             r#"{"applied":false}"#
         );
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
-        // The second is as an older object sends it.
+        // The second is in the form of an older object.
         let stats = r#"[["o-1",9,1,250000,3,0,[[10000001,4,0],[7,5,1]]],["o-1",9,1,250000,3,0]]"#;
         let stats = RawValue::from_string(stats.into()).unwrap();
         let json = serde_json::to_string(&Reply::Stats(stats)).unwrap();

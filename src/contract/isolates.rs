@@ -1,22 +1,22 @@
-//! Figures that an isolate of either Worker counts and no object knows: requests that it shed, postbacks that it could not
-//! take, clicks that it could not count, failed health checks, the age of its snapshot, panics, and its memory. Each isolate
-//! tells the operator's [`attention`](crate::attention), so that one call reads the figures of all.
+//! Figures of an isolate of either Worker that no object knows: requests that it shed, postbacks that it could not
+//! accept, clicks that it could not count, failed health checks, the age of its snapshot, panics, and its memory. Each
+//! isolate reports to the operator's [`attention`](crate::attention), so that one call reads the figures of all.
 
 use serde::{Deserialize, Serialize};
 
 use domain::model::MINUTE_MS;
 
-/// An isolate tells its figures at most this often, in milliseconds.
+/// Minimum time between two reports of an isolate, in milliseconds.
 const EVERY_MS: i64 = MINUTE_MS;
 
-/// The figures of an isolate. Each is absolute, so a message may come twice.
+/// The figures of an isolate. All values are absolute, so a message may arrive twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IsolateMetrics {
     /// The isolate's random name.
     pub isolate: String,
-    /// When the figures were read, in milliseconds.
+    /// The time when the figures were read, in milliseconds.
     pub at_ms: i64,
-    /// Those above 0.
+    /// The figures above 0.
     pub figures: Vec<Figure>,
 }
 
@@ -25,9 +25,9 @@ pub struct IsolateMetrics {
 pub struct Figure {
     /// A constant of this type, such as [`Figure::SHED`].
     pub figure: String,
-    /// The concurrency limit of shed requests, the outcome of postbacks, the reason of failed checks; empty for other figures.
+    /// The concurrency limit of shed requests, the outcome of postbacks, or the reason of failed checks; else empty.
     pub kind: String,
-    /// The count, or the age or the size that the name says.
+    /// The count, the age or the size.
     pub number: i64,
 }
 
@@ -40,7 +40,7 @@ impl Figure {
     pub const UNHEALTHY: &str = "unhealthy";
     /// Clicks that were redirected and are in no report.
     pub const CLICKS_UNCOUNTED: &str = "clicks_uncounted";
-    /// Panics: each is a bug, and cost one request or task.
+    /// Panics. Each is a bug that has cost one request or task.
     pub const PANICS: &str = "panics";
     /// The age of the tracking snapshot in seconds, once it is old.
     pub const SNAPSHOT_AGE_S: &str = "snapshot_age_s";
@@ -48,23 +48,23 @@ impl Figure {
     pub const MEMORY_BYTES: &str = "memory_bytes";
 }
 
-/// The figures that an isolate has told, and when.
+/// The figures that an isolate has reported, and when.
 #[derive(Clone, Debug, Default)]
 pub struct SentMetrics {
-    /// When it began to tell last.
+    /// The start of the last report, in milliseconds.
     pub at_ms: i64,
-    /// The figures that arrived last.
+    /// The figures of the last report that arrived.
     pub figures: Vec<Figure>,
 }
 
 impl SentMetrics {
-    /// Whether there is something new to tell, and it is time.
+    /// True if there are new figures and the minimum time has passed.
     pub fn is_due(&self, now_ms: i64, figures: &[Figure]) -> bool {
         figures != self.figures && now_ms.saturating_sub(self.at_ms) >= EVERY_MS
     }
 }
 
-/// Reads what the isolates told, and the rewards of the last compared day, for the operator.
+/// Reads the isolates' figures, and the rewards of the last compared day, for the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadIsolateMetrics {}
 

@@ -1,5 +1,5 @@
-//! The KV namespace: the keys of its values, and the pointer, the only key that changes. The pointer's value has the
-//! manifest of the tracking snapshot itself, so that a cold isolate needs no further read for it, and lists the last three
+//! The KV namespace: the keys of its values, and the pointer, the only key that changes. The pointer's value includes
+//! the manifest of the tracking snapshot, so that a cold isolate needs no second read for it, and lists the last three
 //! versions of the listing, newest first. KV takes about a minute to converge and caches misses, so an isolate that
 //! cannot read the newest listing falls back to an older one.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The namespace's binding.
 pub const BINDING: &str = "SNAPSHOTS";
-/// Number of versions of the listing in the pointer.
+/// The number of the listing's versions in the pointer.
 pub const LISTED_VERSIONS: usize = 3;
 /// The pointer's own key.
 pub const KEY: &str = "snapshots";
@@ -73,7 +73,7 @@ impl SnapshotKind {
     }
 }
 
-// Keys do not contain `/`, which a store on local disk would take for a folder.
+// Keys do not contain `/`, since a store on a local disk would read it as a folder.
 
 /// The key of a version of the listing.
 pub fn listing_key(version: u64) -> String {

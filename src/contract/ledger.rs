@@ -1,4 +1,4 @@
-//! The ledgers: one object for each publisher. Facts and reports are streams and have paths of their own.
+//! The ledgers: one object for each publisher. Facts and reports are streams with their own paths.
 
 mod days;
 
@@ -26,7 +26,7 @@ pub fn object_name(publisher: &PublisherId) -> String {
     format!("ledger-{publisher}")
 }
 
-/// The publisher of the ledger with an object's name.
+/// The publisher of the ledger with this object name.
 pub fn publisher_of(name: &str) -> Option<PublisherId> {
     PublisherId::parse(name.strip_prefix("ledger-")?)
 }
@@ -50,8 +50,7 @@ pub const BENCH: &str = "bench";
 #[cfg(feature = "bench")]
 pub const BENCH_TIMES: &str = "x-times";
 
-/// The address of a publisher's ledger. The path contains the publisher, since an object that its alarm started does
-/// not know its name.
+/// The address of a publisher's ledger. The path contains the publisher: an object started by its alarm has no name.
 pub fn address(publisher: &PublisherId, purpose: &str) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -73,12 +72,12 @@ pub struct Upload {
     pub target: Target,
     /// The format of the facts, once unzipped.
     pub format: Format,
-    /// A field and not the header `Content-Encoding`, which the runtime might decode.
+    /// True for gzip. It is a field, since the runtime might decode a body with the header `Content-Encoding`.
     pub gzip: bool,
-    /// The name of the operator's member who loads; none with the operator's token.
+    /// The name of the operator's member who loads the facts; `None` with the operator's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Tells what would change, and changes nothing.
+    /// True to report the changes without making them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_dry_run: bool,
 }
@@ -131,37 +130,37 @@ operations! {
     }
 }
 
-/// A batch of another object's sums, for the `offers` layer: those of its log after one number, up to another.
+/// Adds a batch of another object's sums to the `offers` layer: those after one number of its log, up to another.
 ///
-/// Idempotent: it is applied only if it begins where the last applied batch of its source ended.
+/// Idempotent: applied only if it begins where the last applied batch of its source ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
     /// The sending object's name.
     pub source: String,
-    /// The number of the source's last batch that the source knows to be applied; 0 for none.
+    /// The number of the last batch that the source knows was applied; 0 for none.
     pub after: i64,
     /// The last number in the batch, which becomes the ledger's mark of the source.
     pub number: i64,
-    /// Of this publisher's apps.
+    /// Sums of this publisher's apps.
     pub sums: Vec<OfferSum>,
 }
 
-/// `POST …/report_keys`. `body` is the operator's JSON. Each call issues another key.
+/// `POST …/report_keys`. `body` is the operator's JSON. Each call issues a new key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateKey {
     /// The new key's label, as JSON.
     pub body: String,
-    /// None for the operator.
+    /// The member; `None` for the operator.
     #[serde(default)]
     pub by: Option<KeyCreator>,
 }
 
-/// The member who creates a key, with the name of that time.
+/// The member who creates a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCreator {
     /// The member who creates it.
     pub member: MemberId,
-    /// The member's name then. It stays with the key.
+    /// The member's name at that time. It stays with the key.
     pub name: String,
 }
 
@@ -186,18 +185,18 @@ pub struct SuspendKeys {
     pub revision: i64,
 }
 
-/// Which key has this hash: its `key_id` and `label`, null if it was revoked. The secret itself goes to no object.
+/// Finds the key with this hash: its `key_id` and `label`, or null if it was revoked. The secret goes to no object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindKey {
-    /// The key's hash, made by the caller.
+    /// The key's hash, computed by the caller.
     pub hash: Bytes,
 }
 
-/// A request with a key, which counts towards the key's rate. 401 if there is none with this hash, 403 if it has another
+/// Uses a key for a request, which counts towards its rate. 401 if the hash is unknown, 403 if the key has another
 /// scope, 429 if it comes too soon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseKey {
-    /// The key's hash, made by the caller.
+    /// The key's hash, computed by the caller.
     pub hash: Bytes,
     /// The scope that the request needs.
     pub scope: Scope,
@@ -221,7 +220,7 @@ pub struct ListDays {
     pub before: Option<String>,
 }
 
-/// Reads the number of the last batch that was applied of a source's log.
+/// Reads the number of the last applied batch of a source's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadMark {
     /// The source's name.
@@ -231,7 +230,7 @@ pub struct ReadMark {
     pub known: i64,
 }
 
-/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and the batches that it comes from.
+/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and its sources' batches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOffers {
     /// An app of the publisher.
@@ -247,38 +246,38 @@ pub struct ReadOffers {
 pub struct CountedDay {
     /// The offers with clicks or revenue on that day.
     pub offers: Vec<OfferRevenue>,
-    /// The sources, in the order of the question.
+    /// The sources, in the order of the request.
     pub sources: Vec<SourceDay>,
 }
 
 /// A source's sums in a ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDay {
-    /// The number of the last batch that was applied; 0 for none.
+    /// The number of the last applied batch; 0 for none.
     pub mark: i64,
     /// The day's revenue in the applied batches, in micro-USD.
     pub revenue_micro_usd: i64,
 }
 
-/// Reads the instant up to which facts were loaded, and when the first click and the first report came.
+/// Reads the time up to which facts were loaded, and the times of the first click and the first report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFreshness {}
 
 /// The answer to [`ReadFreshness`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// In milliseconds; none before the first.
+    /// The time in milliseconds; `None` before the first load.
     pub loaded_through_ms: Option<i64>,
-    /// When the first click was counted, in milliseconds; `None` before.
+    /// The time of the first counted click, in milliseconds; `None` before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_click_ms: Option<i64>,
-    /// When a report key made the first report, in milliseconds; `None` before.
+    /// The time of the first report by a report key, in milliseconds; `None` before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_report_ms: Option<i64>,
 }
 
-/// Reads values of a dimension that facts have in a range of days, those with the most impressions first. `date_range` is
-/// the JSON of a report query's.
+/// Suggests values of a dimension in the facts of a range of days, those with the most impressions first. `date_range`
+/// is JSON as in a report query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggest {
     /// The name of a dimension, as in a report query.
@@ -307,42 +306,42 @@ pub struct OpenExport {
     pub session: Bytes,
 }
 
-/// An export as it was made. `query` is the JSON of a report query.
+/// An export. `query` is the JSON of a report query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {
     /// The report query, without pagination.
     pub query: String,
-    /// The format that the page chose.
+    /// The format chosen by the page.
     pub format: ExportFormat,
-    /// The rows of the result when it was made.
+    /// The number of rows of the result at its creation.
     pub rows: u64,
 }
 
-/// A request for the next piece of an opened export.
+/// Requests the next piece of an opened export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportPiece {
-    /// The opened export, which holds a slot while it is read.
+    /// The opened export, which occupies a slot while it is read.
     pub export_id: String,
     /// The query of the [`Export`].
     pub query: String,
     /// The format of the [`Export`].
     pub format: ExportFormat,
-    /// The rows of the pieces before.
+    /// The number of rows in earlier pieces.
     pub rows_before: u64,
-    /// The version of the facts that the pieces before were made of; none for the first.
+    /// The version of the facts in earlier pieces; `None` for the first piece.
     pub version: Option<FactsVersion>,
 }
 
-/// What a piece leaves to be read. The object sends it in a header, and the piece as the body.
+/// The state of an export after a piece. The object sends it in a header, and the piece as the body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportProgress {
-    /// The version of the facts that this piece was made of.
+    /// The version of the facts in this piece.
     pub version: FactsVersion,
-    /// The rows of the whole result.
+    /// The number of rows of the whole result.
     pub rows: u64,
-    /// The rows up to the end of this piece.
+    /// The number of rows up to the end of this piece.
     pub rows_read: u64,
-    /// The bytes of all pieces, in the answer to the first.
+    /// The total bytes of all pieces, in the answer to the first.
     pub length: Option<u64>,
 }
 
@@ -366,19 +365,19 @@ pub struct FactsVersion {
 }
 
 impl FactsVersion {
-    /// True if both versions give identical reports for the export's days. Changes of other days do not count, and
-    /// neither does a merge, which replaces segments and is no change.
+    /// True if both versions give identical reports for the export's days. Ignores changes of other days, and merges,
+    /// which replace segments without changing facts.
     pub fn has_facts_of(self, other: Self) -> bool {
         self.changes == other.changes || self.segments == other.segments
     }
 }
 
-/// The revenue of one offer on the day that was asked for.
+/// The revenue of one offer on the requested day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferRevenue {
     /// An offer with clicks or revenue on that day.
     pub offer: OfferId,
-    /// In micro-USD, less reversals.
+    /// In micro-USD, minus reversals.
     pub revenue_micro_usd: i64,
 }
 

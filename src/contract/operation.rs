@@ -17,10 +17,10 @@ pub trait Command: Serialize + DeserializeOwned {
     /// Returns the rule of the operation for repeats.
     fn repeat(&self) -> Repeat;
 
-    /// Its JSON as a caller sends it, which knows the one operation alone: code for all would make each caller larger.
+    /// Serializes the command as a caller sends it. The caller's code covers only one operation, which keeps it small.
     ///
     /// # Errors
-    /// It is not JSON.
+    /// The command cannot be written as JSON.
     fn sent(&self) -> serde_json::Result<String>;
 }
 
@@ -39,7 +39,7 @@ pub trait Operation: Serialize + Into<Self::Command> {
 /// The JSON of an operation's command: `{"take": {…}}`.
 ///
 /// # Errors
-/// The operation is not JSON.
+/// The operation cannot be written as JSON.
 pub fn command_json<O: Operation>(operation: &O) -> serde_json::Result<String> {
     Ok(enclose(O::NAME, &serde_json::to_string(operation)?))
 }
@@ -130,19 +130,19 @@ macro_rules! operations {
     };
 }
 
-/// An object's address: its namespace's binding, its name, and a path for objects with more than commands.
+/// An object's address: its namespace's binding, its name, and a path for objects that take more than commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
     /// The binding of its Durable Object namespace.
     pub binding: &'static str,
     /// The name from which the runtime derives the object's id.
     pub name: String,
-    /// Begins with `/`.
+    /// The path, which begins with `/`.
     pub path: String,
 }
 
 impl ObjectAddress {
-    /// The address of an object that has commands only.
+    /// The address of an object that takes only commands.
     pub fn of(binding: &'static str, name: impl Into<String>) -> Self {
         Self {
             binding,
@@ -156,20 +156,20 @@ impl ObjectAddress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}
 
-/// The longest command that is sent in a header, in bytes of JSON. A header saves the receiver a turn of the event
-/// loop, which reading a body costs.
+/// Maximum bytes of a command's JSON that is sent in a header. A header saves the receiver the turn of the event loop
+/// that reading a body takes.
 const MAX_HEADER_COMMAND: usize = 4 << 10;
 
 /// The header of a short command. Cloudflare's request logs redact headers named "secret" but not URLs, and this
 /// command contains user ids.
 pub const COMMAND_HEADER: &str = "signpost-secret-command";
 
-/// The header's value for a short command; `None` for one that needs a body.
+/// Encodes a short command for the header; `None` if it needs a body.
 pub fn to_header(json: &str) -> Option<String> {
     (json.len() <= MAX_HEADER_COMMAND).then(|| URL_SAFE_NO_PAD.encode(json))
 }
 
-/// The JSON of a command in a header.
+/// Decodes a command from the header.
 pub fn from_header(value: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(value).ok()
 }
@@ -209,14 +209,14 @@ impl OperatorReply {
 /// The answer to a numbered batch of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
-    /// False for a repeat, which was counted before.
+    /// False for a repeat, which is not counted again.
     pub applied: bool,
 }
 
 /// The answer to a batch of a source's log: where the source's next batch must begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The number of the last batch that was applied; 0 for none. The batch itself was applied if it has this number.
+    /// The number of the last applied batch; 0 for none. The batch itself was applied if it has this number.
     pub mark: i64,
 }
 
@@ -309,7 +309,7 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// Stands for the code of an answer without one.
+/// Stands for the code of an answer that has none.
 const UNCODED: &str = "none";
 
 /// The code of an answer `{error, code}`.
@@ -321,7 +321,7 @@ pub fn code_in(body: &str) -> Option<String> {
     serde_json::from_str::<Coded>(body).ok().map(|coded| coded.code)
 }
 
-/// The number of a key's object, below `objects`. It must never change for a key, or the data stored under it is lost.
+/// The number of a key's object, below `objects`. It must never change, or the key's stored data is lost.
 pub fn shard(key: &[u8], objects: u64) -> u64 {
     xxh64(key, 0).checked_rem(objects).unwrap_or(0)
 }

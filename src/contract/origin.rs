@@ -1,21 +1,21 @@
-//! The origin Worker's paths that the edge knows. Where one address serves both Workers, the edge forwards requests for
-//! them by the service binding.
+//! The origin Worker's paths that the edge knows. If one address serves both Workers, the edge forwards requests for
+//! them over the service binding.
 
 /// The edge's service binding to the origin Worker.
 pub const BINDING: &str = "ORIGIN";
 /// The prefix of the operator's interface.
 pub const OPERATOR_PREFIX: &str = "/v1/operator/";
-/// `POST` rebuilds and publishes both snapshots. An edge that forwards it adopts them.
+/// `POST` rebuilds and publishes both snapshots. An edge that forwards it also loads them.
 pub const REFRESH: &str = "/v1/operator/refresh";
-/// The dashboard's page. Its views and assets have paths below it.
+/// The dashboard's page, with the paths of its views and assets below it.
 pub const DASHBOARD: &str = "/dashboard";
 /// The prefix of the dashboard's API.
 pub const DASHBOARD_PREFIX: &str = "/v1/dashboard/";
-/// The console's page, below which its views and assets are.
+/// The console's page, with the paths of its views and assets below it.
 pub const CONSOLE: &str = "/console";
-/// The prefix of the console's calls about its account. All others are the operator's.
+/// The prefix of the console's calls about its account. All its other calls are the operator's.
 pub const CONSOLE_PREFIX: &str = "/v1/console/";
-/// The prefix of calls about users with a publisher's key, on the host of the reports.
+/// The prefix of a publisher's calls about users, with a key, on the reports' host.
 pub const USERS_PREFIX: &str = "/v1/core/users/";
 /// The rewards feed of a publisher's key, on the same host.
 pub const REWARDS: &str = "/v1/core/rewards";
@@ -23,19 +23,19 @@ pub const REWARDS: &str = "/v1/core/rewards";
 pub const DAY_CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
 /// Sets up a test app with a publisher's key, on the same host.
 pub const TEST_APPS: &str = "/v1/core/test_apps";
-/// The page on which a click of a test app ends, on the host of clicks, and the prefix of what it needs.
+/// The page where a click of a test app ends, on the clicks' host, and the prefix of its assets.
 pub const TEST_PAGE: &str = "/v2/tracking/test";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
-/// The health route, which each Worker has.
+/// The health route, which both Workers have.
 pub const HEALTH: &str = "/healthz";
 
-/// Whether a path is the dashboard's.
+/// True for a path of the dashboard.
 pub fn is_dashboard(path: &str) -> bool {
     is_page(DASHBOARD, path) || path.starts_with(DASHBOARD_PREFIX)
 }
 
-/// Whether a path is the console's.
+/// True for a path of the console.
 pub fn is_console(path: &str) -> bool {
     is_page(CONSOLE, path) || path.starts_with(CONSOLE_PREFIX)
 }

@@ -51,17 +51,18 @@ operations! {
         Settings(CallbackSettings) -> Done, Idempotent;
         /// An offer's current values. Idempotent by revision, like the settings.
         SetOffer(SetOffer) -> Done, Idempotent;
-        /// Says how many outboxes the app has. Idempotent: the first word stands, and is the answer.
+        /// Asks how many outboxes the app has. Idempotent: the first claim stands, and is the answer.
         ClaimApp(ClaimApp) -> ClaimedApp, Idempotent;
         /// Claims a sender's id of a conversion for a click. Idempotent by the claim's number.
         ClaimTxn(ClaimTxn) -> Claimed, IdempotentInHeader;
         /// Ends a claim, unless a later one of the same click replaced it.
         FreeTxn(FreeTxn) -> Done, Idempotent;
-        /// Says that the endpoint has disabled itself.
+        /// Reports that the endpoint has disabled itself.
         Disabled(Disabled) -> Done, Idempotent;
         /// An action of the operator. Idempotent like a postback.
         Settle(Settle) -> Answer, IdempotentInHeader;
-        /// A step of the same on many conversions. Idempotent, since what is settled no longer matches or is a duplicate.
+        /// One part of an action on many conversions. Idempotent, since a settled one is a duplicate or no longer
+        /// matches.
         SettleMany(SettleMany) -> Settled, IdempotentInHeader;
         List(List) -> ListPage, Idempotent;
         Get(Get) -> operation::OperatorReply, Idempotent;
@@ -84,7 +85,7 @@ operations! {
         FindTxn(FindTxn) -> Claimed, Idempotent;
         AddJournal(AddJournal) -> operation::Mark, Idempotent;
         ReadJournal(ReadJournal) -> Journal, Idempotent;
-        /// Sends what waits to be sent, because the outbox is about to be put back.
+        /// Sends everything that waits, because the outbox is about to be put back.
         SendAll(SendAll) -> Done, Idempotent;
     }
     pub enum Reply {
@@ -108,7 +109,7 @@ operations! {
     }
 }
 
-/// A sender's own id of a conversion, claimed by a click for the whole app.
+/// A sender's own id of a conversion, which a click claims for the whole app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Txn {
     /// The sender. Another advertiser may use the same id.
@@ -119,11 +120,11 @@ pub struct Txn {
     pub txn: String,
     /// The nonce of the click that claims it.
     pub nonce: Bytes,
-    /// The number of the claim, which rises with each claim of the click.
+    /// The number of the claim, which increases with each claim of the click.
     pub number: i64,
 }
 
-/// Asks for the claim; see [`Command::ClaimTxn`].
+/// Claims the id; see [`Command::ClaimTxn`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimTxn(pub Txn);
 
@@ -134,7 +135,7 @@ pub struct FreeTxn(pub Txn);
 /// The answer to [`ClaimTxn`] and [`FindTxn`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claimed {
-    /// False if another click has it.
+    /// False if another click has claimed it.
     pub claimed: bool,
 }
 
@@ -145,15 +146,15 @@ pub struct List {
     pub status: Option<String>,
     /// The state of the callback, such as `dead`, or `refused`; any if `None`.
     pub state: Option<String>,
-    /// A reason in words, or the code of one for which conversions are held or refused.
+    /// A reason in words, or the code of a reason to hold or refuse conversions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// All of a user's entries are in one outbox.
+    /// The user, all of whose entries are in one outbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Entries on the page.
+    /// Maximum entries on the page.
     pub limit: u32,
-    /// Bytes of attempts' texts after which a page ends.
+    /// The number of bytes of attempts' texts after which a page ends.
     pub max_text: usize,
     /// Only entries with lower numbers.
     pub before: Option<i64>,
@@ -164,14 +165,14 @@ pub struct List {
 pub struct ListPage {
     /// The newest first.
     pub entries: Vec<ListedEntry>,
-    /// Every entry from this number on is on the page or does not match. `None` if the page has the rest of the log.
+    /// The page has every matching entry from this number on. `None` if the rest of the log is on it.
     pub end: Option<i64>,
 }
 
 /// An entry of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ListedEntry {
-    /// Its number, which is unique over the outboxes of the app and rises with the time.
+    /// Its number, which is unique over the outboxes of the app and increases with time.
     pub number: i64,
     /// The entry as the operator reads it.
     pub entry: Box<RawValue>,
@@ -200,7 +201,7 @@ pub struct Test {
     pub callback: CallbackSettings,
 }
 
-/// A publisher's test of its callback. Each call sends a test callback, and says what the answer tells.
+/// A publisher's test of its callback. Each call sends a test callback and returns a diagnosis of the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnose {
     /// The app's currency, from the catalog.
@@ -211,14 +212,14 @@ pub struct Diagnose {
     pub sign_with: SignWith,
 }
 
-/// A postback with its click id opened and its token checked by the edge, or the same of an operator's action.
+/// A postback whose click id the edge has opened and whose token it has checked, or an operator's action in this form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversion {
     /// The click's nonce, which identifies it.
     pub nonce: Bytes,
     /// The click, from its click id or from its record.
     pub click: Click<'static>,
-    /// The advertiser whose token the postback has; none for an operator's action.
+    /// The advertiser of the postback's token; `None` for an operator's action.
     pub advertiser: Option<AdvertiserId>,
     /// The goal parameter as it was sent.
     pub goal: Option<String>,
@@ -226,31 +227,30 @@ pub struct Conversion {
     pub txn: Option<String>,
     /// The status of the postback, or the operator's action.
     pub event: Event,
-    /// Why, in the words of the sender or of the operator.
+    /// The reason given by the sender or the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The reasons that the operator overrides by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
-    /// Values known to the sender. The outbox uses the newest that it has seen.
+    /// The current values known to the sender. The outbox uses the newest that it has seen.
     pub current: Current,
-    /// When a postback came that could not be decided then, in milliseconds: it is judged by that time.
+    /// The receipt of a postback that could not be decided then, in milliseconds: it is judged by that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_ms: Option<i64>,
-    /// Whether a test page asks that it is held. Without effect for other apps than test apps.
+    /// True if a test page requests a hold. Has no effect on other apps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_be_held: bool,
 }
 
-/// The values in the edge's snapshot for the offer and the app of a click now. An outbox keeps the newest of each that it
-/// has seen.
+/// The current values of a click's offer and app in the edge's snapshot. An outbox keeps the newest values it has seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {
     /// `None` if the snapshot does not have it yet.
     pub offer: Option<CurrentOffer>,
     /// `None` if the snapshot does not have it yet.
     pub app: Option<CurrentApp>,
-    /// Whether the snapshot is recent enough to refuse a goal that it does not have for good.
+    /// True if the snapshot is recent enough that a goal missing from it can be refused permanently.
     pub is_recent: bool,
 }
 
@@ -265,14 +265,14 @@ pub struct Answer {
     pub duplicate: bool,
 }
 
-/// The result of a step of [`ReplayRewards`].
+/// The result of one part of [`ReplayRewards`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
-    /// Callbacks that the step sends again.
+    /// The number of callbacks that this part sends again.
     pub replayed: i64,
-    /// The last entry that this step looked at, if there are more.
+    /// The last entry that this part examined, if there are more.
     pub next: Option<i64>,
-    /// The end of the replayed period in UNIX seconds, which all further steps keep.
+    /// The end of the replayed period in UNIX seconds, which stays the same for all further parts.
     pub until: i64,
 }
 

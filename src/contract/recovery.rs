@@ -1,8 +1,8 @@
-//! Point-in-time recovery: Cloudflare puts an object's whole storage back to an earlier time, at the next start of the object.
-//! Plain workerd cannot do it.
+//! Point-in-time recovery: Cloudflare puts an object's whole storage back to an earlier time when the object next
+//! starts. Plain workerd cannot do that.
 //!
-//! The Worker's entry carries these operations out, `src/origin/entry.js`, so that an object can go back whose own code or data
-//! fails. Before that, the object is announced to its [register](crate::register).
+//! The Worker's entry, `src/origin/entry.js`, carries out these operations, so that even an object whose own code or
+//! data fails can go back. Before that, the recovery is announced to the object's [register](crate::register).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
 
 const PATH: &str = "/recovery";
 
-/// The beginning of an object's name, its namespace, and whether the object asks its register if it was announced.
+/// The prefix of an object's name, its namespace, and whether the object asks its register for an announcement.
 const KINDS: &[(&str, &str, bool)] = &[
     ("accounts-", accounts::BINDING, true),
     ("activity-", activity::BINDING, false),
@@ -28,7 +28,7 @@ const KINDS: &[(&str, &str, bool)] = &[
     ("register-", attention::BINDING, false),
 ];
 
-/// Where an object takes these operations, by its name; and whether it asks its register.
+/// The address of an object for these operations, by its name; and whether it asks its register.
 pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
     let (_, binding, is_announced) =
         KINDS
@@ -49,24 +49,24 @@ operations! {
     pub enum Command {
         FindBookmark(FindBookmark) -> Bookmark, Idempotent;
         Schedule(Schedule) -> Bookmark, Once;
-        /// Ends the object's process, and with it this call.
+        /// Ends the object's process, and so this call too.
         Restart(Restart) -> Done, Once;
         /// Lets the object's alarm run now.
         Wake(Wake) -> Done, Idempotent;
     }
 }
 
-/// The bookmark of a time.
+/// Finds the bookmark of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindBookmark {
-    /// In milliseconds, at most 30 days ago.
+    /// The time in milliseconds, at most 30 days ago.
     pub at_ms: i64,
 }
 
-/// At the next start the storage is what it was at a bookmark. The answer is the bookmark of what it is now.
+/// Puts the storage back to a bookmark at the next start. The answer is the bookmark of the current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Of the same object.
+    /// A bookmark of the same object.
     pub bookmark: String,
 }
 
@@ -78,11 +78,11 @@ pub struct Restart {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {}
 
-/// A bookmark, or why there is none.
+/// A bookmark, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bookmark {
-    /// It names a state of the object's storage.
+    /// Identifies a state of the object's storage.
     Bookmark(String),
     /// The runtime's message.
     Problem(String),

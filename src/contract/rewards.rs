@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::stored_names::stored_names;
 use domain::model::time::LATEST_S;
 
-/// The conditions that rewards must fulfil. One that is `None` is no condition.
+/// The conditions that rewards must meet. `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardFilter {
     /// The state of the reward.
@@ -14,16 +14,16 @@ pub struct RewardFilter {
     /// The state of the callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<RewardDelivery>,
-    /// The answer to the last attempt.
+    /// The status of the last attempt's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
-    /// The first second of the conversion's time, in UNIX seconds.
+    /// The earliest time of the conversion in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
-    /// The second after the last.
+    /// The latest time of the conversion in UNIX seconds, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
-    /// One reward, reversal or notice.
+    /// A reward, a reversal or a notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
     /// A user of the app.
@@ -32,12 +32,12 @@ pub struct RewardFilter {
 }
 
 impl RewardFilter {
-    /// The first second, in UNIX seconds.
+    /// The first included second, in UNIX seconds.
     pub fn first_s(&self) -> i64 {
         self.from.unwrap_or(0)
     }
 
-    /// The second after the last, in UNIX seconds.
+    /// The second after the last included one, in UNIX seconds.
     pub fn end_s(&self) -> i64 {
         self.until.unwrap_or(LATEST_S)
     }
@@ -49,30 +49,30 @@ impl RewardFilter {
 pub enum RewardKind {
     /// A conversion, paid or not.
     Reward,
-    /// Takes a reward back.
+    /// The reversal of a paid reward.
     Reversal,
-    /// Tells the publisher that a conversion is pending or was rejected.
+    /// A notice to the publisher that a conversion is pending or was rejected.
     Notice,
 }
 
 stored_names! {
-    /// The state of a reward as the publisher sees it. The numbers are those of the outbox's statements.
+    /// The state of a reward as the publisher sees it. The outbox's SQL statements contain the numbers.
     RewardState {
         /// The advertiser has not decided yet.
         Pending = 0 "pending",
         /// It was paid.
         Approved = 1 "approved",
-        /// It was never paid: rejected, or reversed before anything else came.
+        /// It was never paid: rejected, or reversed before any other event.
         Rejected = 2 "rejected",
-        /// It was paid and taken back.
+        /// It was paid and then reversed.
         Reversed = 3 "reversed",
         /// It waits for the operator.
         Held = 4 "held",
-        /// It was refused for a reason, such as a spent cap.
+        /// It was refused for a reason, such as a cap that is used up.
         Refused = 5 "refused",
     }
 
-    /// The state of a callback. The numbers are the outbox's, but for the last.
+    /// The state of a callback. The numbers are those of the outbox, except the last.
     RewardDelivery {
         /// It will be sent, or sent again.
         Waiting = 0 "waiting",
@@ -82,7 +82,7 @@ stored_names! {
         Dead = 2 "dead",
         /// The app does not want callbacks of this kind.
         NotWanted = 3 "not_wanted",
-        /// It waits, and the app has no callback. It is derived from the endpoint's standing and never reported.
+        /// It waits, and the app has no callback. This is derived from the endpoint's state and never reported.
         NoEndpoint = 4 "no_endpoint",
     }
 }

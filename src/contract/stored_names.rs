@@ -16,7 +16,7 @@ macro_rules! stored_names {
                 match self { $(Self::$variant => $number),* }
             }
 
-            /// Returns the variant with a stored number; `None` if there is none.
+            /// Returns the variant with a stored number; `None` for any other number.
             pub fn from_number(number: u8) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.number() == number)
             }
@@ -26,7 +26,7 @@ macro_rules! stored_names {
                 match self { $(Self::$variant => $text),* }
             }
 
-            /// Returns the variant with a name; `None` if there is none.
+            /// Returns the variant with a name; `None` for any other name.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.as_str() == text)
             }

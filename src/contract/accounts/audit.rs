@@ -1,4 +1,4 @@
-//! The audit: changes that another object makes are announced and settled, and all rows are read in pages.
+//! The audit: changes by other objects are announced and settled, and all rows are read in pages.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use super::Actor;
 use crate::catalog::SecretChange;
 use domain::{accounts::ids::MemberId, callbacks::signature::SignWith, model::AppId, reporting::keys::Scope};
 
-/// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
-/// so no change is without a row. 429 `rate_limit_exceeded`.
+/// Writes a row of the audit for a change that another object is about to make. The change requires the answer, so no
+/// change lacks a row. 429 `rate_limit_exceeded`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
     /// The member, or the operator's token.
     pub by: Actor,
-    /// The change, with what the row shows.
+    /// The change, with the details for the row.
     pub change: AnnouncedChange,
 }
 
-/// A change that another object makes, or an act such as a test, for the audit.
+/// A change by another object, or another recorded act such as a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnouncedChange {
@@ -35,7 +35,7 @@ pub enum AnnouncedChange {
     },
     /// Asks the operator for a new Pub-Key.
     RequestPubKey {
-        /// The reason, in the member's words.
+        /// The reason given by the member.
         reason: String,
     },
     /// Sets up an app. Its id is known only when the change is settled.
@@ -69,7 +69,7 @@ pub enum AnnouncedChange {
         /// The callback's app.
         app_id: AppId,
     },
-    /// A tracking URL with a signature, which clicks in a user's name.
+    /// Makes a signed tracking URL, which clicks in a user's name.
     SignTrackingUrl {
         /// The app that the user is in.
         app_id: AppId,
@@ -97,17 +97,17 @@ pub enum AnnouncedChange {
         /// The replay to end.
         replay_id: String,
     },
-    /// Erases a user of all apps.
+    /// Erases a user in all apps.
     EraseUser {},
-    /// Takes along what is stored of a user of all apps.
+    /// Exports the stored data of a user in all apps.
     ExportUser {},
     /// Sets the address of alarms.
     SetAlarmAddress {},
-    /// Ends it.
+    /// Removes the address of alarms.
     EndAlarmAddress {},
-    /// Sends a test to it.
+    /// Sends a test to the address of alarms.
     TestAlarms {},
-    /// A call of the operator that a member makes in the console.
+    /// Makes a call of the operator, for a member in the console.
     Operate {
         /// The action's code, as the audit shows it.
         action: String,
@@ -123,17 +123,17 @@ pub struct PendingAudit {
     pub entry: i64,
 }
 
-/// Says how an announced change ended: it was made, or was refused, and then its row leaves. Sent once, because the
-/// number of a row that left may be used again.
+/// Settles an announced change. If it was refused or changed nothing, its row is removed. Sent once, because the number
+/// of a removed row may be reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
     /// The number in [`PendingAudit`].
     pub entry: i64,
     /// False if the change was refused, or changed nothing.
     pub is_done: bool,
-    /// What was changed, if only the change told.
+    /// The changed item, if it was known only after the change.
     pub subject: Option<String>,
-    /// How it was changed, if only the change told.
+    /// The detail of the change, if it was known only after the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -141,7 +141,7 @@ pub struct Settle {
 /// A page of the audit, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAudit {
-    /// Entries on the page, 200 at most.
+    /// Maximum entries on the page, up to 200.
     pub limit: u32,
     /// Only entries before this one; `None` for the first page.
     pub before: Option<i64>,
@@ -156,7 +156,7 @@ pub struct AuditPage {
     pub before: Option<i64>,
 }
 
-/// A row of the audit. Names are those of the time of the change.
+/// A row of the audit. Names are as of the time of the change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// In milliseconds.
@@ -165,17 +165,17 @@ pub struct AuditEntry {
     pub by: String,
     /// A code, such as `role_changed`.
     pub action: String,
-    /// The member's name, or the id of the thing that was changed; `None` if the action has none.
+    /// The member's name, or the id of the changed item; `None` if the action has neither.
     pub subject: Option<String>,
-    /// More about the change in the action's own form, at most 1,000 characters; `None` if there is no more.
+    /// Further details in a form that depends on the action, at most 1,000 characters; `None` if there are none.
     pub detail: Option<String>,
-    /// The member of the name in `by`; none for the operator.
+    /// The member named in `by`; `None` for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<MemberId>,
-    /// The member of the name in `subject`, if that is one.
+    /// The member named in `subject`, if it is a member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_member: Option<MemberId>,
-    /// PendingAudit and never settled: it is not known whether the change was made.
+    /// True if the change was announced but never settled, so that it may or may not have been made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unconfirmed: bool,
 }

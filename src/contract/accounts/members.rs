@@ -17,7 +17,7 @@ pub struct ReadMembers {}
 pub struct Members {
     /// In the order in which they joined.
     pub members: Vec<MemberRow>,
-    /// Open invites, those that expire first in front.
+    /// Open invites, by their expiry.
     pub invites: Vec<InviteRow>,
 }
 
@@ -30,11 +30,11 @@ pub struct MemberRow {
     pub name: String,
     /// The current role.
     pub role: Role,
-    /// When the member joined, in milliseconds.
+    /// The time when the member joined, in milliseconds.
     pub created_at_ms: i64,
     /// The last use of a session, in milliseconds, stored at most every 10 minutes.
     pub last_seen_at_ms: Option<i64>,
-    /// The number of passkeys; 0 after a recovery was issued or a local sign-in.
+    /// The number of passkeys; 0 after a local sign-in, and after a recovery was issued.
     pub passkeys: u32,
 }
 
@@ -47,11 +47,11 @@ pub struct InviteRow {
     pub name: String,
     /// The role that the member gets or, for a recovery, has.
     pub role: Role,
-    /// An invite of a member who lost every passkey.
+    /// True for an invite of a member who lost every passkey.
     pub is_recovery: bool,
     /// In milliseconds.
     pub expires_at_ms: i64,
-    /// The name of who issued it.
+    /// The name of the issuer.
     pub by: String,
 }
 
@@ -62,7 +62,7 @@ pub struct ChangeMember {
     pub by: Actor,
     /// The member to change.
     pub member: MemberId,
-    /// None removes the member.
+    /// The new role; `None` removes the member.
     pub role: Option<Role>,
 }
 
@@ -87,7 +87,7 @@ pub struct ReadSessions {
 pub struct SessionRow {
     /// The id in [`EndSession`].
     pub session_id: String,
-    /// When it began, was last used and was last verified.
+    /// The times of its start, its last use and its last verification.
     pub times: SessionTimes,
     /// The browser that opened it: the first 200 characters of its `User-Agent`.
     pub user_agent: String,
@@ -102,15 +102,15 @@ pub struct EndSession {
     pub session_id: String,
 }
 
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
-/// newer than the last changes nothing: it was sent before that one, and arrived after it. The account tells the publisher's
-/// ledger, whose report keys are refused meanwhile.
+/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or ends the suspension. A change that
+/// is not newer than the last one arrived late and is ignored. The account tells the publisher's ledger, which refuses
+/// its report keys during a suspension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
-    /// False admits the account again.
+    /// False ends the suspension.
     pub is_suspended: bool,
     /// The catalog's revision of the change.
     pub revision: i64,
-    /// The publisher whose account it is.
+    /// The publisher that owns the account.
     pub publisher: PublisherId,
 }

@@ -1,4 +1,4 @@
-//! Replays of many callbacks of an app. The activity object carries them out in the background, some at a time.
+//! Replays of many callbacks of an app. The activity object sends them in the background, a few at a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use domain::model::{AppId, PublisherId};
 pub struct CountReplay {
     /// The publisher of this object.
     pub publisher: PublisherId,
-    /// An app of the publisher. Each outbox checks that.
+    /// An app of the publisher. Each outbox checks this.
     pub app: AppId,
     /// The callbacks to count, over all outboxes of the app.
     pub filter: RewardFilter,
@@ -19,51 +19,51 @@ pub struct CountReplay {
 /// The answer to [`CountReplay`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Callbacks that match now.
+    /// The number of callbacks that match now.
     pub count: i64,
 }
 
-/// Starts a replay, once for a key. 409 `replay_running` while the app has another, and `idempotency_key_reused` for a key that
-/// has started one with another filter.
+/// Starts a replay, once for a key. 409 `replay_running` while the app has another, and `idempotency_key_reused` if the
+/// key has started one with another filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartReplay {
     /// The publisher of this object.
     pub publisher: PublisherId,
-    /// An app of the publisher. Each outbox checks that.
+    /// An app of the publisher. Each outbox checks this.
     pub app: AppId,
     /// The callbacks to send again.
     pub filter: RewardFilter,
-    /// The `Idempotency-Key`, of this app alone.
+    /// The `Idempotency-Key`, valid for this app.
     pub key: String,
-    /// The most callbacks that it sends; no limit if `None`.
+    /// Maximum callbacks that it sends; no limit if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
 }
 
-/// Reads how far a replay is. 404 if there is none.
+/// Reads a replay's progress; 404 if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadReplay {
-    /// The replay's app. Its replay under another app is not found.
+    /// The replay's app. A replay of another app is not found.
     pub app: AppId,
     /// The id in the answer to [`StartReplay`].
     pub replay_id: String,
 }
 
-/// Ends a replay. What it has sent again stays so. The answer is 204, or 200 if it was over. 404 if there is none.
+/// Ends a replay. Callbacks that it has already sent again stay. Answers 204, or 200 if it was over; 404 if unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelReplay {
-    /// The replay's app. Its replay under another app is not found.
+    /// The replay's app. A replay of another app is not found.
     pub app: AppId,
     /// The id in the answer to [`StartReplay`].
     pub replay_id: String,
 }
 
-/// Cancels the replays of a user's callbacks, since the user is erased.
+/// Cancels the replays of a user's callbacks, because the user is erased.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndReplaysOf {
     /// The erased user.
     pub user_id: String,
-    /// Of this app alone.
+    /// Only in this app; in all apps if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<AppId>,
 }

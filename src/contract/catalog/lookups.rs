@@ -1,4 +1,4 @@
-//! What the operator's console asks the catalog beside the resources themselves.
+//! The catalog's look-ups for the operator's console, besides the resources themselves.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Resource;
 use domain::model::{AppId, OfferId, PublisherId};
 
-/// Offers in one question for figures.
+/// Maximum offers in one request for figures.
 pub const FIGURES_PAGE: usize = 100;
 
 /// Finds resources by id, credential, or a part of a name.
@@ -17,49 +17,48 @@ pub struct Search {
     pub text: String,
 }
 
-/// Asks which of these publishers there are. The reply's body is the list of their ids.
+/// Asks which of these publishers exist. The reply's body is the list of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownPublishers {
-    /// Ids to check, known or not.
+    /// The ids to check, known or unknown.
     pub publisher_ids: Vec<PublisherId>,
 }
 
-/// Reads the revisions of an offer's terms that are kept, the newest first.
+/// Reads the stored revisions of an offer's terms, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListTerms {
-    /// 404 `not_found` if it is unknown.
+    /// The offer; 404 `not_found` if it is unknown.
     pub offer_id: OfferId,
 }
 
-/// Lists the outboxes that have asked for an offer's terms, so that they may pay for it. The reply's body is a list of app and
-/// number.
+/// Lists the outboxes that have read an offer's terms and so may pay for it. The reply's body has apps and numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListOfferOutboxes {
-    /// Known or not.
+    /// The offer, known or unknown.
     pub offer_id: OfferId,
 }
 
-/// Lists the apps of a publisher in the order of their ids, each with the number of its outboxes. The reply's body is a list of
+/// Lists a publisher's apps in the order of their ids, with the number of their outboxes. The reply's body is a list of
 /// pairs, which ends once the apps have [`OUTBOXES_PAGE`] outboxes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListPublisherOutboxes {
-    /// 404 `not_found` if it is unknown.
+    /// The publisher; 404 `not_found` if it is unknown.
     pub publisher_id: PublisherId,
     /// The first app that may be on the page; any if `None`.
     pub from: Option<AppId>,
-    /// The last one; any if `None`.
+    /// The last app; any if `None`.
     pub to: Option<AppId>,
 }
 
-/// Outboxes of a page, beyond which the last app may go.
+/// The number of outboxes after which a page ends. Its last app may exceed it.
 pub const OUTBOXES_PAGE: u32 = 256;
 
-/// Enters terms that the catalog has lost, as the operator's JSON. Terms that it has are never replaced.
+/// Enters terms that the catalog has lost, as the operator's JSON. Existing terms are never replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterTerms {
     /// An offer or an app.
     pub resource: Resource,
-    /// 404 `not_found` if it is unknown.
+    /// The id; 404 `not_found` if it is unknown.
     pub id: String,
     /// The number of the lost revision.
     pub revision: String,
@@ -70,29 +69,29 @@ pub struct EnterTerms {
 /// Lists the publishers of apps that have an outbox, by their ids. The reply's body is the list of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListEarning {
-    /// Publishers at most.
+    /// Maximum publishers.
     pub limit: u32,
 }
 
 /// Reads the names of these offers and the titles of their goals: `{"offers": {…}, "goals": {…}}`, by id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferNames {
-    /// Unknown ones are left out of the answer.
+    /// The offers. Unknown ones are omitted from the answer.
     pub offer_ids: BTreeSet<String>,
 }
 
-/// Reads the figures of the last 30 days and today's use of caps, of at most [`FIGURES_PAGE`] offers.
+/// Reads the figures of the last 30 days and today's use of caps for at most [`FIGURES_PAGE`] offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOfferFigures {
-    /// Unknown ones are left out of the answer.
+    /// The offers. Unknown ones are omitted from the answer.
     pub offer_ids: Vec<OfferId>,
 }
 
-/// Lists the caps that are nearly used up today, the fullest first.
+/// Lists the caps that are nearly used up today, the most used first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListNearCaps {}
 
-/// Counts what waits for the operator: publishers without approval, requests for a Pub-Key, caps that are nearly used up today.
+/// Counts the operator's open work: unapproved publishers, requests for a Pub-Key, caps nearly used up today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountWaiting {}
 

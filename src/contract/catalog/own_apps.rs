@@ -1,5 +1,4 @@
-//! A publisher's own apps: what its members see of them and change. An app of another publisher is as one that does not
-//! exist.
+//! A publisher's own apps, as its members see and change them. Another publisher's app is treated as unknown.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +8,7 @@ use domain::{
     offers::page::AppListing,
 };
 
-/// Reads the apps of a publisher after one, at most [`OWN_APPS_PAGE`].
+/// Reads the next apps of a publisher after one, at most [`OWN_APPS_PAGE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListOwnApps {
     /// The member's publisher.
@@ -18,7 +17,7 @@ pub struct ListOwnApps {
     pub cursor: Option<String>,
 }
 
-/// Apps on a page of [`ListOwnApps`].
+/// Maximum apps on a page of [`ListOwnApps`].
 pub const OWN_APPS_PAGE: usize = 100;
 
 /// Reads one app of a publisher.
@@ -30,7 +29,7 @@ pub struct GetOwnApp {
     pub app_id: AppId,
 }
 
-/// Sets up an app under a new id. A repeat of the request with the same key is answered 200 with the app as it is now.
+/// Creates an app with a new id. A repeat with the same key is answered 200 with the current app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateOwnApp {
     /// The member's publisher.
@@ -41,36 +40,36 @@ pub struct CreateOwnApp {
     pub body: String,
 }
 
-/// Sets up the test app of a name, or sets it up again, with a new callback secret.
+/// Creates the test app with a name, or replaces it, with a new callback secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutTestApp {
-    /// The publisher whose key asks.
+    /// The publisher that owns the key of the request.
     pub publisher_id: PublisherId,
     /// The sender's JSON.
     pub body: String,
 }
 
-/// A page of the test offers, as the API gives it to a test app.
+/// Reads a page of the test offers, as the API returns it to a test app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListTestOffers {
     /// The test app, whose credentials the edge has checked.
     pub app_id: AppId,
     /// The body of a POST, or the query of a GET.
     pub request: String,
-    /// Whether it is a query.
+    /// True if `request` is a query.
     pub is_query: bool,
     /// The setting `TRACKING_URL`, without a slash at its end.
     pub tracking_url: String,
 }
 
-/// Changes an app. Answered 201 when something was changed, else 200.
+/// Changes an app. Answered 201 if something was changed, and 200 otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeOwnApp {
     /// The member's publisher.
     pub publisher_id: PublisherId,
     /// 404 `not_found` for another publisher's app.
     pub app_id: AppId,
-    /// One change, announced in the audit.
+    /// One change, which was announced to the audit.
     pub change: OwnAppChange,
 }
 
@@ -78,7 +77,7 @@ pub struct ChangeOwnApp {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnAppChange {
-    /// Changes fields of the app's document. Refused if the revision is no longer the app's.
+    /// Changes fields of the app's document. Refused if the app has a newer revision.
     Document {
         /// The revision that the member has seen.
         revision: i64,
@@ -89,19 +88,19 @@ pub enum OwnAppChange {
     Secret(SecretChange),
 }
 
-/// Secrets are generated here, so that none is weak or used elsewhere. A new one is shown once.
+/// A change of a secret. Secrets are generated here, so that none is weak or used elsewhere, and shown once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretChange {
     /// Issues a new callback secret. The current one becomes the previous one.
     RenewCallback,
-    /// Deletes the previous callback secret. Callbacks are signed with the current one alone.
+    /// Deletes the previous callback secret. Callbacks are then signed only with the current one.
     EndPreviousCallback,
     /// Issues a new click secret. The current one stays valid as the previous one.
     RenewClick,
-    /// Deletes the previous click secret. Clicks signed with it are refused.
+    /// Deletes the previous click secret. Clicks signed with it are then refused.
     EndPreviousClick,
-    /// Clicks are not signed any more.
+    /// Deletes the click secrets. Clicks need no signature any more.
     EndClick,
 }
 

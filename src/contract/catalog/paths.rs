@@ -1,18 +1,18 @@
-//! The catalog's name, and the paths of its commands and of what is sent as bytes.
+//! The catalog's name, and the paths of its commands and of data sent as bytes.
 
 use crate::{kv::SnapshotKind, operation::ObjectAddress};
 use domain::snapshot::tracking::Slot;
 
 /// The namespace's binding.
 pub const BINDING: &str = "CATALOG";
-/// The name of the one catalog object. With another name, the catalog would be lost.
+/// The name of the only catalog object. With another name, the catalog would be lost.
 pub const OBJECT_NAME: &str = "catalog";
 
 /// The path of commands.
 pub const COMMAND_PATH: &str = "/command";
 /// The path of an import, whose body is the operator's file.
 pub const IMPORT_PATH: &str = "/import";
-/// The same check of an import, which is then not applied.
+/// The path that checks an import without applying it.
 pub const IMPORT_CHECK_PATH: &str = "/import/check";
 /// The path that rebuilds and publishes both snapshots.
 pub const REFRESH_PATH: &str = "/refresh";
@@ -22,7 +22,7 @@ pub const CHUNK_PATH: &str = "/chunk/";
 /// The prefix of the paths of shards of the tracking snapshot.
 pub const SHARD_PATH: &str = "/shard/";
 
-/// The catalog's address with one of its paths.
+/// The catalog's address with this path.
 pub fn address(path: impl Into<String>) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,

@@ -9,7 +9,7 @@ use domain::model::AppId;
 pub struct OutboxShard {
     /// The app that owns the outbox.
     pub app: AppId,
-    /// Counts from 0, below the app's `outbox_shards`.
+    /// Its number, from 0 and below the app's `outbox_shards`.
     pub number: u8,
 }
 

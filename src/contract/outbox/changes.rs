@@ -5,16 +5,16 @@ use serde_json::value::RawValue;
 
 use domain::model::PublisherId;
 
-/// Reads the rewards whose newest change is in a part of the log.
+/// Reads the rewards whose newest change is in a range of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadChanges {
     /// The publisher that asks.
     pub publisher: PublisherId,
-    /// Only later numbers of the log.
+    /// Only numbers of the log after this one.
     pub after: i64,
-    /// No later number than this.
+    /// Only numbers up to this one.
     pub through: i64,
-    /// Rewards at most.
+    /// Maximum rewards.
     pub limit: u32,
 }
 
@@ -23,8 +23,8 @@ pub struct ReadChanges {
 pub struct ChangedRewards {
     /// In the order of their numbers.
     pub rewards: Vec<ChangedReward>,
-    /// The number up to which the answer is complete: `through`, or less if there is more to read, or if the outbox could still
-    /// write a number before `through`.
+    /// The number up to which the answer is complete: `through`, or a lower one if there is more to read or if the
+    /// outbox could still write a number before `through`.
     pub through: i64,
 }
 

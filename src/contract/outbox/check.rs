@@ -11,16 +11,16 @@ use domain::{
 /// Dry-runs a postback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckPostback {
-    /// With the offer's values now.
+    /// The conversion, with the offer's current values.
     pub conversion: Conversion,
     /// The offer's terms that pay the click.
     pub paying: NumberedTerms,
-    /// The offer's current terms; `None` if they are the ones that pay.
+    /// The offer's current terms; `None` if they are the paying ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<NumberedTerms>,
     /// The app's currency.
     pub currency: CurrencyRate,
-    /// The number of the app's outboxes, to find the one that keeps the `txn`.
+    /// The number of the app's outboxes, to find the one that has the `txn`.
     pub outbox_shards: u8,
 }
 
@@ -33,16 +33,16 @@ pub struct NumberedTerms {
     pub terms: OfferTerms,
 }
 
-/// The answer that a postback would get, unless it would be refused: then the check is refused alike.
+/// The answer that the postback would get. If it would be refused, the check gets the same refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedPostback {
     /// The answer to the postback.
     pub answer: Answer,
-    /// Why it would be held, or is.
+    /// The reason for which it would be held, or is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }
 
-/// Asks whether a click could claim a `txn`. The number has no meaning.
+/// Asks whether a click could claim a `txn`. The claim's number is ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindTxn(pub Txn);

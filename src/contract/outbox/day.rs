@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 use crate::rewards::RewardKind;
 use domain::model::{OfferId, UtcDay};
 
-/// A part of `GET …/reconcile`: one step through what this outbox paid on a UTC day.
+/// A part of `GET …/reconcile`: reads one part of this outbox's payments on a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadDay {
     /// The day of payment, which is not always the day of the click.
     pub day: UtcDay,
-    /// The number in the log after which to go on; 0 at first.
+    /// The number in the log after which this part begins; 0 for the first.
     pub after: i64,
-    /// The ledger's mark of the outbox: what comes after it waits.
+    /// The ledger's mark of the outbox. Payments after it are waiting.
     pub mark: i64,
 }
 
-/// The payments of a UTC day, or one step's part of them, in micro-USD.
+/// The payments of a UTC day, or one part of them, in micro-USD.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxDay {
-    /// Offers paid in this step.
+    /// Offers with payments in this part.
     pub offers: Vec<OfferDay>,
-    /// Where the next step goes on; `None` after the last.
+    /// The number after which the next part begins; `None` after the last.
     pub next: Option<i64>,
 }
 
@@ -39,15 +39,15 @@ pub struct OfferDay {
     pub offer: OfferId,
     /// Rewards that were paid on the day.
     pub rewards: i64,
-    /// Those of the rewards whose click was more than 24 hours before.
+    /// The number of these rewards whose click was more than 24 hours before.
     pub rewards_after_24_h: i64,
-    /// Those of the rewards that were paid by terms that newer ones had superseded.
+    /// The number of these rewards that were paid by superseded terms.
     pub rewards_by_superseded_terms: i64,
     /// Reversals on the day.
     pub reversals: i64,
-    /// Rewards less reversals.
+    /// Rewards minus reversals.
     pub paid_micro_usd: i64,
-    /// The part of it that the ledger has not applied yet.
+    /// The part of this amount that the ledger has not applied yet.
     pub waiting_micro_usd: i64,
 }
 
@@ -76,34 +76,34 @@ impl OfferDay {
     }
 }
 
-/// One step through the revenue of a UTC day.
+/// Reads one part of the revenue of a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SumDay {
     /// The day of payment.
     pub day: UtcDay,
-    /// The number in the log after which to go on; 0 at first.
+    /// The number in the log after which this part begins; 0 for the first.
     pub after: i64,
-    /// The last number that counts.
+    /// The last number that is included.
     pub through: i64,
 }
 
-/// Says that the ledger has a day's revenue as this outbox reported it.
+/// Confirms that the ledger has restated a day with the revenue that this outbox reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restated {
     /// The day of payment.
     pub day: UtcDay,
 }
 
-/// One step through the transactions of an offer on a UTC day.
+/// Lists one part of an offer's transactions on a UTC day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDay {
     /// The UTC day of payment.
     pub day: UtcDay,
     /// The offer of the clicks.
     pub offer: OfferId,
-    /// The number in the log after which to go on; 0 at first.
+    /// The number in the log after which this part begins; 0 for the first.
     pub after: i64,
-    /// Transactions at most.
+    /// Maximum transactions.
     pub limit: u32,
 }
 
@@ -112,7 +112,7 @@ pub struct ListDay {
 pub struct DayEntries {
     /// In the order of their numbers.
     pub entries: Vec<DayEntry>,
-    /// Where the next step goes on; `None` after the last.
+    /// The number after which the next part begins; `None` after the last.
     pub next: Option<i64>,
 }
 
@@ -123,11 +123,11 @@ pub struct DayEntry {
     pub transaction_id: String,
     /// A reward or a reversal.
     pub kind: RewardKind,
-    /// The offer of the step.
+    /// The requested offer.
     pub offer_id: OfferId,
     /// The goal that was reached.
     pub goal_id: String,
-    /// When it was paid or taken back, in UNIX seconds.
+    /// The time of the payment or the reversal, in UNIX seconds.
     pub conversion_ts: i64,
     /// Negative for a reversal.
     pub paid_micro_usd: i64,

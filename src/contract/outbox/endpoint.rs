@@ -1,17 +1,17 @@
-//! The endpoint that an app's callbacks are sent to, as each of its outboxes knows it.
+//! The endpoint of an app's callbacks, as each of its outboxes knows it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::stored_names::stored_names;
 
-/// `GET …/callback`: the endpoint's standing with this outbox.
+/// `GET …/callback`: the endpoint's state in this outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
 
-/// `POST …/callback/enable`, answered by the endpoint's standing afterwards.
+/// `POST …/callback/enable`, answered by the endpoint's state afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enable {
-    /// When somebody switched it on, in milliseconds: the same for all outboxes of the app.
+    /// The time when somebody enabled it, in milliseconds: the same for all outboxes of the app.
     #[serde(default)]
     pub at_ms: i64,
 }
@@ -19,19 +19,19 @@ pub struct Enable {
 /// Tells another outbox of the app that the endpoint has disabled itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disabled {
-    /// The revision of the callback settings whose endpoint it was.
+    /// The revision of the callback settings with this endpoint.
     pub revision: i64,
-    /// When that endpoint was switched on again last, in milliseconds.
+    /// The time when that endpoint was last enabled again, in milliseconds.
     #[serde(default)]
     pub enabled_ms: i64,
 }
 
-/// The standing of an app's endpoint with an outbox, or with all of them.
+/// The state of an app's endpoint for one outbox, or for all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The worst of the outboxes', if there are several.
+    /// The state; for all outboxes, the worst.
     pub state: EndpointState,
-    /// Attempts that failed since the last success; the most of any outbox, if there are several.
+    /// The number of failed attempts since the last success; for all outboxes, the highest.
     pub consecutive_failures: u32,
     /// Time of the next attempt, in UNIX seconds; `None` if no callback waits.
     pub next_try_ts: Option<i64>,
@@ -39,13 +39,13 @@ pub struct Standing {
     pub waiting: i64,
     /// Callbacks whose schedule ended without success.
     pub dead: i64,
-    /// Conversions whose cap has not been taken yet.
+    /// The number of conversions whose cap has not been taken yet.
     pub reserving: i64,
 }
 
 stored_names! {
-    /// Of the outboxes' states the last in this order is the app's. Statements know 0 as none, and take the highest as the
-    /// app's.
+    /// The last state in this order among the outboxes is the app's. SQL statements use 0 for none, and the highest
+    /// number as the app's.
     #[derive(Default)]
     EndpointState {
         /// There is no callback.

@@ -1,51 +1,51 @@
-//! The journal of an outbox, which another outbox of its app keeps: what it needs to be put back.
+//! The journal of an outbox: the data to restore it after it was put back. Another outbox of its app keeps it.
 
 use serde::{Deserialize, Serialize};
 
-/// What was written in a part of an outbox's log. The texts are JSON for the outbox alone.
+/// The writes of one part of an outbox's log. The texts are JSON that only the outbox reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalBatch {
-    /// The number of the log that the part ends with.
+    /// The last number of the log in this part.
     pub number: i64,
-    /// The salt of the keys of rewards, in hexadecimal digits.
+    /// The salt of the reward keys, in hexadecimal digits.
     pub salt: String,
-    /// The entries with their conversions, without what identifies a user.
+    /// The entries with their conversions, without data that identifies a user.
     pub entries: String,
-    /// Of each entry what identifies its user, or null; none after three days.
+    /// For each entry the data that identifies its user, or null; `None` after three days.
     pub users: Option<String>,
-    /// The senders' ids that were claimed meanwhile.
+    /// The senders' ids that were claimed in this part.
     pub txns: String,
 }
 
-/// Adds a batch to the journal of an outbox, if it begins at the last one's end. The answer is the end of the last one then.
+/// Adds a batch to an outbox's journal if it begins where the last one ends. Answers the end of the then last batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddJournal {
-    /// The name of the outbox that the batch is of.
+    /// The name of the outbox whose batch it is.
     pub source: String,
     /// The number that the batch begins after.
     pub after: i64,
-    /// What was written after it.
+    /// The writes after that number.
     pub batch: JournalBatch,
 }
 
 /// Reads the journal of an outbox after a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadJournal {
-    /// The name of the outbox that the journal is of.
+    /// The name of the outbox whose journal is read.
     pub source: String,
-    /// The number after which to go on.
+    /// The number after which to read.
     pub after: i64,
 }
 
 /// A part of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
-    /// The number that the whole journal ends with; 0 if there is none.
+    /// The last number of the whole journal; 0 if it is empty.
     pub mark: i64,
-    /// The first batch that ends after the number asked for.
+    /// The first batch that ends after the requested number.
     pub next: Option<JournalBatch>,
 }
 
-/// Sends all batches, and writes nothing more for 30 s. The answer is 503 while the witness lacks an entry.
+/// Sends all batches, and then writes nothing for 30 s. Answers 503 while the witness lacks an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendAll {}

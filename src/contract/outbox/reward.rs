@@ -1,4 +1,4 @@
-//! Calls about a reward, a click or a user of an app. Where a publisher calls, the outbox checks that the app is the publisher's.
+//! Calls about a reward, a click or a user of an app. For a publisher's call, the outbox checks that it owns the app.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use crate::{
 };
 use domain::model::PublisherId;
 
-/// `GET …/rewards/{transaction_id}`: the story of a reward, by its id or that of its reversal or of a notice about it.
+/// `GET …/rewards/{transaction_id}`: the history of a reward, by its id, its reversal's or that of a notice about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadReward {
     /// The publisher that asks.
     pub publisher: PublisherId,
     /// The id of the reward, or of its reversal or a notice.
     pub transaction_id: String,
-    /// Whether the reader may see an analyst's fields only.
+    /// True if the reader may see only an analyst's fields.
     pub is_analyst: bool,
 }
 
@@ -24,27 +24,27 @@ pub struct ReadReward {
 pub struct Erase {
     /// The user's id in the publisher's app.
     pub user_id: String,
-    /// Only from the journals that the outbox keeps for others.
+    /// True to erase only in the journals that the outbox keeps for others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_witness: bool,
 }
 
-/// Reads what became of a click.
+/// Reads the conversions of a click.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadClick {
     /// The nonce of the click id.
     pub nonce: Bytes,
-    /// The user of the click and its time in milliseconds; none if its record has left.
+    /// The click's user and its time in milliseconds; `None` if its record was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<(String, i64)>,
 }
 
-/// What became of a click.
+/// The conversions of a click.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClickOutcome {
-    /// Empty if no conversion came.
+    /// The conversions; empty if none arrived.
     pub rewards: Vec<ClickReward>,
-    /// Whether the user was erased after the click, so that nothing of it may be shown.
+    /// True if the user was erased after the click, so that nothing about it may be shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erased: bool,
 }
@@ -56,7 +56,7 @@ pub struct ClickReward {
     pub transaction_id: String,
     /// The goal that was reached.
     pub goal_id: String,
-    /// As the publisher sees it.
+    /// The state as the publisher sees it.
     pub state: RewardState,
 }
 
@@ -69,18 +69,18 @@ pub struct ReplayReward {
     pub transaction_id: String,
 }
 
-/// A step of a replay of many callbacks, or of its count.
+/// Replays or counts one part of many callbacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRewards {
     /// The publisher of the replay.
     pub publisher: PublisherId,
-    /// The same in every step.
+    /// The filter, the same in every part.
     pub filter: RewardFilter,
-    /// Only later entries.
+    /// Only entries after this number.
     pub after: i64,
-    /// Callbacks at most; 0 counts them and sends none.
+    /// Maximum callbacks; 0 counts them and sends none.
     pub limit: u32,
-    /// The step's name. One that sent callbacks is answered a second time without sending them again.
+    /// The name of the part. If it has sent callbacks, a repeat gets the same answer and sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
 }

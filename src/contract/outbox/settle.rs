@@ -12,39 +12,39 @@ use domain::{
 /// `POST …/conversions/{transaction_id}/approve`, `reject` and `reverse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
-    /// The reward's.
+    /// The id of the reward.
     pub transaction_id: String,
-    /// Approves, rejects or reverses it.
+    /// The action: approve, reject or reverse.
     pub action: Action,
-    /// The operator's words, which are not empty.
+    /// The reason given by the operator. Not empty.
     pub reason: String,
-    /// The reasons that are overridden by name.
+    /// The reasons that the operator overrides by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
 }
 
-/// A step of `POST …/conversions/approve`, `reject` and `reverse`.
+/// One part of `POST …/conversions/approve`, `reject` and `reverse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettleMany {
     /// Selects the conversions.
     pub filter: SettleFilter,
-    /// Approves, rejects or reverses each.
+    /// The action on each: approve, reject or reverse.
     pub action: Action,
-    /// The operator's words, which are not empty.
+    /// The reason given by the operator. Not empty.
     pub reason: String,
-    /// The reasons that are overridden by name.
+    /// The reasons that the operator overrides by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
-    /// Counts them and settles none.
+    /// True to count them and settle none.
     pub dry_run: bool,
-    /// `next` of the previous step; 0 at first.
+    /// The `next` of the previous part; 0 for the first.
     pub after: i64,
 }
 
 /// The conversions that an action settles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettleFilter {
-    /// A name, such as `held`, as in a [`List`](super::List).
+    /// A status, such as `held`, as in a [`List`](super::List).
     pub status: String,
     /// As in a [`List`](super::List); any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,29 +63,29 @@ pub struct SettleFilter {
         skip_serializing_if = "Option::is_none"
     )]
     pub offer_id: Option<String>,
-    /// The conversion's time in UNIX seconds, inclusive.
+    /// The earliest time of the conversion in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// The same, exclusive.
+    /// The latest time of the conversion in UNIX seconds, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
 }
 
-/// The result of a step of [`SettleMany`].
+/// The result of one part of [`SettleMany`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// How many conversions matched.
+    /// The number of matching conversions.
     pub count: u32,
-    /// How many of them were changed; none by a dry run. The others were so already, or are in `refused`.
+    /// The number of conversions that were changed; 0 in a dry run. The others needed no change, or are in `refused`.
     pub settled: u32,
-    /// The payouts of those that matched.
+    /// The payouts of the matching conversions.
     #[serde(default)]
     pub payout_micro_usd: i64,
-    /// The payouts of those that were changed.
+    /// The payouts of the changed conversions.
     #[serde(default)]
     pub settled_micro_usd: i64,
-    /// How many were refused, by code.
+    /// The number of refused conversions, by code.
     pub refused: BTreeMap<String, u32>,
-    /// The last entry that this step looked at, if there are more.
+    /// The last entry that this part examined, if there are more.
     pub next: Option<i64>,
 }
