@@ -13,7 +13,7 @@
 //! - [`schedule`]: the delays between the attempts of one callback;
 //! - [`delivery`]: decides from the result of an attempt what happens next;
 //! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: the number of an app's outboxes, and the
-//! one that keeps a conversion.
+//!   one that keeps a conversion.
 //!
 //! Tests:
 //! - [`tester`]: a callback that pays nothing, with a valid or a wrong signature;

@@ -51,7 +51,7 @@ const NOT_IN_THE_QUERY: ApiError = ApiError::new(
 );
 /// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
-/// Maximum age of a shard's confirmation for a final refusal: a goal that the shard lacks may have been added since.
+/// Maximum age of a shard's confirmation to refuse a goal that it lacks for ever: the goal may have been added since.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
 
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {

@@ -2,7 +2,7 @@
 //!
 //! - Clicks and offers are served from memory, so the isolate's snapshots decide.
 //! - The other interfaces need objects. A background probe calls the catalog, at most as often as an isolate asks for
-//! newer snapshots. Outboxes and ledgers are too many to wake for a probe, so recent postbacks and reports decide.
+//!   newer snapshots. Outboxes and ledgers are too many to wake for a probe, so recent postbacks and reports decide.
 //!
 //! A host that serves several interfaces has the status of the first one in this order: clicks, offers, reports,
 //! operator. A lost click cannot be repeated; everything else can.

@@ -74,7 +74,7 @@ impl PostbackQueue {
         })
     }
 
-    /// Returns the counts and token times of a batch that failed to the queue. The advertiser's next batch has both.
+    /// Puts back the count and the token times of a batch that failed. The advertiser's next batch has both.
     pub fn put_back(&self, advertiser: &AdvertiserId, came: u64, tokens: &[(i64, i64)]) {
         let mut batches = self.batches.borrow_mut();
         batches.count_lost(advertiser, came);

@@ -244,8 +244,8 @@ async fn find_advertiser(
     Some((advertiser, row))
 }
 
-/// Sends an advertiser's batch after postbacks have gathered. After a failure its postbacks are counted and sent again,
-/// since no further postback may arrive that would report them.
+/// Sends an advertiser's batch after postbacks have gathered. After a failure the number of its postbacks is sent
+/// again, since no further postback may arrive that would report it.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;

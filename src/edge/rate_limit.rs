@@ -1,5 +1,5 @@
 //! The rate limit of the offers interface (docs/DECISIONS.md, "Offers"): a token bucket for each app and isolate. It
-//! protects the other apps of an isolate from one app's loop. It is not a quota, since isolates do not share counts.
+//! protects other apps on the machine from one app's loop. It is not a quota, since isolates do not share counts.
 
 use std::{cell::RefCell, collections::HashMap};
 

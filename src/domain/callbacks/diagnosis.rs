@@ -14,7 +14,7 @@ use crate::model::placeholders::in_url;
 /// An answer is slow after this time, in milliseconds: slow answers delay the callbacks that follow.
 const SLOW_MS: i64 = 3_000;
 
-/// The most findings about macros and placeholders of a URL.
+/// Maximum findings about macros and placeholders of a URL.
 const MAX_PLACEHOLDERS: usize = 12;
 /// Some servers and proxies cut or refuse a URL from this length on, in bytes.
 const MAX_SAFE_URL: usize = 2_000;

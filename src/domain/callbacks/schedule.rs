@@ -3,7 +3,7 @@
 
 use crate::model::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 
-/// The most attempts of a configured schedule.
+/// Maximum attempts of a configured schedule.
 const MAX_ATTEMPTS: usize = 50;
 /// The longest delay of a configured schedule, in milliseconds.
 const MAX_DELAY_MS: i64 = 7 * DAY_MS;

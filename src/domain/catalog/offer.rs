@@ -21,7 +21,7 @@ use crate::{
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 /// The longest window that an offer may set, in days.
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
-/// The most goals of an offer.
+/// Maximum goals of an offer.
 const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
 /// One day. Real users who convert are seldom held for longer.

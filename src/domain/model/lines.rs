@@ -11,7 +11,7 @@ use crate::model::api_error::ApiError;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Bytes that do not count towards a line's length: a byte order mark before it and a carriage return after it.
 const UNCOUNTED: usize = BYTE_ORDER_MARK.len() + 1;
-/// The most errors that an answer lists.
+/// Maximum errors that an answer lists.
 const MAX_LISTED: usize = 20;
 
 /// Splits a stream that arrives in chunks of any size into lines. A line ends at `\n`, at `\r\n`, or at the end of the

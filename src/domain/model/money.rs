@@ -138,7 +138,7 @@ fn serialize_micros<S: Serializer>(micros: i64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// The most decimals of a written number, so that its fraction fits a `u32`.
+/// Maximum decimals of a written number, so that its fraction fits a `u32`.
 const MAX_DECIMALS: u8 = 9;
 
 /// Writes `units` of 10^-`decimals` as a decimal number without exponent and trailing zeros. `decimals` is at most

@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// The most values in one bucket.
+    /// The number of values in the fullest bucket.
     fn fullest_bucket(hasher: SeededHasher, values: &[String], buckets: u64) -> usize {
         let mut counts = BTreeMap::<u64, usize>::new();
         for value in values {

@@ -12,11 +12,11 @@ use crate::model::{
 
 /// The longest body, in bytes.
 pub const MAX_BODY: usize = 65_536;
-/// The most offers on a page.
+/// Maximum offers on a page.
 pub const MAX_SIZE: u32 = 1_000;
-/// The most filters in a request.
+/// Maximum filters in a request.
 pub const MAX_FILTERS: usize = 64;
-/// The most values in a filter.
+/// Maximum values in a filter.
 pub const MAX_VALUES: usize = 1_000;
 
 /// The answer to a `page` that is not a positive integer.

@@ -86,7 +86,7 @@ pub struct Budget {
     pub bytes: usize,
     /// The part of `bytes` for the rows kept for the page.
     pub kept: usize,
-    /// The most groups on all pages together.
+    /// Maximum groups on all pages together.
     pub groups: u64,
     /// The largest array of all possible keys, in groups.
     pub dense: usize,

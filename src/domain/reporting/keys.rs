@@ -30,12 +30,12 @@ crate::named_values! {
 }
 
 impl Scope {
-    /// Whether it shows or erases users, so that only owners make such keys.
+    /// True if a key shows or erases users. Only owners make such keys.
     pub fn reaches_users(self) -> bool {
         matches!(self, Self::Rewards | Self::Privacy)
     }
 
-    /// The least time between two accepted requests of a key, in milliseconds.
+    /// Minimum time between two accepted requests of a key, in milliseconds.
     pub fn interval_ms(self) -> i64 {
         match self {
             Self::Reporting => rate::INTERVAL_MS,

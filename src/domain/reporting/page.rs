@@ -3,10 +3,10 @@
 
 use super::{Dimension, Metric, Sums, query::MAX_COUNT};
 
-/// The most text of a page, in bytes: 50,000 rows of about 300 bytes each. It stays in memory while the answer is sent.
+/// Maximum text of a page, in bytes: 50,000 rows of about 300 bytes each. It stays in memory while the answer is sent.
 pub const MAX_TEXTS: usize = 16 << 20;
 
-/// The most [bytes](Page::bytes) of a page.
+/// Maximum [bytes](Page::bytes) of a page.
 pub const MAX_BYTES: usize =
     MAX_TEXTS + MAX_COUNT as usize * (Dimension::ALL.len() * size_of::<u32>() + size_of::<Sums>());
 

@@ -61,19 +61,19 @@ pub enum Column {
 
 /// The longest accepted body, in bytes.
 pub const MAX_BODY: usize = 262_144;
-/// The most days between the first day and the last.
+/// Maximum days between the first day and the last.
 pub const MAX_SPAN_DAYS: i64 = 90;
 /// The highest page number: 2^53, up to which every JSON reader is exact.
 pub const MAX_PAGE: u64 = 1 << 53;
-/// The most rows on a page.
+/// Maximum rows on a page.
 pub const MAX_COUNT: u32 = 50_000;
 /// Rows on a page when the query has no count.
 pub const DEFAULT_COUNT: u32 = 10_000;
-/// The most filters in a query.
+/// Maximum filters in a query.
 pub const MAX_FILTERS: usize = 64;
-/// The most values in a filter.
+/// Maximum values in a filter.
 pub const MAX_VALUES: usize = 1_000;
-/// The most columns in `order_by`.
+/// Maximum columns in `order_by`.
 pub const MAX_ORDER: usize = 16;
 
 impl Query {

@@ -33,9 +33,9 @@ use super::{
 /// The version of the format. Other versions are refused.
 pub const VERSION: u8 = 1;
 
-/// The most rows of a segment, so that a code fits two bytes.
+/// Maximum rows of a segment, so that a code fits two bytes.
 pub const MAX_ROWS: usize = 1 << 16;
-/// The most text of one dimension's dictionary, in bytes. With the ends of values (256 KiB) and the codes (128 KiB) a
+/// Maximum text of one dimension's dictionary, in bytes. With the ends of values (256 KiB) and the codes (128 KiB) a
 /// column stays below 1.5 MiB; SQLite in a Durable Object accepts values up to 2 MB.
 pub const MAX_TEXT: usize = 1 << 20;
 /// A segment of at most this many bytes is stored as one value, its [`Image`]. Reading unused columns then costs less

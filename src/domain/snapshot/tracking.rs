@@ -4,7 +4,7 @@
 //! - [`slots`]: decides by an id's hash which shard has it;
 //! - [`manifest`]: the checksum of every shard, stored in KV's pointer;
 //! - [`goals`]: shards of goals, each with its offer; [`apps`]: of apps, each with its publisher's approval and Pub-Key
-//! hash; [`advertisers`]: of the serials of tokens.
+//!   hash; [`advertisers`]: of the serials of tokens.
 //!
 //! No shard refers to another by position, so shards of different ages can be used together. Each is read in place: a
 //! look-up takes a hash or a binary search and reads a row of fixed width.

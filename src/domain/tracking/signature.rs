@@ -26,7 +26,7 @@ pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(
     "this link is too old; open the offer again",
 );
 
-/// The fewest and most characters of a click secret.
+/// The minimum and maximum characters of a click secret.
 const SECRET_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
 /// Separates the secrets of an app in the text that is sealed. No secret contains it.
 const SEPARATOR: char = '\n';

@@ -1,6 +1,5 @@
 //! Prepares a cold isolate for the fast path of a click. `entry.js` reads the values that the click needs from KV:
-//! first the pointer, then the shards that it names. If that fails, the ordinary path takes the click and asks the
-//! catalog.
+//! first the pointer, then the shards that it names. If that fails, the ordinary path asks the catalog.
 //!
 //! V8 compiles each WebAssembly function when it is first called. The ordinary path reads KV through futures and
 //! promises, and compiling these takes longer than the rest of a first click. Here no function waits.

@@ -21,7 +21,7 @@ const RSA: [u8; 15] = [
 ];
 const BIT_STRING: u8 = 0x03;
 
-/// The fewest and the most bits of an RSA modulus.
+/// The minimum and maximum bits of an RSA modulus.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=4_096;
 
 /// A public key. WebCrypto checks that a point lies on its curve: it refuses to import any other.

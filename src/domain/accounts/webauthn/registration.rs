@@ -16,7 +16,7 @@ use crate::accounts::challenge::Challenge;
 
 /// The longest SPKI, in bytes. One of RSA with 4,096 bits has 550.
 const MAX_SPKI: usize = 1_024;
-/// The most transports that are kept; WebAuthn knows six.
+/// Maximum transports that are kept; WebAuthn knows six.
 const MAX_TRANSPORTS: usize = 8;
 
 /// `AuthenticatorAttestationResponseJSON`.

@@ -10,7 +10,7 @@ use super::{
     to_usize,
 };
 
-/// The most values at a time, so that three numbers fit one word of a key. A part with more values is split.
+/// Maximum values at a time, so that three numbers fit one word of a key. A part with more values is split.
 pub const MAX_VALUES: usize = 1 << VALUE_BITS;
 pub const VALUE_BITS: u32 = 19;
 

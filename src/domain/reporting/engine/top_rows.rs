@@ -23,7 +23,7 @@ pub struct TopRows {
     sorted: Vec<u32>,
     rows: usize,
     capacity: usize,
-    /// The most rows that fit the budget.
+    /// Maximum rows that fit the budget.
     max: usize,
     /// The number of wanted rows.
     limit: usize,
