@@ -71,7 +71,7 @@ export async function explainRefusal({ begin, admin, refused }) {
   await hand.choose(page.getByRole("combobox", { name: "Answer" }), "Token not valid");
   const row = page.getByRole("table", { name: "Postbacks" }).getByRole("row").filter({ hasText: "Token not valid" });
   await row
-    .getByText(/Give the advertiser's current token to whoever set the postback up/)
+    .getByText(/Give the advertiser's current token to the person who set up the postback/)
     .first()
     .waitFor();
   await hand.press(row.locator("summary").first());

@@ -63,7 +63,7 @@ export async function diagnose(page, hand, token) {
   await hand.choose(page.getByRole("combobox", { name: "Answer" }), "Token not valid");
   await page.waitForURL(/code=invalid_token/);
   await postbacks
-    .getByText(/Give the advertiser's current token to whoever set the postback up/)
+    .getByText(/Give the advertiser's current token to the person who set up the postback/)
     .first()
     .waitFor();
   const row = postbacks.getByRole("row").filter({ hasText: "Token not valid" }).first();
