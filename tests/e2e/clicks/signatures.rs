@@ -74,7 +74,7 @@ fn assert_signatures_are_checked(signpost: &Signpost) {
     for (rest, code) in refused {
         let answer = click(&wall, &rest, &[]);
         assert_eq!(
-            answer.body.contains("sig is {sig}, which nobody"),
+            answer.body.contains("sig is the unreplaced placeholder {sig}"),
             rest.contains("sig}") || rest.contains("sig%7D")
         );
         expect_click_error(answer, 403, code);
