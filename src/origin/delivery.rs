@@ -1,4 +1,4 @@
-//! How objects notify each other: what waits, what a retry is, and what was applied.
+//! How objects notify each other: the queues of what waits, the retries, and the marks of what was applied.
 
 pub mod attention_feed;
 pub mod backoff;

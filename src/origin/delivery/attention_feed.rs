@@ -1,12 +1,12 @@
-//! Tells the operator's `attention` what is open in an object.
+//! Sends an object's open items to the operator's `attention`.
 //!
-//! The items are in a table of the object. Triggers open and end them, in the transaction of the change, so that no code path
-//! can forget to, and a conversion that needs no attention writes nothing. A batch has what has changed since the last
-//! confirmed one. An item for which there is no room is declined; it stays here, and is offered again.
+//! The items are rows of a table in the object. Triggers open and end them in the transaction of the change. So no code path
+//! can forget an item, and a conversion that needs no attention writes nothing. A batch has the items that changed since the
+//! last confirmed batch. If the receiver has no room for an item, it declines it; the item stays here and is offered again.
 //!
-//! A batch says which one was before it, and which one was confirmed last. If the receiver lacks the latter, or has one after
-//! the former, then one of the two was restored or lost. Its answer says so, and all is told again. An object that has
-//! reported once does so every day, so that this is seen without a change.
+//! A batch names the batch before it and the last confirmed one. If the receiver lacks the confirmed batch, or has one
+//! after the batch before, one of the two objects was restored or lost. The receiver's answer says so, and all items
+//! are sent again. An object that has sent one batch sends one every day, so that a loss is noticed without a change.
 
 pub mod sql;
 
@@ -20,16 +20,16 @@ use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
 /// How long declined items wait until they are offered again.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
-/// Items of a batch, each of some 200 bytes.
+/// Maximum items of a batch, each of about 200 bytes.
 pub const ITEMS: usize = 200;
-/// The longest reason, in bytes.
+/// Maximum length of a reason, in bytes.
 const MAX_REASON: usize = 200;
 
 /// The object that reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
-    /// Those of an outbox, and its rewards of the last compared day.
+    /// Set for an outbox, as are its rewards of the last compared day.
     pub app: Option<AppId>,
     pub publisher: Option<PublisherId>,
     pub rewards: Option<DayRewards>,
@@ -65,8 +65,8 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
 
-/// Opens an item for a batch that its receiver refused, in place of one for its being late. `after` is the number after which
-/// the batch begins.
+/// Opens an item for a batch that its receiver refused, and ends the item that says it is late. The batch begins after
+/// the number `after`.
 pub fn open_refused(db: &impl Database, now_ms: i64, destination: &str, after: i64, cause: &str) -> DbResult {
     let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
@@ -75,7 +75,7 @@ pub fn open_refused(db: &impl Database, now_ms: i64, destination: &str, after: i
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
 }
 
-/// Opens an item for a batch whose receiver does not answer, unless it refused the batch.
+/// Opens an item for a batch whose receiver does not answer, unless the item of a refusal is open.
 pub fn open_late(db: &impl Database, now_ms: i64, destination: &str, after: i64) -> DbResult {
     db.execute(sql::OPEN_LATE, params![subject(destination, after), now_ms])
 }
@@ -89,7 +89,8 @@ fn subject(destination: &str, after: i64) -> String {
     format!("{destination}: batch after {after}")
 }
 
-/// Opens an item for a day on which the ledger lacks clicks or revenue, or has too much. It names the side that is behind.
+/// Opens an item for a day on which the ledger has too few or too many clicks, or too little or too much revenue. The
+/// reason names the side that is behind.
 pub fn open_differing(db: &impl Database, now_ms: i64, subject: &str, vouched: &Vouched) -> DbResult {
     let reason = match (vouched.missing_micro_usd, vouched.missing_clicks) {
         (1.., _) | (0, 1..) => "ledger_behind",
@@ -112,7 +113,7 @@ pub fn end_restated(db: &impl Database, subject: &str) -> DbResult {
     end_item(db, Kind::Differs, subject)
 }
 
-/// Opens an item of a ledger for a day. `reason` says why.
+/// Opens a ledger's item for a day.
 pub fn open_day(db: &impl Database, now_ms: i64, kind: Kind, day: UtcDay, reason: &str) -> DbResult {
     db.execute(
         sql::OPEN_DAY,
@@ -125,12 +126,12 @@ pub fn end_day(db: &impl Database, kind: Kind, day: UtcDay) -> DbResult {
     end_item(db, kind, &day.to_string())
 }
 
-/// Has the next batch sent soon, although no item has changed.
+/// Makes the next batch due, although no item has changed.
 pub fn send_soon(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::PING, params![now_ms])
 }
 
-/// Takes all changes as told, so that no batch is due.
+/// Marks all changes as sent, so that no batch is due.
 pub fn drop_changes(db: &impl Database) -> DbResult {
     db.execute(sql::DROP_CHANGES, &[])?;
     db.execute(sql::DROP_PING, &[])
@@ -145,7 +146,7 @@ pub struct AttentionFeed<'a, D> {
 /// The changes that the confirmation of a batch settles.
 pub struct Marks {
     ping_ms: Option<i64>,
-    /// The changes of the batch's items. Those after them were declined before.
+    /// The change counts of the changed items. The batch's further items were declined before.
     changes: Vec<i64>,
 }
 
@@ -189,7 +190,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
             before: row.sequence,
             confirmed: row.confirmed,
             at_ms: now_ms,
-            // The items that are left have changed since the last complete batch, and since they were opened.
+            // The items that did not fit changed after the last complete batch and after they were opened.
             owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
             next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
             resets: row.resets,
@@ -214,7 +215,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         let is_declined =
             |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
         let offered = batch.items.len().saturating_sub(marks.changes.len());
-        // Of those that were declined before, only the taken ones change.
+        // An item that was declined before changes only if it is accepted now.
         let settled: Vec<_> = batch
             .items
             .iter()

@@ -1,4 +1,4 @@
-//! How long a delivery to another object waits after a failure, and which failures a retry does not mend.
+//! The wait before a failed delivery to another object is retried, and the failures that no retry can repair.
 
 use contract::operation::CallError;
 use domain::model::{MINUTE_MS, SECOND_MS};
@@ -7,7 +7,7 @@ use domain::model::{MINUTE_MS, SECOND_MS};
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
 pub const MAX_WAIT_MS: i64 = 5 * MINUTE_MS;
 
-/// The backoff, in milliseconds, after a failure that `attempts` failures preceded.
+/// Returns the backoff in milliseconds after a failure, given the number of failures before it.
 pub fn wait_ms(attempts: u32) -> i64 {
     2_i64
         .saturating_pow(attempts)

@@ -1,10 +1,10 @@
 //! Batches as positions in a log: one object sends sums to others exactly once, whatever fails (docs/DECISIONS.md,
 //! "Facts").
 //!
-//! A batch is the sums of the sender's log after one number, up to another. Its receiver stores the latter as its mark, with
-//! what it applied, and answers with its mark. So the sender stores no sums. An answer that was lost, and an object that
-//! was restored, are seen by the numbers: the next batch begins at the receiver's mark. Outboxes send revenue and
-//! conversions, and counters send clicks.
+//! A batch has the sums of the sender's log after one number, up to another. The receiver stores the second number as
+//! its mark in the transaction that applies the sums, and answers with the mark. So the sender stores no sums. The
+//! numbers show a lost answer and a restored object: the next batch begins at the receiver's mark. Outboxes send
+//! revenue and conversions, and counters send clicks.
 
 pub mod positions;
 pub mod sql;
@@ -24,12 +24,12 @@ use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{Clock, Database, DbResult, concurrent::each, log, params};
 use positions::{Draft, Positions};
 
-/// Sums in a batch: at most 300 bytes each make 300 KB.
+/// Maximum sums in a batch: at most 300 bytes each make 300 KB.
 const SUMS: usize = 1_000;
-/// Batches that one call of [`send`] makes at most. If no receiver answers, their timeouts, 10 s each on six connections, add
-/// up to 110 s of the 15 minutes that an alarm may run.
+/// Maximum batches that one call of [`send`] makes. If no receiver answers, their timeouts of 10 s on six connections
+/// add up to 110 s of the 15 minutes that an alarm may run.
 const BATCHES: usize = 66;
-/// Failed attempts after which one more makes a batch late: those waited for 75 s and their timeouts.
+/// A batch is late if an attempt fails after this many failed ones, whose backoffs add up to 75 s besides their timeouts.
 const LATE_AFTER: u32 = 4;
 
 /// The dimensions of a sum.
@@ -60,7 +60,7 @@ impl Amounts {
 
 /// The sums that a part of the log adds to a destination.
 pub struct Movement<'a> {
-    /// The numbers of the part. A batch has all of it, or nothing.
+    /// The first and the last number of the part. A batch has all of the part or nothing of it.
     pub first: i64,
     pub number: i64,
     pub destination: &'a str,
@@ -71,7 +71,8 @@ pub struct Movement<'a> {
 /// The part of a log that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPage {
-    /// The last number that was read, with a movement or without; the number that was asked for if nothing comes after it.
+    /// The last number that was read, whether it has a movement or not. If nothing follows the requested number, this
+    /// is the requested number.
     pub end: i64,
     pub is_last: bool,
 }
@@ -91,7 +92,7 @@ pub trait Log {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub destination: String,
-    /// The receiver's mark, as far as the sender knows.
+    /// The receiver's last known mark.
     pub after: i64,
     /// The last number in the batch.
     pub number: i64,
@@ -138,8 +139,8 @@ fn offer_sum((key, amounts): (&SumKey, &Amounts)) -> OfferSum {
     }
 }
 
-/// One page of a log's sums of a day for a destination: those after the page before, up to a number. A day's first number is
-/// after `start`.
+/// Returns one page of a log's sums of a day for a destination: those after the previous page, up to a number. A day's
+/// first number comes after `start`.
 pub fn sums_of_day(
     log: &impl Log,
     destination: &str,
@@ -168,7 +169,7 @@ pub fn sums_of_day(
     })
 }
 
-/// The reason that a batch has no answer. The text is for the log.
+/// Why a batch was not applied. The text is for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryError {
     /// The receiver refused the batch.
@@ -188,8 +189,8 @@ impl From<CallError> for DeliveryError {
     }
 }
 
-/// Sends the batches that are due: the retries and, if `opens`, what the log has since the last call. `deliver` returns the
-/// receiver's mark. `source` is the sender's name in the log. Returns whether there is more to do at once.
+/// Sends the batches that are due: the retries and, if `opens`, the part of the log after the last call. `deliver` returns
+/// the receiver's mark. `source` is the sender's name for log messages. Returns whether more can be sent at once.
 ///
 /// # Errors
 /// The database failed. The caller should not repeat a failed write at once.
@@ -215,7 +216,7 @@ pub async fn send(
     .await;
     let now_ms = clock.now_ms();
     if Positions::read(db)? != before {
-        // A mark was read meanwhile, or an alarm ran twice. The batches are made again: receivers apply none twice.
+        // Meanwhile a mark was read or an alarm ran twice. The batches are made again, which is safe because receivers apply none twice.
         return Ok(true);
     }
     db.transaction(|| {
@@ -227,7 +228,7 @@ pub async fn send(
     Ok(!page.is_last || positions.is_due(now_ms))
 }
 
-/// Takes the answer to a batch into account, within the caller's transaction.
+/// Records the result of a batch, within the caller's transaction.
 fn settle(
     db: &impl Database,
     now_ms: i64,
@@ -249,12 +250,12 @@ fn settle(
             if mark < after {
                 log::error(
                     "batches",
-                    format_args!("{}: the receiver is back at {mark}", subject()),
+                    format_args!("{}: the receiver was put back to {mark}", subject()),
                 );
             } else if mark != batch.number && !log.has(mark)? {
                 log::error(
                     "batches",
-                    format_args!("{}: {mark} is not in this log any more", subject()),
+                    format_args!("{}: this log no longer has {mark}", subject()),
                 );
             }
             if draft.attempts > 0 {
@@ -278,12 +279,12 @@ fn settle(
     Ok(())
 }
 
-/// The receiver's mark, as far as the sender knows; 0 before the first batch.
+/// Returns the receiver's last known mark; 0 before the first batch.
 pub fn mark_of(db: &impl Database, destination: &str) -> DbResult<i64> {
     Ok(Positions::read(db)?.mark_of(destination))
 }
 
-/// Takes note of a receiver's mark that was read without a batch. The next batch begins there.
+/// Records a receiver's mark that was read without sending a batch. The next batch begins there.
 pub fn learn_mark(db: &impl Database, now_ms: i64, destination: &str, Mark { mark }: Mark) -> DbResult {
     let mut positions = Positions::read(db)?;
     let after = positions.mark_of(destination);
@@ -297,18 +298,18 @@ pub fn learn_mark(db: &impl Database, now_ms: i64, destination: &str, Mark { mar
     })
 }
 
-/// Everything in the log up to this number was applied by all receivers.
+/// Returns the number up to which all receivers have applied the log.
 pub fn settled_through(db: &impl Database) -> DbResult<i64> {
     Ok(Positions::read(db)?.settled_through())
 }
 
-/// `opens_ms` if the log has something that was in no batch yet.
+/// Returns `opens_ms` if the log has entries that were in no batch yet.
 pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let seen = db.query_integer(sql::GET_SEEN, &[])?.unwrap_or(0);
     Ok((log.last()? > seen).then_some(opens_ms))
 }
 
-/// When the next batch is due to be made, which is at `opens_ms`, or to be sent again; never if nothing waits.
+/// Returns the time of the next batch: `opens_ms` for new entries, or the time of the first retry; none if nothing waits.
 pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let again_ms = Positions::read(db)?.due_ms();
     Ok([again_ms, self::opens_ms(db, log, opens_ms)?]
@@ -317,8 +318,8 @@ pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Opt
         .min())
 }
 
-/// For receivers: applies a batch if it begins at the mark of its source. `get` and `set` are the receiver's statements for
-/// the mark by the source's name.
+/// For receivers: applies a batch if it begins at the mark of its source. `get` and `set` are the receiver's statements
+/// that read and write a source's mark.
 pub fn receive(
     db: &impl Database,
     [get, set]: [&str; 2],

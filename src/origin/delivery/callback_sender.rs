@@ -22,10 +22,10 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Added to the longest duration of an attempt, so that none outlasts its claim, in milliseconds. Claims last so much longer
-/// again, because an attempt may begin so long after the commit that claimed it.
+/// Margin that is added to the longest duration of an attempt, so that no attempt outlasts its claim, in milliseconds.
+/// Claims have this margin twice, because an attempt may begin that long after the commit that claimed it.
 const SLACK_MS: i64 = 5 * SECOND_MS;
-/// The longest test.
+/// Maximum duration of a test.
 const MAX_TEST: Duration = Duration::from_secs(20);
 
 /// The configuration of callbacks, and the endpoint in use.
@@ -57,7 +57,7 @@ impl CallbackSender {
         self.attempt_ms().saturating_add(SLACK_MS)
     }
 
-    /// How much of a claim must be left for an attempt to begin, in milliseconds.
+    /// The time that must be left of a claim when an attempt begins, in milliseconds.
     pub fn attempt_ms(&self) -> i64 {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
@@ -81,7 +81,7 @@ impl CallbackSender {
         Ok(Some(endpoint))
     }
 
-    /// Seals an object's own settings for a purpose.
+    /// Encrypts an object's own settings for a purpose.
     ///
     /// # Errors
     /// There is no key, or no randomness.
@@ -96,7 +96,7 @@ impl CallbackSender {
         sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
     }
 
-    /// Reads the endpoint of settings that were sealed for a purpose.
+    /// Decrypts settings that were sealed for a purpose, and returns their endpoint.
     ///
     /// # Errors
     /// None of `STORE_KEYS` decrypts them, or they do not parse.
@@ -152,7 +152,7 @@ impl CallbackSender {
         Duration::from_millis(self.timeout_ms.into())
     }
 
-    /// The timeout of a test, which is shorter than that of the call within which a person waits.
+    /// The timeout of a test. It is shorter than the timeout of the call in which a person waits for the test.
     pub fn test_timeout(&self) -> Duration {
         self.timeout().min(MAX_TEST)
     }

@@ -3,8 +3,8 @@
 use contract::{catalog::CallbackSettings, operation::Bytes};
 use platform::{DbResult, Row};
 
-/// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which has
-/// the publisher's [`suspension`](CallbackSettings::suspension).
+/// Reads callback settings from three columns: `revision`, the sealed callback in the column after it, and `suspended`
+/// with the publisher's [`suspension`](CallbackSettings::suspension).
 pub fn read(row: &Row, revision: usize, suspended: usize) -> DbResult<CallbackSettings> {
     let sealed = revision + 1;
     let suspension = row.integer(suspended)?;

@@ -1,8 +1,8 @@
-//! A feed tells another object what has changed in this one, in numbered batches.
+//! A feed sends the changes of this object to another object, in numbered batches.
 //!
-//! Triggers mark the changes, in the transaction of the change. A batch has the marked rows as they are when it is prepared, and
-//! the marks stay until the receiver has confirmed it. So a batch that failed is prepared again, of the newest state, and
-//! nothing waits for a batch.
+//! Triggers mark changed rows in the transaction of the change. A batch has the marked rows as they are when it is
+//! prepared, and the marks stay until the receiver has confirmed the batch. So a failed batch is prepared again from
+//! the newest state, and no request waits for a batch.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use contract::operation::{ObjectAddress, Operation};
 use domain::model::SECOND_MS;
 use platform::{Clock, DbResult, ObjectCall, log};
 
-/// A batch waits so long for further changes, in milliseconds.
+/// The time that a batch waits for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;
-/// The time between two batches of an outbox that is busy, in milliseconds. Each takes some ten rows of three objects.
+/// The time between two batches of a busy outbox, in milliseconds. Each batch writes about ten rows in three objects.
 pub const SPACING_MS: i64 = 2_500;
-/// The time after a batch with changes within which the next one comes, with changes or without. The alarm may be late.
+/// After a batch with changes, the next one is sent within this time, even if nothing has changed. It allows for a late alarm.
 const PROMISE_MS: i64 = 4 * SECOND_MS;
 /// Maximum batches that an alarm sends, one after the other; the rest wait for the next alarm.
 const BATCHES: usize = 20;
@@ -42,7 +42,7 @@ pub trait Feed: Sized {
         prepared: &Prepared<Self>,
         answer: &<Self::Batch as Operation>::Answer,
     ) -> DbResult;
-    /// Counts a failed attempt. The next batch is sent at this time.
+    /// Counts a failed attempt. The next batch is sent at `until_ms`.
     fn put_off(&self, until_ms: i64) -> DbResult;
 }
 
@@ -55,20 +55,20 @@ pub struct Prepared<F: Feed> {
     pub marks: F::Marks,
 }
 
-/// The time of the alarm for a batch that may be sent at `sends_at_ms`. A recent change waits for those within [`FEED_MS`].
+/// Returns the time of the alarm for a batch that may be sent at `sends_at_ms`. A recent change waits [`FEED_MS`] for further ones.
 pub fn alarm_ms(sends_at_ms: Option<i64>, now_ms: i64) -> Option<i64> {
     sends_at_ms.map(|at_ms| at_ms.max(now_ms.saturating_add(FEED_MS)))
 }
 
-/// The latest time of the batch after one that is prepared now. Without changes, none is promised.
+/// Returns the latest time of the batch after one that is prepared now; none if that one has no changes.
 pub fn promise_ms(has_changes: bool, now_ms: i64) -> Option<i64> {
     has_changes.then_some(now_ms.saturating_add(PROMISE_MS))
 }
 
-/// Sends batches until all changes are sent, one fails, or there were `BATCHES`.
+/// Sends batches until all changes are sent, a batch fails, or `BATCHES` were sent.
 ///
 /// # Errors
-/// A batch could not be prepared or settled. The next one waits as after one that did not arrive.
+/// A batch could not be prepared or settled. The next one waits as long as after a batch that did not arrive.
 pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let sent = send_due(feed, runtime).await;
     if sent.is_err() {

@@ -1,5 +1,5 @@
-//! Changes that another object must know before the call that made them is answered. The transaction of a change queues it; the
-//! call sends it, and the alarm sends what did not arrive.
+//! Changes that another object must receive before the call that made them is answered. The transaction of a change
+//! queues it, the call sends it, and the alarm sends the changes that did not arrive.
 
 use std::{cell::Cell, marker::PhantomData, time::Duration};
 
@@ -15,13 +15,13 @@ use platform::{
     CONNECTIONS, Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, log, params,
 };
 
-/// How long the call has to send its changes before the alarm does, in milliseconds.
+/// The time that the call has to send its changes before the alarm sends them, in milliseconds.
 pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
 /// The time from the start of an attempt by the alarm or an import to its retry, in milliseconds.
 pub const RETRY_MS: i64 = 10 * SECOND_MS;
-/// Changes claimed at a time.
+/// Maximum changes that are claimed at a time.
 const PAGE: u32 = 48;
-/// The time that a PUT, an import or an alarm spends. A call that is in flight at its end stays due.
+/// The time that a PUT, an import or an alarm spends on sending. A call that is then still in flight stays due.
 const TIME: Duration = Duration::from_secs(10);
 /// The timeout of a call to a receiver. It is short because others wait.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,15 +32,15 @@ pub trait Push: Sized {
     type Operation: Operation;
     /// The name of the change in the log.
     const NAME: &'static str;
-    /// The end of the message when some were not reached: it follows `3 of the 8`.
+    /// The end of the message when some receivers were not reached, after `3 of the 8`.
     const REACHED: &'static str;
     /// Time, rows at most → the rows that are due by then, the longest due first.
     const LIST_DUE: &'static str;
     /// → when the first one is due; none if the queue is empty.
     const NEXT_DUE: &'static str;
-    /// Time, key: lets it be due then.
+    /// Time, key: makes the row due at that time.
     const POSTPONE: &'static str;
-    /// Key, revision: unless there is a newer one, it leaves the queue.
+    /// Key, revision: deletes the row from the queue, unless its revision is newer.
     const CONFIRM: &'static str;
 
     /// Reads a row of the queue.
@@ -57,20 +57,20 @@ pub trait Push: Sized {
         db.query(sql, parameters)?.iter().map(Self::read).collect()
     }
 
-    /// When the first one is due; none if the queue is empty.
+    /// Returns when the first row is due; none if the queue is empty.
     fn next_ms(db: &impl Database) -> DbResult<Option<i64>> {
         db.query_integer(Self::NEXT_DUE, &[])
     }
 
-    /// Records that the receiver knows it.
+    /// Records that the receiver has the change.
     fn confirm(&self, db: &impl Database) -> DbResult {
         let parameters = [self.key(), vec![self.revision().into()]].concat();
         db.execute(Self::CONFIRM, &parameters)
     }
 }
 
-/// Claims at most `limit` changes that are due by `by_ms`. Each becomes due again [`RETRY_MS`] after `now_ms` unless it is
-/// confirmed first, so that one that hangs or fails neither delays the others nor keeps the object awake.
+/// Claims at most `limit` changes that are due by `by_ms`. Each is due again [`RETRY_MS`] after `now_ms` unless it is
+/// confirmed first, so that a call that hangs or fails neither delays the others nor keeps the object awake.
 pub fn claim<P: Push>(db: &impl Database, now_ms: i64, by_ms: i64, limit: u32) -> DbResult<Vec<P>> {
     let due = P::list(db, P::LIST_DUE, params![by_ms, limit])?;
     let retry_ms = now_ms.saturating_add(RETRY_MS);
@@ -97,7 +97,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
     }
 
-    /// Sends these, and counts those that arrived.
+    /// Sends these changes, and counts those that arrived.
     async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result {
         let mut sent = stream::iter(queued)
             .map(|push| self.send_one(push))
@@ -112,10 +112,10 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         failure
     }
 
-    /// Sends these for a PUT of a resource, which may rely on them only once they arrived.
+    /// Sends the changes of a PUT, which succeeds only once they have arrived.
     ///
     /// # Errors
-    /// 503 if one did not arrive within the time limit. The alarm goes on with it.
+    /// 503 if a change did not arrive within the time limit. The alarm sends it again.
     pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result {
         let (all, arrived) = (queued.len(), Cell::new(0));
         self.within_time_limit(self.send(queued, &arrived)).await?;
@@ -125,8 +125,8 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
         let reached = P::REACHED;
         let message = format!(
-            "the {resource} is kept as it was put, but {arrived} of the {all} {reached}; the others are told as soon as that can \
-             be done, and the PUT may be repeated"
+            "the {resource} is stored, but only {arrived} of {all} {reached}; the others are told as soon as possible, and the \
+             PUT may be repeated"
         );
         Err(common::UNAVAILABLE.with_message(message).into())
     }
@@ -134,22 +134,22 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     /// Sends what an import has queued.
     ///
     /// # Errors
-    /// 503 if some did not arrive within the time limit. The alarm goes on with them.
+    /// 503 if some changes did not arrive within the time limit. The alarm sends them again.
     pub async fn require_imported(&self) -> Result {
         if self.send_imported().await? {
             return Ok(());
         }
         let reached = P::REACHED;
         let message = format!(
-            "the import is applied, but not all {reached}; the others are told as soon as that can be done, and the import may \
-             be repeated"
+            "the import is applied, but not all {reached}; the others are told as soon as possible, and the import may be \
+             repeated"
         );
         Err(common::UNAVAILABLE.with_message(message).into())
     }
 
     /// Sends what an import has queued, within the time limit. Returns whether all arrived.
     pub async fn send_imported(&self) -> Result<bool> {
-        // Also those that an attempt just before has put off, and none of them twice.
+        // Includes the changes that an attempt just before has put off, and sends none of them twice.
         let by_ms = self.runtime.now_ms().saturating_add(RETRY_MS - 1);
         self.within_time_limit(async {
             while self.send_page(by_ms).await? {}
@@ -184,7 +184,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         Ok(any)
     }
 
-    /// Returns whether it arrived.
+    /// Returns whether the change arrived.
     async fn send_one(&self, push: P) -> Result<bool> {
         let to = push.receiver();
         match self.runtime.call(&to, push.operation(), TIMEOUT).await {

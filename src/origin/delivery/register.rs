@@ -1,9 +1,9 @@
-//! An object's register: entries of what must stay as it is, also if the object is put back to an earlier copy.
+//! An object's register: entries of the changes that must survive if the object is put back to an earlier copy.
 //!
-//! An entry is written in the transaction of its change, and the change is answered once the register has the entry, too. The
-//! first command of a process reads the register. If it goes further than the object's own entries, the object was put back:
-//! the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31 days, and a
-//! million at most.
+//! The transaction of a change writes its entry, and the change is answered once the register has the entry, too. The
+//! first command of a process reads the register. If the register has entries that the object lacks, the object was put
+//! back: the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31
+//! days, and at most a million.
 
 pub mod announced;
 
@@ -22,17 +22,17 @@ use platform::{
     object_shell::ObjectShell, params, single_flight::SingleFlight,
 };
 
-/// How long a command waits for the register, for each part of it.
+/// The time that a command waits for each part of the register.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// When an object's alarm tries to reach the register again.
+/// The time until an object's alarm calls the register again.
 const RETRY_MS: i64 = 5 * SECOND_MS;
 const KEPT_MS: i64 = 31 * DAY_MS;
-/// The most entries that are kept: an operator that puts 100,000 offers a day makes 3 million in 31 days, of 1 KB and more.
+/// Maximum entries that are kept: an operator that puts 100,000 offers a day makes 3 million in 31 days, of 1 KB and more.
 const KEPT: i64 = 1_000_000;
-/// Entries that are deleted when one is added, and in a sweep.
+/// Maximum entries that are deleted when one is added, and in a sweep.
 const SWEPT_BY_ADDING: i64 = 64;
 const SWEPT: i64 = 2_000;
-/// The most entries of a part, and the bytes after which it takes no other: a call may carry more, and a turn should be short.
+/// Maximum entries of a part, and the bytes after which a part takes no further entry. A call may carry more, but a turn should be short.
 const PART: u32 = 1_000;
 const PART_BYTES: u32 = 1 << 20;
 
@@ -53,16 +53,16 @@ platform::statements! {
     pub const BOUNDS = "SELECT (SELECT MIN(number) FROM register), (SELECT MAX(number) FROM register)";
     /// below this number, before this time or this number
     pub const SWEEP = "DELETE FROM register WHERE number < ? AND (at_ms < ? OR number < ?)";
-    /// before this time: what the last entry says is forgotten
+    /// before this time: blanks the last entry
     pub const BLANK_LAST = "UPDATE register SET entry = '' WHERE number = (SELECT MAX(number) FROM register) AND at_ms < ? AND entry <> ''";
     pub const FIRST_MS = "SELECT MIN(at_ms) FROM (SELECT at_ms, entry FROM register ORDER BY number LIMIT 1) WHERE entry <> ''";
 }
 
-/// How an object that was put back takes its entries.
+/// How an object that was put back applies its lost entries.
 pub trait Restore {
     type Entry: DeserializeOwned;
 
-    /// Does what being put back asks for in any case, within the caller's transaction.
+    /// Makes the changes that every restore needs, within the caller's transaction.
     fn begin(&self, _db: &impl Database, _now_ms: i64) -> DbResult {
         Ok(())
     }
@@ -72,10 +72,10 @@ pub trait Restore {
         Ok(i64::MAX)
     }
 
-    /// Applies a missing entry that was made at a time, within the caller's transaction. One that is refused is left out.
+    /// Applies a missing entry that was made at `at_ms`, within the caller's transaction. An entry that is refused is left out.
     fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result;
 
-    /// Whose object it is, and what a person has to look at.
+    /// Returns the publisher of the object, and the doubts that a person must check.
     fn doubts(
         &self,
         db: &impl Database,
@@ -108,7 +108,7 @@ fn list(db: &impl Database, after: i64) -> DbResult<Vec<RegisterEntry>> {
     })
 }
 
-/// For registers: adds entries of the object that this is the register of.
+/// For registers: adds entries of the register's object.
 pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> DbResult<Mark> {
     if add.after <= last(db)? {
         delete_old(db, now_ms, SWEPT)?;
@@ -143,13 +143,13 @@ fn delete_old(db: &impl Database, now_ms: i64, most: i64) -> DbResult {
     let (Some(first), Some(last)) = (row.optional_integer(0)?, row.optional_integer(1)?) else {
         return Ok(());
     };
-    // The last entry stays: it tells how far the register goes.
+    // The last entry stays, because its number shows how far the register goes.
     let below = last.min(first.saturating_add(most));
     let (before_ms, kept_from) = (now_ms.saturating_sub(KEPT_MS), last.saturating_sub(KEPT - 1));
     db.execute(SWEEP, params![below, before_ms, kept_from])
 }
 
-/// How far an object's register is, in one process.
+/// A process's knowledge of how far its object's register is.
 #[derive(Default)]
 pub struct Register {
     is_read: Cell<bool>,
@@ -163,7 +163,7 @@ impl Register {
     /// Reads the register, once in a process, and applies what the object has lost.
     ///
     /// # Errors
-    /// `unavailable`: the register or `attention` did not answer, and what has ended is not known.
+    /// `unavailable`: the register or `attention` did not answer, so it is not known what has ended.
     pub async fn start(
         &self,
         db: &impl Database,
@@ -183,13 +183,13 @@ impl Register {
             if part.entries.is_empty() && !is_announced {
                 self.mark.set(part.mark);
                 self.is_read.set(true);
-                // A register that was lost gets everything again. If it does not answer, the next change tries it, too.
+                // A register that was lost receives all entries again. If it does not answer, the next change sends them.
                 drop(self.keep(db, runtime, source).await);
                 return Ok(());
             }
             log::error(
                 "register",
-                format_args!("{source}: {after} to {} were lost", part.mark),
+                format_args!("{source}: entries {after} to {} were lost", part.mark),
             );
             put_back(db, runtime, source, restore, part.entries, !has_begun).await?;
             has_begun = true;
@@ -200,7 +200,7 @@ impl Register {
     /// Sends the register what it does not have, before a change is answered.
     ///
     /// # Errors
-    /// `unavailable`: the change is made and not registered. The next change registers it, too.
+    /// `unavailable`: the change is made but not registered. The next change registers it, too.
     pub async fn keep(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) -> Result {
         let last = last(db)?;
         if last <= self.mark.get() {
@@ -219,7 +219,7 @@ impl Register {
         Ok(())
     }
 
-    /// The same for an object whose alarm tries it again.
+    /// Like [`keep`](Self::keep), for an object whose alarm retries it.
     ///
     /// # Errors
     /// As [`keep`](Self::keep).
@@ -235,7 +235,7 @@ impl Register {
         kept
     }
 
-    /// Sends a part amid many changes, once there is a whole one. If that fails, it is sent later.
+    /// Sends a part in the middle of many changes, once a whole part has gathered. If that fails, it is sent later.
     pub async fn keep_up(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) {
         if last(db).is_ok_and(|last| last - self.mark.get() >= i64::from(PART)) {
             drop(self.keep(db, runtime, source).await);
@@ -267,12 +267,12 @@ async fn put_back<R: Restore>(
     let left_out = |number: i64, cause: &str| {
         log::error(
             "register",
-            format_args!("{source}: {number} is left out: {cause}"),
+            format_args!("{source}: entry {number} is left out: {cause}"),
         );
         Doubt::new(format!("{source}: change {number}"), "not_made_again")
     };
     let (mut entries, mut unread) = (vec![], vec![]);
-    // A newer release may have entries that this one does not know. What is blank is too old.
+    // A newer release may have entries that this one cannot read. A blank entry was too old to keep.
     for lost in lost.iter().filter(|lost| !lost.entry.is_empty()) {
         match serde_json::from_str::<R::Entry>(&lost.entry) {
             Ok(entry) => entries.push((lost, entry)),
@@ -285,7 +285,7 @@ async fn put_back<R: Restore>(
     if is_gap {
         doubts.push(Doubt::new(format!("{source}: older changes"), "not_made_again"));
     }
-    // Before they are applied: afterwards nobody would know what is in doubt.
+    // The operator is told before the entries are applied, because the doubts are not known afterwards.
     if !doubts.is_empty() {
         tell(runtime, source, publisher.clone(), doubts).await?;
     }
@@ -304,13 +304,13 @@ async fn put_back<R: Restore>(
         Ok::<_, Failure>(refused)
     })?;
     if !refused.is_empty() {
-        // They are in the log if nobody is told.
+        // If this call fails, the log still has them.
         drop(tell(runtime, source, publisher, refused).await);
     }
     Ok(())
 }
 
-/// Tells the operator what is in doubt because an object was put back.
+/// Tells the operator's `attention` what is in doubt because an object was put back.
 ///
 /// # Errors
 /// `unavailable`: nobody was told.
@@ -329,7 +329,7 @@ pub async fn tell(
     call(runtime, &attention::address(), restored).await.map(drop)
 }
 
-/// For receivers of batches: tells the operator that this object was put back if a batch begins after its mark.
+/// For receivers of batches: if a batch begins after this object's mark, tells the operator that the object was put back.
 ///
 /// # Errors
 /// `unavailable`: the sender sends the batch again, and the operator is told then.

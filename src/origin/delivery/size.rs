@@ -7,8 +7,8 @@ use platform::{Clock, ObjectCall, ObjectStorage, log, object_shell::ObjectShell}
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Tells the size of an object, if that is due, and what its isolate counts. An object that its alarm started may not know its
-/// name, and tells no size.
+/// Sends the size of an object, if that is due, and the figures of its isolate. An object that its alarm started may
+/// not know its name; then it sends no size.
 pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
     #[cfg(target_arch = "wasm32")]
     platform::isolate_metrics::tell_if_due(shell.runtime()).await;

@@ -1,9 +1,9 @@
 //! The tables of the feed and their statements. They are part of the schemas of outboxes, counters and ledgers.
 
 pub const TABLES: &[&str] = &[
-    // The open items, and those that have ended and of which the end is not confirmed. `kind` is a number of `Kind`, `payout` a
-    // decimal number in USD. `changes` counts the changes of a row, and `told` is its value in the last confirmed batch.
-    // `is_declined` is set while there is no room for the item.
+    // The open items, and the ended ones whose end is not confirmed yet. `kind` is a number of `Kind`, `payout` a
+    // decimal number in USD. `changes` counts the changes of a row, and `told` is its value in the last confirmed
+    // batch. `is_declined` is set while there is no room for the item.
     "CREATE TABLE attention (
        kind INTEGER NOT NULL, subject TEXT NOT NULL, since_ms INTEGER NOT NULL, reason TEXT NOT NULL, payout TEXT,
        is_open INTEGER NOT NULL DEFAULT 1, changes INTEGER NOT NULL DEFAULT 1, told INTEGER NOT NULL DEFAULT 0,
@@ -12,9 +12,9 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX attention_untold ON attention (kind, subject) WHERE changes <> told",
     "CREATE INDEX attention_declined ON attention (kind, subject) WHERE is_declined = 1",
-    // One row. `sequence` is the last batch's number, `confirmed` that of the last confirmed one, and `complete_ms` the time of
-    // the last one that had everything. `due_ms` is when the next batch of changes may be sent, `ping_ms` when one is sent
-    // without any. `resets` is set until a batch has voided all earlier ones.
+    // One row. `sequence` is the number of the last batch, `confirmed` that of the last confirmed one, and
+    // `complete_ms` the time of the last one with all changes. The next batch of changes may be sent at `due_ms`; at
+    // `ping_ms` a batch is sent without changes. `resets` is set until a batch has voided all earlier ones.
     "CREATE TABLE attention_feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0, confirmed INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
@@ -37,21 +37,21 @@ platform::statements! {
     /// items at most → the same of those that were declined
     pub const DECLINED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
         WHERE is_declined = 1 AND changes = told ORDER BY kind, subject LIMIT ?";
-    /// → since when the oldest changed item is open
+    /// → when the oldest changed item was opened
     pub const OLDEST_CHANGE = "SELECT MIN(since_ms) FROM attention WHERE changes <> told";
     /// kind, items counted at most → open items
     pub const COUNT_OPEN = "SELECT COUNT(*) FROM (SELECT 1 FROM attention WHERE kind = ? AND is_open LIMIT ?)";
-    /// JSON list of [kind, subject, changes, declined]: those that have ended and did not change since
+    /// JSON list of [kind, subject, changes, declined]: deletes those that have ended and have not changed since
     pub const DELETE_ENDED = "DELETE FROM attention WHERE is_open = 0
         AND (kind, subject, changes) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))";
     /// the same
     pub const CONFIRM_ITEMS = "UPDATE attention SET told = COALESCE(j.value ->> 2, told), is_declined = j.value ->> 3 FROM json_each(?) j
         WHERE attention.kind = j.value ->> 0 AND attention.subject = j.value ->> 1";
-    /// number, time of the batch if it was complete, time of the next one without changes, whether it resets, time of that one
-    /// when the batch was made: if it has changed since, it stays
+    /// number, time of the batch if it was complete, time of the next batch without changes, whether it resets, the
+    /// stored time of the next batch without changes when this batch was made: a newer stored time stays
     pub const CONFIRM_BATCH = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
         ping_ms = IIF(ping_ms IS ?5, ?3, ping_ms), resets = ?4";
-    /// Tells all again, except what was declined.
+    /// Marks all items as changed, except the declined ones.
     pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
     pub const DROP_CHANGES = "UPDATE attention SET told = changes WHERE changes <> told";
     pub const DROP_PING = "UPDATE attention_feed SET ping_ms = NULL, resets = 0 WHERE resets OR ping_ms IS NOT NULL";
@@ -66,7 +66,7 @@ platform::statements! {
           WHERE NOT EXISTS (SELECT 1 FROM attention WHERE kind = 7 AND subject = ?1 AND is_open)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms
           WHERE NOT is_open";
-    /// subject: the batch was applied
+    /// subject: ends the items of a batch that was applied
     pub const END_BATCH = "UPDATE attention SET is_open = 0, changes = changes + 1
         WHERE kind IN (7, 9) AND subject = ? AND is_open";
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)

@@ -1,4 +1,4 @@
-//! How far each receiver is in the sender's log. All of it is one row, which a round of batches writes once.
+//! The position of each receiver in the sender's log. All positions are one row, which a round of batches writes once.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -11,7 +11,7 @@ use platform::{Database, DbResult, Row, database::json, params};
 /// The row of positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
-    /// The number up to which all receivers have what the log has for them, except those that are behind.
+    /// The number up to which every receiver has its part of the log, except those that are behind.
     pub seen: i64,
     known: BTreeMap<String, Position>,
 }
@@ -20,7 +20,7 @@ pub struct Positions {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Position {
     mark: i64,
-    /// The last UTC day for which a sender of clicks has vouched to it.
+    /// The last UTC day for which a sender of clicks has vouched to the receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vouched: Option<UtcDay>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ struct Position {
 }
 
 impl Position {
-    /// The first day for which the sender has not vouched to it.
+    /// The first day for which the sender has not vouched to the receiver.
     fn next_day(&self, [oldest, since, last]: [UtcDay; 3]) -> Option<UtcDay> {
         let day = self.vouched.map_or(since, |day| oldest.max(day.minus(-1)));
         (day <= last).then_some(day)
@@ -54,12 +54,12 @@ pub struct NotVouched {
     pub day: UtcDay,
 }
 
-/// A batch that is made.
+/// A batch that is being made.
 pub struct Draft {
     pub batch: Batch,
-    /// Failed attempts before.
+    /// The number of failed attempts so far.
     pub attempts: u32,
-    /// The number up to which the receiver had everything before, and will have it with this batch.
+    /// The receiver has everything up to `from`, and with this batch up to `to`.
     from: i64,
     to: i64,
     is_full: bool,
@@ -139,15 +139,15 @@ impl Positions {
             }
             if let Some(draft) = drafts.get_mut(destination) {
                 if movement.first <= known {
-                    // A receiver that was put back has a part of it, nobody knows which. Its mark leaves it, so that the
-                    // day can be restated.
+                    // A receiver that was put back has an unknown part of this movement. Its mark passes the movement,
+                    // so that the day can be restated.
                     draft.batch.number = movement.number;
                 } else {
                     draft.add(&movement);
                 }
             }
         })?;
-        // Behind the last page nothing is left, whatever was there before.
+        // Nothing follows the last page, even if `seen` was higher before.
         let end = if page.is_last {
             page.end.max(self.seen)
         } else {
@@ -171,7 +171,7 @@ impl Positions {
         Ok(Some((page, drafts.into_values().collect())))
     }
 
-    /// The receiver of a batch has this mark now.
+    /// Records the mark with which a receiver answered a batch.
     pub fn learn(&mut self, draft: &Draft, mark: i64, now_ms: i64) {
         let batch = &draft.batch;
         self.set_mark(&batch.destination, mark);
@@ -179,13 +179,13 @@ impl Positions {
         self.set_seen(&batch.destination, seen, 0, now_ms);
     }
 
-    /// A receiver has this mark, and everything up to it.
+    /// Records a receiver's mark; it has everything up to it.
     pub fn move_to(&mut self, destination: &str, mark: i64, now_ms: i64) {
         self.set_mark(destination, mark);
         self.set_seen(destination, mark, 0, now_ms);
     }
 
-    /// A receiver that was put back is vouched to again, from the day before its mark on: clicks of that day may follow.
+    /// If the receiver was put back, the sender vouches to it again from the day before its mark: clicks of that day may follow.
     fn set_mark(&mut self, destination: &str, mark: i64) {
         let position = self.known.entry(destination.to_owned()).or_default();
         if mark < position.mark {
@@ -195,7 +195,7 @@ impl Positions {
         position.mark = mark;
     }
 
-    /// A batch failed, and is made again at `due_ms`.
+    /// Records that a batch failed. It is made again at `due_ms`.
     pub fn put_off(&mut self, draft: &Draft, due_ms: i64) {
         let attempts = draft.attempts.saturating_add(1);
         self.set_seen(&draft.batch.destination, draft.from, attempts, due_ms);
@@ -228,16 +228,16 @@ impl Positions {
         self.known.get(destination).map_or(0, |position| position.mark)
     }
 
-    /// Whether there is a receiver to which the sender has not vouched for all days; see [`Self::not_vouched`].
+    /// True if the sender has not vouched for all days to some receiver; see [`Self::not_vouched`].
     pub fn is_any_not_vouched(&self, days: [UtcDay; 3]) -> bool {
         self.known
             .values()
             .any(|position| position.next_day(days).is_some())
     }
 
-    /// Receivers to which the sender has not vouched for all days up to the last of `days`, each with its next day, which is the
-    /// second of them for a new one and not before the first; and whether they are all. At most `most` are returned, those that
-    /// wait for the fewest days first.
+    /// Returns the receivers to which the sender has not vouched for all days up to the last of `days`, and whether
+    /// these are all. Each has its next day: never before the first of `days`, and the second of `days` for a new
+    /// receiver. At most `most` are returned, those that wait for the fewest days first.
     pub fn not_vouched(&self, days: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
         let open = self.known.iter().filter_map(|(name, position)| {
             Some(NotVouched {
@@ -254,7 +254,7 @@ impl Positions {
         (open, is_all)
     }
 
-    /// The sender has vouched to a receiver for a day, and for all before it.
+    /// Records that the sender has vouched to a receiver for a day and for all days before it.
     pub fn set_vouched(&mut self, destination: &str, day: UtcDay) {
         self.known.entry(destination.to_owned()).or_default().vouched = Some(day);
     }
@@ -263,7 +263,7 @@ impl Positions {
         self.behind().map(|behind| behind.seen).fold(self.seen, i64::min)
     }
 
-    /// When the next batch is made again.
+    /// Returns the time of the first retry.
     pub fn due_ms(&self) -> Option<i64> {
         self.behind().map(|behind| behind.due_ms).min()
     }

@@ -1,4 +1,4 @@
-//! Restores that are announced. An object may have lost what no register has; by the announcement it knows.
+//! Announced restores. An object without entries in a register cannot see that it was put back; the announcement tells it.
 
 use super::{ask, tell};
 use contract::{
@@ -8,7 +8,7 @@ use contract::{
 };
 use platform::{Clock, Database, DbResult, ObjectCall, Result, database::MAX_INTEGER, params};
 
-/// A table of the register: when it was last announced that its object is put back.
+/// The register's table for the time of the last announced restore of its object.
 pub const TABLE: &[&str] =
     &["CREATE TABLE announced (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 
@@ -18,22 +18,22 @@ platform::statements! {
     pub const GET = "SELECT at_ms FROM announced";
 }
 
-/// For registers: their object is about to be put back.
+/// For registers: notes that the object is about to be put back.
 pub fn note(db: &impl Database, announce: Announce) -> DbResult<Done> {
     db.execute(SET, params![announce.at_ms])?;
     Ok(Done {})
 }
 
-/// For registers: when that was announced last; 0 for never.
+/// For registers: returns when a restore was announced last; 0 for never.
 pub fn last_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(GET, &[])?.unwrap_or(0))
 }
 
-/// For objects without entries: whether it was announced that the object is put back, since it last noticed it at `noticed_ms`.
-/// The operator is told.
+/// For objects without entries: returns whether a restore was announced after `noticed_ms`, when the object last
+/// noticed one. If so, the operator is told.
 ///
 /// # Errors
-/// `unavailable`: it is not known.
+/// `unavailable`: the register or `attention` did not answer.
 pub async fn since(
     runtime: &(impl Clock + ObjectCall),
     source: &str,

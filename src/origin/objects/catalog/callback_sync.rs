@@ -28,7 +28,7 @@ pub struct QueuedSettings {
 impl Push for QueuedSettings {
     type Operation = CallbackSettings;
     const NAME: &'static str = "callback settings";
-    const REACHED: &'static str = "outboxes go by its new settings";
+    const REACHED: &'static str = "outboxes have its new settings";
     const LIST_DUE: &'static str = sql::LIST_DUE_SETTINGS;
     const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_SETTINGS;
     const POSTPONE: &'static str = sql::POSTPONE_SETTINGS;
