@@ -1,4 +1,4 @@
-//! The operator's invites: to the accounts of publishers, and to its own.
+//! The operator's invites, to publishers' accounts and to its own.
 
 use worker::Request;
 
@@ -61,7 +61,7 @@ pub async fn of_publisher(
     query: &str,
 ) -> HandlerResult {
     let config = dashboard(context)?;
-    // It must exist, so that no account is made by asking it.
+    // The publisher must exist, because asking an account's object creates it.
     let account = Account::Publisher(publisher_in(context, segments).await?);
     let to = accounts::address(account.id());
     let by = Actor::Operator;
@@ -85,7 +85,7 @@ pub async fn of_publisher(
     })
 }
 
-/// `POST members/invites`: an admin or support. The operator's token makes the first admin.
+/// `POST members/invites`: invites an admin or support. The operator's token invites the first admin.
 pub async fn invite_member(
     context: &RequestContext,
     by: Option<&Member>,
@@ -94,7 +94,7 @@ pub async fn invite_member(
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
     let body = InviteBody::read(&mut request).await?;
-    // The invite of a member ends with that member.
+    // A member's open invites end when the member is removed.
     let by = by.map_or(Actor::Operator, Member::actor);
     send(context, config, &Account::Operator, by, body).await
 }

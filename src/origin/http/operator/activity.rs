@@ -19,7 +19,7 @@ use contract::{
 use domain::model::{Document, FieldError, MicroUsd, PublisherId, UtcDay};
 use platform::{CONNECTIONS, log};
 
-/// Publishers whose figures are read at a time: a page of the list.
+/// Maximum publishers whose figures are read at a time: a page of the list.
 const MAX: usize = 50;
 /// The days of the figures in lists, today included.
 const FIGURE_DAYS: i32 = 30;
@@ -41,19 +41,19 @@ impl Document for FiguresBody {
     }
 }
 
-/// `GET publishers/{publisher_id}/activity`: as the publisher's dashboard reads it, without the steps to go live that only
-/// the ledger knows.
+/// `GET publishers/{publisher_id}/activity`: what the publisher's dashboard reads, without the steps to go live that
+/// only the ledger knows.
 pub async fn read(context: &RequestContext, segments: &[&str]) -> HandlerResult {
     let publisher = publisher_in(context, segments).await?;
     let read = last_days(context, &publisher, reward_query::DAYS).await?;
     Ok(OperatorReply::ok(&reward_query::activity(&read, Firsts::default())).into())
 }
 
-/// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
-/// answer, is left out.
+/// `POST publisher_figures`: the figures of these publishers. An unknown publisher, or one whose activity object does
+/// not answer, is left out.
 pub async fn read_figures(context: &RequestContext, mut request: Request) -> HandlerResult {
     let FiguresBody { publisher_ids } = read_document(&mut request, MAX_DOCUMENT).await?;
-    // The call to an object makes one, so only publishers that there are have theirs asked.
+    // Calling an object creates it, so only known publishers' objects are called.
     let known: Vec<PublisherId> = ask_catalog(context, KnownPublishers { publisher_ids }).await?;
     let read: Vec<_> = stream::iter(known)
         .map(async |publisher| (last_days(context, &publisher, FIGURE_DAYS).await, publisher))
@@ -82,7 +82,7 @@ async fn last_days(
     context.call(&to, ReadActivity { from }).await
 }
 
-/// The sums over a publisher's apps. The payout is what was approved less what was taken back.
+/// The sums over a publisher's apps. The payout is that of approved rewards less that of reversed ones.
 fn sums(activity: &Activity) -> Value {
     let (mut approved, mut pending, mut held, mut dead, mut disabled) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
     let mut payout = MicroUsd::default();

@@ -1,4 +1,4 @@
-//! The operator's list of what wants attention.
+//! The operator's list of items that need attention.
 
 use futures_util::future::join;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
         kind: parse(
             parameter(query, "kind"),
             Kind::parse,
-            "kind: is not a kind of item",
+            "kind: must be a kind of item",
         )?,
         app: parse(
             parameter(query, "app_id"),
@@ -30,7 +30,7 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
             "app_id: must be 8 digits",
         )?,
         limit,
-        after: parse(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
+        after: parse(cursor, ItemPlace::parse, "cursor: must be of an earlier page")?,
     };
     let catalog = catalog::address(COMMAND_PATH);
     let (page, waiting) = join(
@@ -39,7 +39,7 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     )
     .await;
     let mut page: Value = read_reply(&page?)?;
-    // Without the catalog, the list is there all the same.
+    // If the catalog does not answer, `waiting` is null.
     let waiting: Option<Value> = waiting.ok().and_then(|reply| read_reply(&reply).ok());
     if let Some(members) = page.as_object_mut() {
         members.insert("waiting".into(), waiting.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What the audit keeps of an action on rewards: in words, without a user's id.
+//! The audit's text of an action on rewards, without a user's id.
 
 use contract::outbox::SettleMany;
 use domain::{

@@ -1,4 +1,4 @@
-//! The standing of all apps' callbacks.
+//! The state of all apps' callbacks.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use contract::{
 use domain::model::AppId;
 use platform::CONNECTIONS;
 
-/// Apps on one page of `GET …/callbacks`.
+/// Maximum apps on a page of `GET …/callbacks`.
 const MAX_ASKED: u32 = 100;
-/// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
+/// The timeout of each call. It is short because few calls run at a time, and all of them may hang.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A page of apps, as the catalog answers it.
+/// The catalog's answer with a page of apps.
 #[derive(Deserialize)]
 struct Apps {
     apps: Vec<App>,
@@ -31,12 +31,12 @@ struct Apps {
 struct App {
     app_id: AppId,
     publisher_id: String,
-    /// Read only to see whether there is one.
+    /// Only its presence is read.
     callback: Option<serde::de::IgnoredAny>,
 }
 
 /// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
-/// out, so a page may be short, but no page is empty but the last. An outbox that does not answer is `unknown`.
+/// out, so a page may be short, but only the last page may be empty. An outbox that does not answer is `unknown`.
 pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
     let mut list = List::of(Resource::App, limit, cursor);

@@ -31,8 +31,8 @@ use platform::{
 
 /// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
-/// The timeout of an import, which arrives as fast as its sender sends it. An interrupted import is not applied,
-/// because that starts after its last byte.
+/// The timeout of an import, whose speed its sender decides. An interrupted import is not applied, because applying
+/// starts after the last byte.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 #[derive(Deserialize)]
@@ -126,7 +126,7 @@ pub async fn call(
     })
 }
 
-/// What a PUT replaces, if its sender says so.
+/// Returns the condition of a PUT, if its sender gave one.
 fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
     let problem = |text| Err(INVALID_FIELD.with_message(text));
     match (header(request, "If-Match"), header(request, "If-None-Match")) {
@@ -142,7 +142,7 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
     }
 }
 
-/// `is_audited` notes for the audit what was changed in the document.
+/// If `is_audited`, notes the changed fields of the document for the audit.
 async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerResult {
     let before: Option<Map<String, Value>> = if is_audited {
         none_if_unknown(read_resource(context, put.resource, &put.id).await)?
@@ -161,7 +161,7 @@ async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerR
     Ok(answer.audited(detail))
 }
 
-/// A resource with its tag, for a PUT that replaces no other.
+/// Returns a resource with its entity tag, which a conditional PUT names.
 fn tagged(reply: OperatorReply) -> Answer {
     let tag = format!("\"{}\"", tag(&reply.body));
     Answer::from(reply).header("ETag", tag)

@@ -1,4 +1,4 @@
-//! The conditions of lists of conversions: of a query, or of a body where they name a user.
+//! The conditions of lists of conversions, from a query, or from a body if they name a user.
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use crate::{
 use contract::{catalog::MAX_PAGE, outbox::List};
 use domain::model::{ApiError, Document, FieldError, trimmed};
 
-/// The conditions of a list that name a user, which no address may. They are those of the query besides.
+/// The body of a list of one user's conversions, since no URL may name a user. It also has the conditions of the query.
 #[derive(Deserialize)]
 struct FindBody {
     status: Option<String>,
@@ -36,7 +36,7 @@ impl Document for FindBody {
     }
 }
 
-/// The conditions of a body, which name a user.
+/// Parses the conditions of a body.
 pub fn of_body(body: &str) -> Result<List, ApiError> {
     let body = FindBody::from_json(body)?;
     let filter = (body.status, body.state, body.reason);
@@ -46,13 +46,13 @@ pub fn of_body(body: &str) -> Result<List, ApiError> {
     })
 }
 
-/// The conditions and the place of a query.
+/// Parses the conditions and the place of a query.
 pub fn of_query(query: &str) -> Result<List, ApiError> {
-    // It would stand in logs, and a caller who was not told would take everybody's conversions for one user's.
+    // Logs would have the user id. And if it were ignored, the caller would take everybody's conversions for one user's.
     if parameter(query, "user_id").is_some() {
         return Err(FieldError::new(
             "user_id",
-            "no address may name a user: send it in the body of a POST",
+            "a URL must not name a user: send user_id in the body of a POST",
         )
         .into());
     }

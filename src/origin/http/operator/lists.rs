@@ -1,4 +1,4 @@
-//! Lists of publishers, apps, advertisers and offers, also of those alone that fulfil conditions.
+//! Lists of publishers, apps, advertisers and offers, with or without conditions.
 
 use serde_json::Value;
 
@@ -11,11 +11,11 @@ use contract::{
 use domain::model::{ApiError, FieldError, ID_RULE, INVALID_FIELD, OfferState, OfferType};
 use platform::runtime::now_ms;
 
-/// How long a page is filled that has something already, in milliseconds.
+/// The time for filling a page that is not empty, in milliseconds.
 const FILL_MS: i64 = 1_000;
-/// The bytes after which a page is not filled any more.
+/// The size in bytes from which a page counts as full.
 const FULL_BYTES: usize = 1 << 20;
-/// The longest text that is looked for, in characters.
+/// Maximum length of a search text, in characters.
 const MAX_TEXT: usize = 200;
 
 /// `GET …/publishers`, `…/apps`, `…/advertisers` and `…/offers`.
@@ -31,7 +31,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
         resource,
         limit,
         cursor: cursor.filter(|cursor| !cursor.is_empty()),
-        // The list of one owner is by id.
+        // The list of one owner is ordered by id.
         by_name: by_name.unwrap_or_default() && owner.is_none(),
         owner,
         filter: filter(resource, query)?,
@@ -42,7 +42,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
     search(context, list).await
 }
 
-/// Asks the catalog page by page until there is something, and then for a while until the page is full.
+/// Asks the catalog page by page until a resource is found, and then for up to [`FILL_MS`] until the page is full.
 async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     let limit = list.limit as usize;
     let started_ms = now_ms();
@@ -67,7 +67,7 @@ async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     .await
 }
 
-/// The publisher whose apps, or the advertiser whose offers, are the only ones to list; none: all.
+/// Returns the publisher whose apps, or the advertiser whose offers, are listed; none lists all.
 fn owner(resource: Resource, query: &str) -> Result<Option<String>, FieldError> {
     let (owner, name) = match resource {
         Resource::App => (Resource::Publisher, "publisher_id"),
@@ -104,6 +104,6 @@ fn filter(resource: Resource, query: &str) -> Result<ListFilter, ApiError> {
 
 /// A parameter with one of a few values.
 fn choice<T>(query: &str, name: &str, value: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
-    let problem = format!("{name}: is none of its values");
+    let problem = format!("{name}: has an unknown value");
     parse(parameter(query, name), value, problem)
 }

@@ -1,4 +1,4 @@
-//! What the console asks about offers: their terms, figures and caps, and a preview of a draft.
+//! The console's calls about offers: their terms, figures and caps, and a preview of a draft.
 
 use serde::Deserialize;
 use worker::Request;
@@ -22,7 +22,7 @@ struct FiguresBody {
     offer_ids: Vec<OfferId>,
 }
 
-// The catalog checks their number.
+// The catalog checks the number of ids.
 impl Document for FiguresBody {}
 
 pub async fn call(
@@ -51,7 +51,7 @@ pub async fn call(
     })
 }
 
-/// `POST offers/{offer_id}/preview`. A document that a PUT would refuse is refused alike.
+/// `POST offers/{offer_id}/preview`. A document that a PUT would refuse gets the same refusal.
 async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> HandlerResult {
     let offer = Offer::from_json(&body)?;
     let check = CheckOffer {

@@ -1,4 +1,4 @@
-//! The check of a postback: what it would be answered, without taking it.
+//! Dry-runs a postback: computes the answer and writes nothing.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ use platform::http::router::Interface;
 const NO_CLICK_KEYS: ApiError = ApiError::new(
     409,
     "no_click_keys",
-    "this deployment's origin opens no click ids: CLICK_KEYS is not set there",
+    "click ids cannot be opened here: CLICK_KEYS is not set at the origin",
 );
 
 /// The path of postbacks, at the edge.
 const PATH: [&str; 3] = ["v2", "tracking", "conversion"];
-/// The longest URL that is checked, in bytes, as in a request to Cloudflare.
+/// Maximum length of the URL in bytes, which is Cloudflare's limit.
 const MAX_URL: usize = 16 << 10;
 const MAX_BODY: usize = 64 << 10;
 
@@ -62,7 +62,7 @@ impl Document for CheckBody {
 struct Outcome {
     http_status: u16,
     code: String,
-    /// The error of a refusal, as the sender would read it.
+    /// The error message that the sender of a refused postback would read.
     error: Option<String>,
     transaction_id: Option<String>,
     /// Why it would be held.
@@ -81,7 +81,7 @@ impl From<ApiError> for Outcome {
     }
 }
 
-/// Why a check has no answer of the outbox.
+/// Why the outbox has no answer for a check.
 enum CheckError {
     /// The postback would be refused.
     Refused(Outcome),
@@ -96,7 +96,7 @@ impl From<ApiError> for CheckError {
 }
 
 impl From<CallError> for CheckError {
-    /// An object's refusal is that of the postback. Without an answer there is no check.
+    /// An object's refusal is the postback's refusal. If the object does not answer, the check fails.
     fn from(error: CallError) -> Self {
         let CallError::Refused { status, body, .. } = &error else {
             return Self::Failed(error.into());
@@ -116,7 +116,7 @@ impl From<CallError> for CheckError {
     }
 }
 
-/// `POST postback_check`: what the edge and the outbox would make of a postback by `GET`. Nothing is stored or sent.
+/// `POST postback_check`: decides a postback by `GET` as the edge and the outbox would. Nothing is stored or sent.
 pub async fn check(context: &RequestContext, mut request: Request) -> HandlerResult {
     let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
     let CheckBody { url } = read_document(&mut request, MAX_BODY).await?;
@@ -144,12 +144,12 @@ pub async fn check(context: &RequestContext, mut request: Request) -> HandlerRes
     Ok(OperatorReply::ok(&body).into())
 }
 
-/// Whether the edge takes postbacks at a path. Like its router, it does not count empty segments.
+/// True if the edge takes postbacks at this path. Like the edge's router, it ignores empty segments.
 fn is_path(path: &str) -> bool {
     path.split('/').filter(|segment| !segment.is_empty()).eq(PATH)
 }
 
-/// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Leaves the click that it is of.
+/// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Puts the postback's click into `shown`.
 async fn judge(
     context: &RequestContext,
     keys: &KeyRing,
@@ -248,7 +248,7 @@ async fn judge(
     })
 }
 
-/// Whether a token is one of its advertiser's by the catalog, which the edges follow within two minutes.
+/// Checks with the catalog that a token is valid for its advertiser. The edges follow the catalog within two minutes.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), CheckError> {
     #[derive(Deserialize)]
     struct Issued {
@@ -275,7 +275,7 @@ async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Resu
     known(ask_catalog(context, question).await)
 }
 
-/// Returns what the catalog knows of an app or an offer. The id of a click on an unknown one is invalid.
+/// Returns the catalog's answer about an app or an offer. A click id that refers to an unknown one is invalid.
 fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     match asked {
         Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
@@ -288,7 +288,7 @@ fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     }
 }
 
-/// A click. One whose user was erased after it, or whose outbox may have forgotten that, shows nothing of it.
+/// Returns a click as the check shows it. If its user was erased after it, or its outbox may have forgotten that, no data is shown.
 async fn shown_click(context: &RequestContext, click: &Click<'_>, nonce: Nonce) -> Result<Value, CheckError> {
     let shard = OutboxShard::new(click.app, click.shard);
     if check_life(click.clicked_at_ms, context.now_ms).is_err() {

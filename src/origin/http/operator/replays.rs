@@ -1,4 +1,4 @@
-//! Replays of many callbacks of any app, counted first and with their progress.
+//! Replays of many callbacks of any app: the count before, the start and the progress.
 
 use serde_json::json;
 use worker::Request;
@@ -23,7 +23,7 @@ use domain::{
 };
 use platform::http::Answer;
 
-/// The most callbacks that support sends again at a time.
+/// Maximum callbacks that support may send again at a time.
 const MAX_OF_SUPPORT: u32 = 100;
 
 const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
@@ -55,7 +55,7 @@ pub async fn call(
             if is_support && order.count(context).await? > i64::from(MAX_OF_SUPPORT) {
                 return Err(TOO_MANY_FOR_SUPPORT.into());
             }
-            // More may match by the time that it is carried out.
+            // More callbacks may match by the time the replay runs.
             let most = is_support.then_some(MAX_OF_SUPPORT);
             let detail = words(&order.filter);
             let started = context.call(&to, order.into_start(most)?).await?;
@@ -65,7 +65,7 @@ pub async fn call(
         ReplayCall::Cancel => {
             let cancel = CancelReplay { app, replay_id };
             let reply = context.call(&to, cancel).await?;
-            // One that was over stays as it is.
+            // A replay that was over is unchanged.
             Answer::new(204).dry_run(reply.status == 200)
         }
     })

@@ -18,7 +18,7 @@ use contract::{
 use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
 use platform::{Sleep, http::Answer, log};
 
-/// How often an outbox is asked to send everything, and the pause between.
+/// The number of times that an outbox is asked to send everything, and the pause between two of them.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
 /// How far Cloudflare can go back, in days.
@@ -34,7 +34,7 @@ const NOT_RECOVERABLE: ApiError = ApiError::new(
 struct RestoreBody {
     to: Option<String>,
     bookmark: Option<String>,
-    /// Restores an outbox although it cannot send its journal what it would lose.
+    /// Restores an outbox even if it cannot send its latest writes to its journal first.
     #[serde(default)]
     force: bool,
 }
@@ -43,7 +43,7 @@ impl Document for RestoreBody {
     fn check(&self) -> Result<(), FieldError> {
         match (&self.to, &self.bookmark) {
             (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err(FieldError::new("to", "must be there, or bookmark, and not both")),
+            _ => Err(FieldError::new("to", "give either to or bookmark")),
         }
     }
 }
@@ -52,7 +52,7 @@ impl Document for RestoreBody {
 pub async fn restore(context: &RequestContext, segments: &[&str], mut request: Request) -> HandlerResult {
     let body: RestoreBody = read_document(&mut request, MAX_DOCUMENT).await?;
     let name = segment(segments, 0);
-    let unknown = || common::NOT_FOUND.with_message("no object has such a name");
+    let unknown = || common::NOT_FOUND.with_message("no object has this name");
     let (object, asks_register) = recovery::address(&name).ok_or_else(unknown)?;
     let bookmark = bookmark(context, &object, &body).await?;
     if let Some(outbox) = OutboxShard::of_object(&name).filter(|_| !body.force) {
@@ -73,7 +73,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         }
         return Err(refusal);
     }
-    // It may be scheduled, although the answer is missing. From here on it is carried out, whatever else fails.
+    // Without an answer the restore may still be scheduled. From here on it is carried out, even if other calls fail.
     let undo = match scheduled {
         Ok(Bookmark::Bookmark(undo)) => undo,
         _ => String::new(),
@@ -89,9 +89,10 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         told.inspect_err(|error| log::error("operator", format_args!("{name}, {undo}: {error}")))
             .is_ok()
     };
-    // Before the restart, so that somebody can undo it if this call ends; attention itself would lose it.
+    // The operator is told before the restart, which may end this call, to be able to undo it; `attention` would lose
+    // the item.
     let is_told = name != attention::OBJECT_NAME && tell().await;
-    // It ends the object, and this call with it.
+    // The restart ends the object, and with it this call.
     drop(context.call(&object, Restart {}).await);
     let has_started = context.call(&object, Wake {}).await.is_ok();
     if !is_told {
@@ -102,7 +103,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     Ok(Answer::from(OperatorReply::ok(&answer)).audited(body.to.unwrap_or(bookmark)))
 }
 
-/// Lets an outbox send what it would lose. What is under way in it ends meanwhile.
+/// Has an outbox send what it would lose, while its running work ends.
 async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), Refusal> {
     let mut tries = 1;
     loop {
@@ -114,13 +115,13 @@ async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), R
     }
 }
 
-/// Announces a restore to the register of an object; 0 takes it back.
+/// Announces a restore to the register of an object; `at_ms` 0 withdraws it.
 async fn announce(context: &RequestContext, name: &str, at_ms: i64) -> Result<(), Refusal> {
     let register = register::address(name);
     Ok(context.call(&register, Announce { at_ms }).await.map(drop)?)
 }
 
-/// The bookmark to which the object goes back. Where there is no recovery, nothing else is asked to prepare for it.
+/// Returns the bookmark to which the object goes back. It is asked for first: without recovery, no other object need prepare.
 async fn bookmark(
     context: &RequestContext,
     object: &ObjectAddress,

@@ -1,5 +1,5 @@
-//! The console's search: what a text that somebody pastes is. It may name a user, so it comes in a body, and nothing of it is
-//! stored.
+//! The console's search: finds what a pasted text refers to. The text may be a user's id, so it comes in a body and is
+//! not stored.
 
 use std::{collections::BTreeSet, pin::pin};
 
@@ -35,13 +35,13 @@ use platform::{CONNECTIONS, ObjectCall};
 const MAX_BODY: usize = 8 << 10;
 /// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
 const MAX_TEXT: usize = 2_048;
-/// The rewards of a user that are shown.
+/// Maximum rewards of a user that are shown.
 const REWARDS: u32 = 100;
-/// Publishers among whose newest rewards a user is looked for: an invocation may make 1,000 calls.
+/// Maximum publishers whose newest rewards are searched for a user: an invocation may make 1,000 calls.
 const MAX_PUBLISHERS: u32 = 500;
-/// Apps whose rewards of one user are shown.
+/// Maximum apps whose rewards of a user are shown.
 const MAX_APPS: usize = 20;
-/// Publishers that do not answer, after which no further one is asked.
+/// The number of publishers without an answer after which the search stops.
 const MAX_FAILURES: u32 = 3;
 
 #[derive(Deserialize)]
@@ -90,7 +90,7 @@ struct SearchResult {
 }
 
 impl SearchResult {
-    /// Adds what a part found. One that does not answer hides nothing of the others.
+    /// Adds the result of a part. A part that does not answer does not hide the others' results.
     fn add(&mut self, part: Result<Option<Value>, Refusal>) {
         match part {
             Ok(found) => self.matches.extend(found),
@@ -112,7 +112,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     found.add(report_key(context, text).await);
     found.add(click(context, text).await);
     let is_reward = add_reward(context, text, app, &mut found).await;
-    // A user's id may equal any other id, and may look like a transaction id.
+    // A user id may equal any other id, and may look like a transaction id.
     if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
     } else if found.matches.is_empty() && is_user_id(text) {
@@ -129,8 +129,8 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     }
 }
 
-/// Adds the reward whose transaction id it is, if it is one. An id names its app, but a user's id may seem to name one, too:
-/// then the chosen app is asked as well.
+/// Adds the reward with this transaction id, if there is one. A transaction id names its app. A user id may seem to
+/// name an app, too, so the chosen app is also asked.
 async fn add_reward(
     context: &RequestContext,
     text: &str,
@@ -148,8 +148,8 @@ async fn add_reward(
     found.matches.len() > before
 }
 
-/// A report key, or the beginning of one, names its publisher. A whole one that was issued has a MAC, and the ledger knows
-/// whether it was revoked.
+/// Finds a report key. The key, or its beginning, names the publisher. The MAC shows that a whole key was issued, and
+/// the ledger knows whether it was revoked.
 async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(rest) = text.strip_prefix(keys::PREFIX) else {
         return Ok(None);
@@ -174,7 +174,7 @@ async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value
     })))
 }
 
-/// A click id with what it holds, and what became of the click. It is opened and shown, never stored.
+/// Finds a click by its id, with its data and its rewards. The id is opened and shown, never stored.
 async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(keys) = context.isolate.config.click_keys.as_ref() else {
         return Ok(None);
@@ -197,7 +197,7 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         })));
     }
     let Some(click) = click.filter(|click| check_life(click.clicked_at_ms, context.now_ms).is_ok()) else {
-        // Its record has left, as it does some time after no postback is taken any more, or would have.
+        // The click no longer takes postbacks. The record of a short id is deleted some time later; a whole id is treated the same.
         return Ok(Some(json!({
             "kind": "click", "app_id": app, "shard": number, "not_shown": "expired", "rewards": outcome.rewards,
         })));
@@ -222,7 +222,7 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
     })))
 }
 
-/// A transaction id that its app knows.
+/// Finds a reward by its transaction id in an app.
 async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
         return Ok(None);
@@ -239,7 +239,7 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
     })))
 }
 
-/// Adds a user by the id alone, for each app among the newest rewards of all publishers in which it is found.
+/// Adds a user by the id alone, for each app in which all publishers' newest rewards have the user.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
     let earning = ListEarning {
         limit: MAX_PUBLISHERS,

@@ -1,5 +1,5 @@
-//! The state of the service for the console's page: the catalog's figures, what this isolate sheds, and what isolates and
-//! outboxes reported.
+//! The state of the service for the console's page: the catalog's figures, this isolate's shed requests, and the
+//! figures that isolates and outboxes reported.
 
 use futures_util::join;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use contract::{
 };
 use platform::{http::Answer, log};
 
-/// `GET /v1/operator/service`. An object that does not answer is `null`, and the rest is there.
+/// `GET /v1/operator/service`. The part of an object that does not answer is `null`; the others are shown.
 pub async fn read(context: &RequestContext) -> Answer {
     let (catalog, attention) = (address(COMMAND_PATH), attention::address());
     let (status, reported) = join!(
