@@ -1,4 +1,4 @@
-//! A publisher's apps: its members set them up and change them. The catalog owns the documents and draws the secrets.
+//! A publisher's apps, which its members set up and change. The catalog owns the documents and generates the secrets.
 
 use serde::Deserialize;
 use worker::Request;
@@ -23,7 +23,7 @@ use domain::{
 };
 use platform::http::{Answer, header};
 
-/// 1,000 blocked offers of 64 characters, and the rest.
+/// Maximum body in bytes: 1,000 blocked offers of 64 characters, and the other fields.
 const MAX_BODY: usize = 128 << 10;
 
 pub const NO_REVISION: ApiError = ApiError::new(
@@ -36,7 +36,7 @@ fn to_catalog() -> ObjectAddress {
     catalog::address(COMMAND_PATH)
 }
 
-/// An id that is none is answered as that of an app that does not exist.
+/// A malformed id is answered like the id of an unknown app.
 fn app_id(visit: &Visit<'_>) -> Result<AppId, ApiError> {
     AppId::parse(&visit.segment(0)).ok_or(UNKNOWN_RESOURCE)
 }
@@ -70,7 +70,7 @@ fn app_answer(status: u16, reply: OperatorReply) -> HandlerResult {
     Ok(Answer::json(status, reply.body).header("ETag", format!("\"{revision}\"")))
 }
 
-/// Sets up an app. `Idempotency-Key` is wanted, since a second one could not be taken back.
+/// Sets up an app. `Idempotency-Key` is required, because a second app could not be deleted.
 pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let key = idempotency_key::read(&request)?;
     let body = read_json(&mut request, MAX_BODY).await?;
@@ -93,11 +93,11 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     app_answer(201, reply)
 }
 
-/// Changes what the body names of an app.
+/// Changes the fields of an app that the body has.
 pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let app_id = app_id(visit)?;
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
-    // Any other tag is not that of the app.
+    // A tag that is no number matches no revision.
     let revision = revision.trim_matches('"').parse().unwrap_or_default();
     let body = read_json(&mut request, MAX_BODY).await?;
     let fields = AppChange::from_json(&body)?.fields();
@@ -107,7 +107,7 @@ pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     app_answer(200, reply)
 }
 
-/// Draws a secret, which is shown this once, or ends one.
+/// Generates a secret, which only this answer shows, or ends one.
 pub async fn change_secret(visit: &Visit<'_>, change: SecretChange) -> HandlerResult {
     let app_id = app_id(visit)?;
     let announced = AnnouncedChange::ChangeSecret { app_id, change };

@@ -1,4 +1,4 @@
-//! From a figure to its rows: an app's day by offer, the payments of an offer on that day, and changes of final days.
+//! The rows behind a figure: an app's day by offer, the payments of an offer on that day, and changes of final days.
 
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ use domain::{
 };
 use platform::{database::MAX_INTEGER, http::answer::Answer, runtime::now_ms};
 
-/// Payments and changes on a page, at most.
+/// Maximum payments or changes on a page.
 const MAX_LIMIT: u32 = 100;
-/// How long a page of payments is looked for, in milliseconds. After it, the page has what was found.
+/// The time limit of the search for a page of payments, in milliseconds. The page then has what was found.
 const SEARCH_MS: i64 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The visitor's app and the day of a path.
+/// The app of the visitor's publisher and the day that a path names.
 struct AppDay<'c> {
     outboxes: Outboxes<'c>,
     day: UtcDay,
@@ -54,7 +54,7 @@ impl<'c> AppDay<'c> {
         })
     }
 
-    /// The outboxes that have reported to the ledger. Others may not exist, and to ask one would create it.
+    /// The outboxes that have sent sums to the ledger. Others may not exist, and asking one would create it.
     fn numbers(&self) -> Vec<u8> {
         let has_reported = |number: &u8| {
             let source = self.counted.sources.get(usize::from(*number));
@@ -80,7 +80,7 @@ struct Payment<'e> {
     kind: RewardKind,
     goal_id: &'e str,
     conversion_ts: i64,
-    /// Below 0 for a reversal.
+    /// Negative for a reversal.
     payout: MicroUsd,
 }
 
@@ -107,7 +107,7 @@ pub async fn payments(
     let from = parse_cursor(cursor.as_deref())?;
     let of = AppDay::of(context, visitor, segments).await?;
     let Some(offer) = OfferId::parse(&segment(segments, 2)) else {
-        return Err(FieldError::new("offer_id", "is not one").into());
+        return Err(FieldError::new("offer_id", "must be an offer id").into());
     };
     let (mut found, mut next): (Vec<DayEntry>, _) = (Vec::new(), None);
     let until_ms = now_ms().saturating_add(SEARCH_MS);
@@ -141,12 +141,12 @@ pub async fn payments(
     ))
 }
 
-/// An outbox, and a number of its log after which to go on.
+/// Parses a cursor: an outbox, and the number of its log after which the page begins.
 fn parse_cursor(cursor: Option<&str>) -> Result<Place, ApiError> {
     let Some(cursor) = cursor else {
         return Ok(Place::default());
     };
-    let problem = "must be one that a page before this one gave";
+    let problem = "must be the cursor of an earlier page";
     Place::parse(cursor).ok_or_else(|| FieldError::new("cursor", problem).into())
 }
 

@@ -1,5 +1,5 @@
-//! Exports: a report with all its rows as a file. The ledger makes it piece by piece, and this Worker asks for the next
-//! piece when the reader has taken the one before, so that neither holds more than a piece.
+//! Exports: a report with all its rows as a file. The ledger makes it piece by piece. This Worker asks for the next
+//! piece once the reader has taken the last one, so that neither holds more than a piece.
 
 use std::time::Duration;
 
@@ -33,10 +33,10 @@ use platform::{
     workers::Workers,
 };
 
-/// Attempts for a piece while the budget or the ledger has no room for it. Each waits for as long as it is told, mostly 2
-/// to 4 seconds, so an export breaks off when there was no room for half a minute.
+/// Maximum attempts for a piece while the budget or the ledger has no room for it. Each waits for the `Retry-After`,
+/// mostly 2 to 4 seconds, so an export breaks off after half a minute without room.
 const ATTEMPTS: u32 = 12;
-/// The longest body: a query with JSON around it. It is the longest of the dashboard.
+/// Maximum body: a query with JSON around it. No other body of the dashboard is longer.
 pub const MAX_REQUEST: usize = MAX_BODY + (1 << 10);
 
 /// `POST exports`.
@@ -49,8 +49,8 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     Ok(ask(visit.context, &address(&visit.publisher, OPERATOR), create).await)
 }
 
-/// `GET exports/{export_id}`. Whatever goes wrong before the first row is an answer of its own. After it the connection
-/// breaks, so that no part of a file is taken for the whole.
+/// `GET exports/{export_id}`. A failure before the first row is answered as an error. A later failure breaks the
+/// connection, so that nobody takes a part of a file for the whole.
 pub async fn read(visit: &Visit<'_>) -> HandlerResult {
     let export_id = visit.segment(0);
     let open = OpenExport {
@@ -72,7 +72,7 @@ pub async fn read(visit: &Visit<'_>) -> HandlerResult {
         },
     };
     let (first, progress) = reading.next().await?;
-    // The page has said how many rows the file has.
+    // The page has shown how many rows the file has.
     if progress.rows != rows {
         return Err(FACTS_CHANGED.into());
     }
@@ -87,12 +87,12 @@ pub async fn read(visit: &Visit<'_>) -> HandlerResult {
         .map_err(|error| broken(error).into())
 }
 
-/// The session that may read an export. Its token stays out of the ledger.
+/// The hash of the session that may read an export. The ledger does not see the token itself.
 fn session_of(visit: &Visit<'_>) -> Bytes {
     Bytes(credentials::hash(&visit.token).to_vec())
 }
 
-/// The answer whose body is the first piece and then the rest, each piece once the reader wants it.
+/// Returns the answer whose body is the first piece and then the others, each made once the reader is ready for it.
 fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
     let headers: Headers = gate::add_guard_headers(head).into_response()?.headers().clone();
     let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {
@@ -127,8 +127,8 @@ struct Reading {
 impl Reading {
     /// The next piece, once the ledger has room for it.
     async fn next(&mut self) -> Result<(Vec<u8>, ExportProgress), CallError> {
-        // workerd looks at its sockets when nothing else is left to do. Without a timer between two pieces, a reader that
-        // takes each at once would keep everybody else waiting until the export ends.
+        // workerd serves its sockets only when no other work is left. Without a timer between two pieces, a fast reader
+        // would make all other requests wait until the export ends.
         Delay::from(Duration::ZERO).await;
         let mut attempt = 1;
         loop {

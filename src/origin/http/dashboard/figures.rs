@@ -1,5 +1,5 @@
-//! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both by the
-//! code that serves report keys, so the numbers are the same.
+//! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both with
+//! the code that serves report keys, so the numbers are the same.
 
 use futures_util::future::join3;
 use serde::Deserialize;
@@ -25,9 +25,9 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// Complete days that the overview shows.
+/// The number of complete days that the overview shows.
 const PERIOD: i32 = 30;
-/// Days between these and the days that they are compared with: whole weeks, as the page's reports compare.
+/// The distance in days to the period that these are compared with: whole weeks, as in the page's reports.
 const DAYS_BACK: i32 = (PERIOD + 6) / 7 * 7;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
@@ -81,8 +81,8 @@ const REPORTS: [&str; 6] = [
     "today",
 ];
 
-/// The last day of which there is all data: yesterday, or an earlier one if facts are loaded and end before. Days that are not
-/// loaded yet would be compared as if nothing had been earned.
+/// Returns the last day with complete data: yesterday, or the last loaded day if facts are loaded and end before. Days
+/// that are not loaded yet would be compared as if nothing had been earned.
 async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visit.publisher, OPERATOR);
     let loaded_through_ms = visit
@@ -94,7 +94,7 @@ async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
     Ok(through.minus(1))
 }
 
-/// Two periods of complete days until `last`. Impressions and eCPM leave the offerwall out, which has none.
+/// Two periods of complete days up to `last`. Impressions and eCPM leave out the offerwall, which has no impressions.
 fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
     let (current, previous) = (days(PERIOD - 1, 0), days(DAYS_BACK + PERIOD - 1, DAYS_BACK));
@@ -110,7 +110,7 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
             "totals": true, "without_offerwall": true,
         })
     };
-    // Today is shown after its yesterday only.
+    // Today is shown only if the period ends yesterday.
     let end = if last.minus(-1) == today { today } else { last };
     let everything = json!({
         "date_range": { "start_date": last.minus(DAYS_BACK + PERIOD - 1).to_string(), "end_date": end.to_string() },
@@ -124,7 +124,7 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     ] })
 }
 
-/// A batch that failed has the error in the place of each of its reports, so that the page shows the rest.
+/// If the batch failed, each of its reports is the error, so that the page shows the rest.
 fn figures_of(answered: Result<String, Refusal>) -> Value {
     let failed = |error: Value| {
         let results: Vec<Value> = REPORTS.iter().map(|_| error.clone()).collect();

@@ -1,8 +1,8 @@
-//! The published listing, for what an app's users see. It is the edge's own, read as the edge reads it and selected by the same
+//! The published listing, from which the dashboard shows what an app's users see. It is read and selected by the edge's
 //! code, so that the dashboard shows what the API answers.
 //!
-//! Nothing of it is kept. A listing takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, twice that
-//! while it is copied from KV. The pool [`Listings`](Pool::Listings) bounds how many are held at a time.
+//! No listing is kept in memory. It takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, and twice
+//! that while it is copied from KV. The pool [`Listings`](Pool::Listings) limits the listings that are held at a time.
 
 use std::{fmt::Display, time::Duration};
 
@@ -31,10 +31,10 @@ use platform::{
     runtime,
 };
 
-/// Chunks of bodies that are held at a time, of up to 1.8 MB each.
+/// Maximum chunks of bodies that are held at a time, of up to 1.8 MB each.
 const CHUNKS: usize = 2;
 
-/// The longest wait for a permit, in milliseconds, and the time between two looks.
+/// The maximum wait for a permit, and the time between two attempts to take one, in milliseconds.
 const WAIT_MS: i64 = 3_000;
 const POLL: Duration = Duration::from_millis(100);
 
@@ -46,7 +46,7 @@ pub struct OffersPage {
     pub built_at_ms: i64,
 }
 
-/// The page that an app would get.
+/// Returns the page that an app would get.
 ///
 /// # Errors
 /// Neither KV nor the catalog has the listing, or too many are held.
@@ -88,7 +88,7 @@ pub async fn page(
     })
 }
 
-/// A permit to hold a listing. Others hold one for some 100 ms, so a page that a person looks at waits for it.
+/// Takes a permit to hold a listing. A permit is held for about 100 ms, so a person's page waits for one.
 async fn permit(context: &RequestContext, owner: &str) -> Result<Permit, ApiError> {
     let listings = context.isolate.pools.get(Pool::Listings);
     let until_ms = context.now_ms.saturating_add(WAIT_MS);
@@ -100,7 +100,7 @@ async fn permit(context: &RequestContext, owner: &str) -> Result<Permit, ApiErro
     }
 }
 
-/// The newest listing that the pointer names and that can be read, or else the catalog's.
+/// Opens the newest readable listing that the pointer names, or else the catalog's.
 async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     let workers = &context.workers;
     let versions = match published::read_pointer(workers).await {
@@ -127,7 +127,7 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     opened.map_err(|error| unavailable(format_args!("no listing: {error}")))
 }
 
-/// The answer where the snapshots lack something, which is logged.
+/// Logs what the snapshots lack, and returns the answer.
 fn unavailable(what: impl Display) -> ApiError {
     log::error("snapshots", what);
     common::UNAVAILABLE

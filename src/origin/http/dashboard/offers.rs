@@ -31,7 +31,7 @@ use platform::http::Answer;
 const MAX_BODY: usize = 8 << 10;
 /// Offers on a page.
 const PAGE: u32 = 20;
-/// A signed link of the builder is valid for this long: it is for trying an offer, not for publishing.
+/// The lifetime of a signed link from the builder, which is for trying an offer and not for publishing.
 const LINK_LIFE_MS: i64 = DAY_MS;
 
 const NOT_OFFERED: ApiError = ApiError::new(
@@ -60,13 +60,14 @@ impl OffersBody {
                 .ok_or_else(|| FieldError::new("country", "must be an assigned ISO 3166 alpha-2 code"))?;
             filters.push(Filter::Country(vec![country]));
         }
-        let page =
-            match &self.cursor {
-                Some(cursor) => cursor.parse().ok().filter(|page| *page > 0).ok_or_else(|| {
-                    FieldError::new("cursor", "must be one that a page before this one gave")
-                })?,
-                None => 1,
-            };
+        let page = match &self.cursor {
+            Some(cursor) => cursor
+                .parse()
+                .ok()
+                .filter(|page| *page > 0)
+                .ok_or_else(|| FieldError::new("cursor", "must be the cursor of an earlier page"))?,
+            None => 1,
+        };
         Ok(OffersRequest {
             page,
             size: PAGE,
@@ -101,7 +102,7 @@ pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let seen = u64::from(request.page).saturating_mul(u64::from(request.size));
     let cursor = (seen < u64::from(page.total)).then(|| request.page.saturating_add(1).to_string());
     let more = json!({ "cursor": cursor, "built_at": page.built_at_ms.div_euclid(SECOND_MS) }).to_string();
-    // The page's bytes stay as they are: both are objects, which are put together.
+    // The page's bytes are not parsed again: the cursor is added to its JSON object.
     let mut body = page.body;
     body.pop();
     body.push(b',');
@@ -170,7 +171,7 @@ fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<S
         })
 }
 
-/// The `trk_url_base` of an offer as the app gets it.
+/// Returns the `trk_url_base` of an offer as the app gets it.
 async fn tracking_base(visit: &Visit<'_>, app: &AppListing, offer: OfferId) -> Result<String, ApiError> {
     let request = OffersRequest {
         page: 1,

@@ -1,4 +1,4 @@
-//! The app that a member's call names. One of another publisher is answered like one that does not exist.
+//! The app that a member's call names. Another publisher's app is answered like an unknown one.
 
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ use domain::model::{ApiError, AppId, PublisherId};
 /// The answer for an app that the publisher does not have.
 const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
 
-/// A part of the catalog's knowledge of an app, with the operation that reads it.
+/// A part of an app's data in the catalog, and the operation that reads it.
 pub trait KnownApp: DeserializeOwned {
     fn get(app: AppId) -> impl Operation<Answer = OperatorReply>;
     fn publisher(&self) -> &PublisherId;
@@ -42,7 +42,7 @@ impl KnownApp for AppOffering {
     }
 }
 
-/// Reads the app of the path's first segment, which is one of the visitor's publisher.
+/// Reads the app that the path's first segment names, which must belong to the visitor's publisher.
 ///
 /// # Errors
 /// [`UNKNOWN_APP`], or the catalog does not answer.

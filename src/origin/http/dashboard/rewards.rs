@@ -1,5 +1,5 @@
-//! A publisher's rewards: counts and the list, which its activity object has; and the story and the replay of one, which the
-//! app's outbox has.
+//! A publisher's rewards: the activity object has the counts and the list, and the app's outbox has the story and the
+//! replay of one reward.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use domain::{
 use platform::{ObjectCall, http::Answer};
 
 const MAX_BODY: usize = 16 << 10;
-/// A page polls these calls, so it rather shows that one failed than waits.
+/// The timeout is short because the page polls: it shows a failure rather than wait.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.
@@ -46,7 +46,7 @@ pub async fn activity(visit: &Visit<'_>) -> HandlerResult {
         workers.call(&ledger, ReadFreshness {}, READ_TIMEOUT),
     )
     .await;
-    // Without the ledger, two steps of the checklist are not ticked, and the rest is there.
+    // Without the ledger's answer, two steps of the checklist stay open; the rest is shown.
     let firsts = freshness.map_or(Firsts::default(), |freshness| Firsts {
         click_ms: freshness.first_click_ms,
         report_ms: freshness.first_report_ms,
@@ -102,8 +102,8 @@ pub async fn replay(visit: &Visit<'_>) -> HandlerResult {
     Ok(visit.change(announced, outbox.address(), replay).await?.into())
 }
 
-/// The outbox that keeps a transaction of an app, and the transaction. The activity knows the publisher's outboxes: an app of
-/// another publisher and one that does not exist are told apart by nothing, and no outbox is made by asking it.
+/// Returns the outbox that keeps a transaction of an app, and the transaction. The activity object knows the publisher's
+/// outboxes. So the answer is the same for another publisher's app and an unknown one, and no outbox is created by asking it.
 async fn own_outbox(visit: &Visit<'_>) -> Result<(OutboxShard, String), Refusal> {
     let transaction_id = visit.segment(1);
     let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_reward)?;

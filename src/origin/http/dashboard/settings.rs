@@ -26,7 +26,7 @@ use domain::{
 use platform::http::Answer;
 
 const MAX_BODY: usize = 4 << 10;
-/// The longest reason for a new Pub-Key, in characters: two or three sentences.
+/// Maximum length of the reason for a new Pub-Key, in characters: two or three sentences.
 const MAX_REASON: usize = 256;
 
 #[derive(Deserialize)]
@@ -108,7 +108,7 @@ pub async fn read_pub_key_request(visit: &Visit<'_>) -> HandlerResult {
     Ok(ask(visit.context, &catalog::address(COMMAND_PATH), get).await)
 }
 
-/// Asks the operator for a new Pub-Key. Who finds an open request is shown that one, and changes nothing.
+/// Asks the operator for a new Pub-Key. If a request is open, the answer shows it and nothing changes.
 pub async fn request_pub_key(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let RequestBody { reason } = read_document(&mut request, MAX_BODY).await?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;

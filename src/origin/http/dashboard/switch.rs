@@ -26,8 +26,8 @@ struct SwitchBody {
 
 impl Document for SwitchBody {}
 
-/// The accounts besides the current one, by their last use. Sessions that have ended are left out; no answer to a read sets
-/// the cookie, since it could undo a sign-in of another tab.
+/// The accounts besides the current one, by their last use. Ended sessions are left out but stay in the cookie: an
+/// answer to a read sets no cookie, because it could undo a sign-in of another tab.
 pub async fn others(visit: &Visit<'_>) -> Vec<Value> {
     let others = visit.sessions.all().iter().skip(1);
     let others = join_all(others.map(|session| other(visit, session))).await;
@@ -44,7 +44,7 @@ pub fn accounts(visit: &Visit<'_>, publisher: &Value, others: Vec<Value>) -> Vec
     std::iter::once(current).chain(others).collect()
 }
 
-/// Another account. One whose object does not answer now is shown all the same, and without the catalog under its id.
+/// Another account. It is shown even if its object does not answer; without the catalog it is shown by its id.
 async fn other(visit: &Visit<'_>, session: &BrowserSession) -> Option<Value> {
     let id = session.account.owner();
     let (context, config) = (visit.context, visit.config);

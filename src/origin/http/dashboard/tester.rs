@@ -1,5 +1,5 @@
-//! An app's callbacks: a test of the saved one, a preview of a draft, which sends nothing, and an endpoint that was switched
-//! off.
+//! An app's callback: a test of the saved one, a preview of a draft, which sends nothing, and the switch for a disabled
+//! endpoint.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -36,7 +36,7 @@ use platform::{Random, http::Answer};
 
 const MAX_BODY: usize = 8 << 10;
 
-/// Signs previews, in place of the app's secrets.
+/// The secret that signs previews instead of the app's secrets.
 const PLACEHOLDER: &str = "whsec_cHJldmlldy1wcmV2aWV3LXByZXZpZXct";
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ struct PreviewBody {
     callback: Draft,
 }
 
-/// A callback as a publisher writes it. Its secrets are the service's to make.
+/// A callback as a publisher writes it. The service generates its secrets.
 #[derive(Deserialize)]
 struct Draft {
     url: String,
@@ -90,7 +90,7 @@ pub async fn test(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     Ok(tested.into())
 }
 
-/// `POST …/callback/enable`: sends what waits to an endpoint that is switched off, and goes on with it.
+/// `POST …/callback/enable`: switches a disabled endpoint on again, and sends the callbacks that wait.
 pub async fn enable(visit: &Visit<'_>) -> HandlerResult {
     let (app_id, settings): (_, AppSettings) = own_app::read(visit.context, visit, visit.segments).await?;
     if settings.callback.sealed.is_none() {

@@ -1,4 +1,4 @@
-//! An owner erases a user of all apps, or takes along what is stored of one.
+//! An owner erases a user in all apps, or exports what is stored of a user.
 
 use worker::Request;
 

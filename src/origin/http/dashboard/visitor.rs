@@ -1,4 +1,4 @@
-//! The member of a publisher who sends a call to the dashboard.
+//! A publisher's member who calls the dashboard.
 
 use std::ops::Deref;
 
@@ -18,7 +18,7 @@ use domain::{
     model::PublisherId,
 };
 
-/// A member, and the publisher of its account.
+/// A member and the account's publisher.
 pub struct Visitor {
     pub publisher: PublisherId,
     member: Member,
@@ -46,7 +46,7 @@ impl Visit<'_> {
         self.create(announced, to, change, |_| None).await
     }
 
-    /// The same where `subject_of` finds what was made in the answer.
+    /// Like [`change`](Self::change), where `subject_of` finds the id of what was created in the answer.
     pub async fn create<O: Operation<Answer = OperatorReply>>(
         &self,
         announced: AnnouncedChange,
