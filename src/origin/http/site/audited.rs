@@ -1,5 +1,5 @@
-//! Changes of another object that stand in the account's audit. The account is told before the change, so that none is
-//! made without its entry, and afterwards how it ended. An entry whose end is not known stays marked.
+//! Changes of other objects that the account's audit records. The account is told before the change, so that no change
+//! lacks its entry, and afterwards how it ended. An entry whose end is not known stays marked.
 
 use crate::http::limits::TIMEOUT;
 use contract::{
@@ -9,8 +9,8 @@ use contract::{
 use domain::accounts::ids::AccountId;
 use platform::{ObjectCall, log};
 
-/// Makes a change that was announced. `subject_of` finds what was changed in the answer, where the announcement could not
-/// name it. The answer 200 to what would have been created shows what there was before.
+/// Announces and makes a change. `subject_of` finds the changed thing in the answer, where the announcement could not
+/// name it. An answer 200 to a creation means that the thing existed before.
 ///
 /// # Errors
 /// The announcement or the change is refused, or the answer to one of them is missing.
@@ -27,7 +27,7 @@ pub async fn change<O: Operation<Answer = OperatorReply>>(
     carry_out(caller, account, announce, change, ended).await
 }
 
-/// Carries out what was announced and is done once it is answered, such as a test.
+/// Announces and carries out an action that is done once it is answered, such as a test.
 ///
 /// # Errors
 /// As [`change`].
@@ -42,7 +42,7 @@ pub async fn act<O: Operation<Answer = OperatorReply>>(
     act_all(caller, account, announce, act).await
 }
 
-/// The same, of calls to several objects.
+/// Like [`act`], with calls to several objects.
 ///
 /// # Errors
 /// As [`change`].
@@ -55,7 +55,7 @@ pub async fn act_all<T, E: Refused + From<CallError>>(
     carry_out(caller, account, announce, act, |_| (true, None)).await
 }
 
-/// An error that tells whether anything can have been done.
+/// An error that says whether the operation may have been carried out.
 pub trait Refused {
     /// True if the operation was refused, and nothing was done.
     fn is_refused(&self) -> bool;
@@ -73,7 +73,7 @@ impl Refused for CallError {
     }
 }
 
-/// `ended` says of an answer whether anything was done, and to what.
+/// `ended` reads from the answer whether anything was changed, and its subject.
 async fn carry_out<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
@@ -100,7 +100,7 @@ async fn carry_out<T, E: Refused + From<CallError>>(
             subject: None,
             detail: None,
         },
-        // It may have been made.
+        // The change may have been made, so the entry stays marked.
         Err(_) => return outcome,
     };
     if let Err(error) = caller.call(&account, settle, TIMEOUT).await {

@@ -1,4 +1,4 @@
-//! The checks of every call of a page: host, sender, session, role. docs/DECISIONS.md, "Accounts and the dashboard".
+//! The checks of every call of a page: host, sender, session, role (docs/DECISIONS.md, "Accounts and the dashboard").
 
 use std::ops::Deref;
 
@@ -33,14 +33,14 @@ const CROSS_SITE: ApiError = ApiError::new(
     "a session is good only for requests of its own pages",
 );
 
-/// The beginnings of the names of proxies' headers, in lower case. A request that came through one is not a local one.
+/// Prefixes of proxies' headers, in lower case. A request through a proxy is not local.
 const PROXY_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-", "via", "cf-ray"];
 
-/// A year of HTTPS only. Browsers ignore it on http://localhost.
+/// Requires HTTPS for a year. Browsers ignore it on http://localhost.
 pub const STRICT_TRANSPORT: &str = "max-age=31536000";
 
-/// The header with the publisher that a page shows. The cookie is of all tabs, and one of them may have changed to another
-/// account, so it keeps what a tab sends from landing in an account that the tab does not show.
+/// The header with the publisher that a page shows. All tabs share one cookie, and another tab may have switched the
+/// account; this header keeps a tab's call from reaching an account that the tab does not show.
 const PUBLISHER: &str = "X-Publisher";
 
 /// The media types that a page sends.
@@ -54,7 +54,7 @@ pub struct Member {
     pub session: Session,
     /// The browser's sessions, of which this is the current one.
     pub sessions: BrowserSessions,
-    /// One of the member's share, held until the call is answered.
+    /// A permit of the member's share, held until the call is answered.
     _permit: Permit,
 }
 
@@ -71,7 +71,7 @@ impl Member {
         }
     }
 
-    /// Until when the session counts as verified, in UNIX seconds.
+    /// The time until which the session counts as verified, in UNIX seconds.
     pub fn verified_until(&self) -> Option<i64> {
         let times = &self.session.times;
         let until_ms = match self.session.is_local {
@@ -106,24 +106,24 @@ impl<M> Deref for Visit<'_, M> {
     }
 }
 
-/// What a call asks of a member.
+/// The requirements of a call.
 #[derive(Clone, Copy)]
 pub struct Access {
     pub session_use: SessionUse,
     pub permission: Option<Permission>,
-    /// The most bytes of the body, which is read before a permit is taken. `None` for one that is streamed.
+    /// Maximum bytes of the body, which is read before a permit is taken. `None` for a streamed body.
     pub max_body: Option<usize>,
 }
 
-/// Refuses a request that names another host than the site's. A name that someone else made to resolve to this
-/// address would otherwise reach it.
+/// Refuses a request whose host is not the site's. Otherwise anybody could point a name of their own at this address
+/// (DNS rebinding).
 pub fn check_host(config: &SiteConfig, authority: &str) -> Result<(), ApiError> {
     let is_own = authority.eq_ignore_ascii_case(config.host());
     is_own.then_some(()).ok_or(MISDIRECTED)
 }
 
-/// Refuses what another site's page sends. `is_write` also wants the exact `Origin` and one of these media types, none of
-/// which a form can send.
+/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of these media types,
+/// none of which a form can send.
 pub fn check_sender(
     config: &SiteConfig,
     request: &Request,
@@ -178,19 +178,19 @@ pub async fn read_session(
     };
     let to = accounts::address(session.account.id());
     let read: Session = context.call(&to, operation).await?;
-    // Such a session never needs a passkey, so it ends where local sign-in does.
+    // A local session needs no passkey, so it ends when local sign-in is switched off.
     if read.is_local && config.local_sign_in != LocalSignIn::On {
         return Err(NOT_SIGNED_IN.into());
     }
     Ok(read)
 }
 
-/// Whether a session is refused because it has ended, and not because of what it asks for.
+/// True if a request was refused because its session has ended, and not for another reason.
 pub fn has_ended(refused: &Refusal) -> bool {
     refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code)
 }
 
-/// Refuses what is meant for another account than the browser's current one. A write has to name its own.
+/// Refuses a request for another account than the browser's current one. A write must name its account.
 fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -> Result<(), ApiError> {
     let is_meant = match header(request, PUBLISHER) {
         Some(named) => named == publisher.as_str(),
@@ -245,8 +245,8 @@ pub async fn enter<'c>(
     })
 }
 
-/// The session that a request is sent in, if it is live and the role allows it, with all sessions of the browser. Where the
-/// current session has ended, the one before it takes its place, so that a browser that looks signed out is.
+/// Returns the request's session, if it is live and its role allows the call, and all sessions of the browser. If the current
+/// session has ended, the one before it becomes current, so that a browser looks signed out only if all its sessions have ended.
 async fn admit(
     context: &RequestContext,
     config: &SiteConfig,
@@ -261,8 +261,8 @@ async fn admit(
             Account::Publisher(publisher) => Some(publisher),
             Account::Operator => None,
         };
-        // Before the account is asked: the session's MAC names the publisher, whose account may hang.
-        // A session has a share of its own, so that its burst shuts out no other.
+        // The permit is taken before the account, which may hang, is asked: the session's MAC names the publisher. Each
+        // session has its own share, so that its burst shuts out no other.
         let token = current.token.as_str();
         let _asking = match publisher {
             Some(publisher) => {
@@ -295,7 +295,7 @@ async fn admit(
     Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
 }
 
-/// The headers of every answer of a handler. A page and its files bring their own.
+/// Adds the headers of every handler's answer. A page and its files set their own.
 pub fn add_guard_headers(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),

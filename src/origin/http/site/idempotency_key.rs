@@ -10,7 +10,7 @@ const MAX_KEY: usize = 64;
 /// Reads the key.
 ///
 /// # Errors
-/// It is missing or not as it must be.
+/// The header is missing or malformed.
 pub fn read(request: &Request) -> Result<String, ApiError> {
     let key = header(request, "Idempotency-Key").unwrap_or_default();
     if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {

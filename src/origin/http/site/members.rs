@@ -37,7 +37,7 @@ struct RoleBody {
     role: Role,
 }
 
-// The object checks the name.
+// The accounts object checks the name.
 impl Document for InviteBody {}
 
 impl InviteBody {
@@ -63,7 +63,7 @@ fn member_in(visit: &Visit<'_>) -> Result<MemberId, ApiError> {
     MemberId::parse(&visit.segment(0)).ok_or(common::NOT_FOUND)
 }
 
-/// The member who is signed in, for the first answer that a page reads.
+/// The member who is signed in, as the page's first answer shows it.
 pub fn member_json(member: &Member) -> Value {
     let session = &member.session;
     json!({
@@ -74,7 +74,7 @@ pub fn member_json(member: &Member) -> Value {
     })
 }
 
-/// What a page tells of at once: that the account was put back to an earlier copy, and members who were let back in.
+/// The notices of a page: that the account was put back to an earlier copy, and recoveries of members.
 pub fn notices(member: &Member) -> Vec<Value> {
     let restored = member.session.restored_at_ms.into_iter();
     let restored = restored.map(|at_ms| json!({ "kind": "restored", "at": seconds(at_ms) }));
@@ -144,7 +144,7 @@ pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>
     json!({ "members": members, "invites": invites })
 }
 
-/// The answer to an invite, with the link that is shown this once.
+/// The answer to an invite, with the link, which only this answer shows.
 pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
     let url = format!(
         "{}{}#invite={}",
@@ -200,7 +200,7 @@ async fn change(visit: &Visit<'_>, member: MemberId, role: Option<Role>) -> Hand
     Ok(Answer::new(204))
 }
 
-/// Invites a member anew who has lost every passkey. The object refuses to recover oneself.
+/// Sends a recovery to a member who has lost every passkey. The object refuses members who recover themselves.
 pub async fn recover(visit: &Visit<'_>) -> HandlerResult {
     let member = member_in(visit)?;
     let invite = Invite {

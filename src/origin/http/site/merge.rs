@@ -1,4 +1,4 @@
-//! One log and one standing from those of all outboxes of an app.
+//! Merges the logs and the endpoint states of all outboxes of an app.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 use contract::outbox::{EndpointState, List, ListPage, ListedEntry, Standing};
 use platform::concurrent::try_each;
 
-/// Bytes of attempts' texts on a page, over all outboxes.
+/// Maximum bytes of attempts' texts on a page, over all outboxes.
 pub const MAX_TEXT: usize = 4 << 20;
-/// Rounds of questions for one page. A selective filter makes a short or empty page.
+/// Maximum rounds of questions for one page. A selective filter may therefore make a short or empty page.
 const ROUNDS: usize = 4;
-/// Entries that an outbox is asked for beyond its share, which evens out that users are not spread exactly.
+/// Entries that each outbox is asked for beyond its share, because users are not spread evenly.
 const SPARE: u32 = 16;
 
 /// A page of the log as the operator reads it.
@@ -26,8 +26,8 @@ fn as_text<S: Serializer>(before: &Option<i64>, serializer: S) -> Result<S::Ok, 
     before.map(|before| before.to_string()).serialize(serializer)
 }
 
-/// Merges the outboxes' logs, newest first. Nothing is on the page that is older than the newest place where an outbox
-/// stopped, so that the next page misses nothing. `ask` sends a question to an outbox, by its number.
+/// Merges the outboxes' logs, newest first. The page has no entry older than the newest place at which an outbox
+/// stopped, so that the next page misses none. `ask` sends a question to an outbox, by its number.
 ///
 /// # Errors
 /// The first error of `ask`.
@@ -80,8 +80,8 @@ pub fn share(limit: u32, outboxes: usize) -> u32 {
     share.min(limit)
 }
 
-/// The standing of an app's endpoint from that with each outbox. `has_callback` says whether the app has a callback: its
-/// outboxes may not know it yet.
+/// Combines the outboxes' states of an app's endpoint. `has_callback` is true if the app has a callback, which its
+/// outboxes may not know yet.
 pub fn standing(has_callback: bool, outboxes: impl IntoIterator<Item = Standing>) -> Standing {
     let none = Standing {
         state: if has_callback {

@@ -1,4 +1,4 @@
-//! The outboxes of an app, asked together or the one that keeps something.
+//! The outboxes of an app, of which all are asked, or the one that keeps a transaction or a user.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use domain::{
 };
 use platform::{CONNECTIONS, ObjectCall, runtime::now_ms};
 
-/// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
+/// The time that one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation may make 1,000 calls.
 const MANY_MS: i64 = 15_000;
 /// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
 pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
@@ -44,7 +44,7 @@ pub struct Outboxes<'c> {
 }
 
 impl<'c> Outboxes<'c> {
-    /// Those of an app of the catalog.
+    /// Returns the outboxes of an app in the catalog.
     ///
     /// # Errors
     /// There is no such app, or the catalog does not answer.
@@ -74,8 +74,8 @@ impl<'c> Outboxes<'c> {
             .await
     }
 
-    /// The outboxes' numbers. An outbox that never had a conversion is asked like the others: a catalog that was restored
-    /// from a backup does not know which have.
+    /// The outboxes' numbers. All are asked, because a catalog that was restored from a backup does not know which ever
+    /// had a conversion.
     pub fn numbers(&self) -> Vec<u8> {
         (0..self.settings.outbox_shards).collect()
     }
@@ -113,7 +113,7 @@ impl<'c> Outboxes<'c> {
         Ok(merge::standing(self.has_callback(), each))
     }
 
-    /// A page of the log. It has at least one entry if there is one.
+    /// Returns a page of the log. Only the last page may be empty.
     pub async fn list(&self, list: &List) -> Result<merge::Page, Refusal> {
         let mut list = list.clone();
         until_found(async || {
@@ -144,7 +144,7 @@ impl<'c> Outboxes<'c> {
         Ok(self.call(keeper, read, TIMEOUT).await?)
     }
 
-    /// The number of the outbox that keeps a transaction.
+    /// Returns the number of the outbox that keeps a transaction.
     pub fn keeper(&self, transaction_id: &str) -> Result<u8, ApiError> {
         ids::shard_of(transaction_id)
             .filter(|number| *number < self.settings.outbox_shards)
@@ -160,7 +160,7 @@ impl<'c> Outboxes<'c> {
         Ok(self.call(keeper, operation, TIMEOUT).await?.into())
     }
 
-    /// Settles what matches from a place on, as much as [`MANY_MS`] allows, and tells where to go on.
+    /// Settles the matching conversions from a place on for up to [`MANY_MS`], and returns the place to continue from.
     pub async fn settle_many(
         &self,
         first: &SettleMany,
@@ -205,8 +205,8 @@ impl<'c> Outboxes<'c> {
         self.context.call(&ledger, read).await
     }
 
-    /// The payments of these outboxes on a UTC day, and what of them the ledger has by its marks. The marks are read before,
-    /// because logs do not change up to them.
+    /// Reads the payments of these outboxes on a UTC day, up to the ledger's marks. The marks are read first, because a
+    /// log no longer changes up to its mark.
     pub async fn read_days(
         &self,
         day: UtcDay,
@@ -222,7 +222,7 @@ impl<'c> Outboxes<'c> {
         ask_all(numbers, read).await
     }
 
-    /// Erases a user, all of whose conversions are in one outbox, and from the journal of that outbox.
+    /// Erases a user from the outbox that has all its conversions, and from that outbox's journal.
     pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
         let own = OutboxShard::new(self.app, shards::of_user(&user_id, outboxes));

@@ -47,7 +47,7 @@ pub async fn list(visit: &Visit<'_>) -> HandlerResult {
     Ok(Answer::json(200, json!({ "passkeys": passkeys }).to_string()))
 }
 
-/// `POST passkeys/another/creation`: an authenticator that has one of the member's passkeys makes no second.
+/// `POST passkeys/another/creation`: excludes authenticators that have one of the member's passkeys.
 pub async fn creation(visit: &Visit<'_>) -> HandlerResult {
     let passkeys = read(visit).await?;
     let existing: Vec<_> = passkeys

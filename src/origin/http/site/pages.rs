@@ -13,7 +13,7 @@ use crate::http::{HandlerResult, calls::internal};
 use domain::{accounts::account::AccountKind, model::common};
 use platform::http::{Answer, header};
 
-/// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.
+/// The page may load its own script and call its own host. Its styles are inline and allowed by their hash.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'; style-src 'self' ";
@@ -66,8 +66,8 @@ impl Pages {
     }
 }
 
-/// Every view of a site is the same page, whose script reads the address. An address of this machine by number is
-/// sent to the name, since a passkey is bound to a name.
+/// Serves the one page of a site, whose script reads the address. A numeric address of this machine is redirected to
+/// `localhost`, because a passkey is bound to a name.
 pub fn page(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     if let Err(error) = gate::check_host(config, call.address.authority) {
@@ -99,11 +99,11 @@ pub fn page(call: &Call<'_>) -> HandlerResult {
     page_answer(response)
 }
 
-/// A file that the page names. Its name has a hash of its content, so it never changes.
+/// Serves a file that the page names. The name has a hash of the content, so the file never changes.
 pub fn asset(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     gate::check_host(config, call.address.authority)?;
-    // Scripts of the pages are of no use to another site.
+    // No other site needs the pages' scripts.
     if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
         return Err(common::NOT_FOUND.into());
     }
@@ -128,7 +128,7 @@ pub fn asset(call: &Call<'_>) -> HandlerResult {
 
 fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerResult {
     match response {
-        // `worker` makes the response anew.
+        // `worker` would rebuild the response.
         Some(Ok(response)) => {
             let response = Response::from(response).with_encode_body(EncodeBody::Manual);
             Ok(Answer::pass_unread(response))
@@ -138,8 +138,8 @@ fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerR
     }
 }
 
-/// A response of compressed bytes, for [`EncodeBody::Manual`]: they are sent as they are. Cloudflare unpacks them for a client
-/// that takes no gzip, and plain workerd does not.
+/// Returns a response whose compressed bytes are sent unchanged ([`EncodeBody::Manual`]). Cloudflare unpacks them for a
+/// client that does not accept gzip; plain workerd does not.
 fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response, JsValue> {
     let all = Headers::new()?;
     let common = [

@@ -38,10 +38,10 @@ use platform::{
     log,
 };
 
-/// The longest body, in bytes: a credential, and an invite beside it.
+/// Maximum body, in bytes: a credential and an invite.
 pub const MAX_BODY: usize = MAX_JSON + 1_024;
 
-/// A ceremony's answer. `invite` only comes with a first passkey.
+/// The client's answer in a ceremony. Only a first passkey comes with an `invite`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CredentialBody {
@@ -56,7 +56,7 @@ impl CredentialBody {
     }
 }
 
-/// Why a passkey is refused goes to the log. The caller learns only that it is.
+/// Logs why a passkey is refused. The caller learns only that it is refused.
 pub fn refuse(error: PasskeyError) -> ApiError {
     log::warn("passkeys", error.as_str());
     PASSKEY_REFUSED
@@ -67,12 +67,12 @@ fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
     random.map_err(|error| internal("site", error))
 }
 
-/// Binds a challenge to the mark of a browser's ceremony, and to the invite that it is for.
+/// Binds a challenge to the mark of a browser's ceremony and to its invite.
 fn bind(mark: &str, invite: &str) -> CredentialHash {
     credentials::hash(&format!("{mark} {invite}"))
 }
 
-/// Begins a ceremony before there is a session: a challenge for this browser alone, which a cookie marks.
+/// Begins a ceremony without a session. The challenge is valid only in this browser, which a cookie marks.
 fn begin(
     context: &RequestContext,
     config: &SiteConfig,
@@ -93,7 +93,7 @@ fn begin(
     Ok((challenge, cookie))
 }
 
-/// Begins a ceremony within a session: a challenge for this session alone.
+/// Begins a ceremony within a session. The challenge is valid only in this session.
 pub fn begin_in_session(visit: &Visit<'_>, purpose: CeremonyPurpose) -> Result<String, ApiError> {
     let context = visit.context;
     let random = random(context)?;
@@ -146,7 +146,7 @@ pub async fn creation(context: &RequestContext, config: &SiteConfig, mut request
     Ok(creation_options(context, config, &person, &challenge, &[]).header("Set-Cookie", cookie))
 }
 
-/// The one whom a new passkey is for.
+/// The person for whom a passkey is created.
 pub struct Person<'a> {
     pub account: AccountId,
     /// The publisher's id; `operator` for the operator.
@@ -155,7 +155,7 @@ pub struct Person<'a> {
     pub name: &'a str,
 }
 
-/// The answer with the options of a creation. `existing` are the person's passkeys.
+/// Returns the options of a passkey's creation. `existing` are the person's passkeys.
 pub fn creation_options(
     context: &RequestContext,
     config: &SiteConfig,
@@ -174,7 +174,7 @@ pub fn creation_options(
     Answer::json(200, json!({ "options": options }).to_string())
 }
 
-/// The checked passkey of a creation, which spends its challenge.
+/// Checks a created passkey. Storing it spends its challenge.
 pub fn new_passkey(
     config: &SiteConfig,
     registration: Registration,
@@ -228,7 +228,7 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let keys = &context.isolate.config.account_keys;
-    // A handle that was never issued wakes no object, nor does one of the other site.
+    // A handle that was never issued, or that belongs to the other site, must wake no object.
     let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
     let (account, member) = user_handle::open(keys, handle)
         .filter(|(account, _)| Account::kind_of(*account) == config.kind)
@@ -270,7 +270,7 @@ pub async fn verify(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     Ok(Answer::new(204))
 }
 
-/// Checks an assertion by the account's passkey of its id, with its signature. Returns the member whose passkey it is, too.
+/// Checks an assertion and its signature with the account's stored passkey. Also returns the passkey's member.
 async fn check_assertion(
     context: &RequestContext,
     config: &SiteConfig,

@@ -17,13 +17,13 @@ impl Document for Body {
     fn check(&self) -> Result<(), FieldError> {
         self.filter.check()?;
         match self.filter.until {
-            None if !self.dry_run => Err(FieldError::new("filter.until", "must be that of a dry run")),
+            None if !self.dry_run => Err(FieldError::new("filter.until", "required; a dry run returns it")),
             _ => Ok(()),
         }
     }
 }
 
-/// Parses the filter, and whether it is only to be counted. The filter has an end.
+/// Parses the filter, and whether its matches are only counted. A filter without an end gets one.
 ///
 /// # Errors
 /// A field is missing, unknown or has a value that it may not have.
@@ -36,7 +36,7 @@ pub fn parse(body: &str, now_ms: i64) -> Result<(RewardFilter, bool), ApiError> 
     Ok((filter, body.dry_run))
 }
 
-/// A filter for the audit, which names no user. A transaction id comes last, since it may have any characters.
+/// Writes a filter for the audit, without the user's id. The transaction id comes last, because it may contain any characters.
 pub fn words(filter: &RewardFilter) -> String {
     let parts = [
         filter

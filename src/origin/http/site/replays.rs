@@ -1,5 +1,5 @@
-//! Replays of many callbacks of an app, which the publisher's activity object carries out: what the dashboard and the operator
-//! ask for alike.
+//! Replays of many callbacks of an app, which the publisher's activity object carries out. The dashboard and the
+//! operator share this code.
 
 use worker::Request;
 
@@ -16,12 +16,12 @@ use domain::model::{ApiError, AppId, PublisherId, common};
 
 const MAX_BODY: usize = 16 << 10;
 
-/// Also of another publisher's.
+/// The answer for an unknown app and for another publisher's.
 pub fn unknown_app() -> ApiError {
     common::NOT_FOUND.with_message("there is no such app with rewards")
 }
 
-/// What a body of `POST …/replays` asks for.
+/// The parsed body of `POST …/replays`.
 pub struct ReplayOrder {
     publisher: PublisherId,
     app: AppId,
@@ -56,7 +56,7 @@ impl ReplayOrder {
         })
     }
 
-    /// The callbacks that would be sent again.
+    /// Returns the number of callbacks that would be sent again.
     pub async fn count(&self, context: &RequestContext) -> Result<i64, Refusal> {
         let count = CountReplay {
             publisher: self.publisher.clone(),
@@ -68,7 +68,7 @@ impl ReplayOrder {
     }
 
     /// # Errors
-    /// There is no `Idempotency-Key`, or it is none.
+    /// `Idempotency-Key` is missing or malformed.
     pub fn into_start(self, most: Option<u32>) -> Result<StartReplay, ApiError> {
         Ok(StartReplay {
             publisher: self.publisher,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use contract::rewards::{RewardDelivery, RewardFilter, RewardState};
 use domain::model::{ApiError, FieldError, time::LATEST_S, trimmed_if_any};
 
-/// The longest id of a user or a transaction, in characters.
+/// Maximum length of the id of a user or a transaction, in characters.
 const MAX_ID: usize = 1_024;
 
 /// The member `filter`, before its names are parsed.
@@ -42,7 +42,7 @@ impl Conditions {
     }
 
     /// # Errors
-    /// There is no such state.
+    /// A name is unknown, or a value is out of range.
     pub fn read(self) -> Result<RewardFilter, ApiError> {
         Ok(RewardFilter {
             state: parse(

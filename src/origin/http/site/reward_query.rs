@@ -10,9 +10,9 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, Document, FieldError, SECOND_MS};
 
-/// Days of the counts, today included.
+/// The number of days of the counts, today included.
 pub const DAYS: i32 = 60;
-/// Rewards on a page unless `limit` says otherwise, and at most.
+/// The default number of rewards on a page.
 const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
 #[derive(Default, Deserialize)]
@@ -58,7 +58,7 @@ pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
             "cursor",
             body.cursor.as_deref(),
             parse_place,
-            "must be one that a page before this one gave",
+            "must be the cursor of an earlier page",
         )?,
         after: parse_member(
             "after",
@@ -95,7 +95,7 @@ pub fn page(page: &RewardPage, is_analyst: bool) -> Value {
     })
 }
 
-/// A row for an analyst: `AnalystRow` of openapi-dashboard.yaml, to whose keys a test holds it.
+/// A row for an analyst: `AnalystRow` of openapi-dashboard.yaml. A test compares the keys.
 #[derive(Serialize)]
 struct AnalystRow<'r> {
     app_id: AppId,
@@ -159,7 +159,7 @@ impl<'r> Row<'r> {
     }
 }
 
-/// A decimal number. The story of a reward has all its digits.
+/// Returns a decimal number as JSON, rounded to a double. The story of a reward has all digits.
 fn number(text: &str) -> Value {
     text.parse::<f64>().map_or(Value::Null, Value::from)
 }
@@ -199,7 +199,7 @@ pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
         "days": days.collect::<Vec<_>>(),
         "apps": apps.collect::<Vec<_>>(),
         "first": {
-            // Lists are answered at the edge, which tells nobody.
+            // The edge answers lists and reports them to nobody.
             "list": null,
             "click": seconds(firsts.click_ms),
             "conversion": seconds(activity.first_conversion_ms),
@@ -282,7 +282,7 @@ mod tests {
                 error.message
             );
         }
-        // A user is looked for over all apps.
+        // A filter by user needs no app.
         assert!(parse(r#"{"filter":{"user_id":"u"}}"#, false).is_ok());
         for body in [r#"{"user":"u"}"#, r#"{"filter":{"to":1}}"#] {
             assert_eq!(parse(body, false).unwrap_err().code, "unknown_field");

@@ -37,7 +37,7 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
     "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe",
 );
 
-/// The longest body with an invite, in bytes: an invite has at most 140.
+/// Maximum body with an invite, in bytes: an invite has at most 140.
 const MAX_INVITE: usize = 1 << 10;
 
 #[derive(Deserialize)]
@@ -47,7 +47,7 @@ struct InviteText {
 
 impl Document for InviteText {}
 
-/// The account that an invite is for. One to the other site is unknown here.
+/// Returns the account of an invite. An invite to the other site is unknown here.
 pub fn account_of(context: &RequestContext, config: &SiteConfig, invite: &str) -> Result<Account, ApiError> {
     invite::verify(&context.isolate.config.account_keys, invite)
         .filter(|account| account.kind() == config.kind)
@@ -58,7 +58,7 @@ pub fn account_of(context: &RequestContext, config: &SiteConfig, invite: &str) -
 pub struct OpenInvite {
     pub invite: String,
     pub account: Account,
-    /// As the account's object knows it.
+    /// The details from the account's object.
     pub details: InviteDetails,
 }
 
@@ -68,7 +68,7 @@ async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
     Ok(invite)
 }
 
-/// Reads the invite in a body, which spends nothing.
+/// Reads the invite in a body without spending it.
 pub async fn open_invite(
     context: &RequestContext,
     config: &SiteConfig,
@@ -141,8 +141,8 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     open_session(context, config, sessions, &signed_in).await
 }
 
-/// The browser's sessions, none of which is a live one of the account of an invite: its member would be replaced without
-/// having left. A suspended account has none.
+/// Returns the browser's sessions. Refuses an invite if one of them is a live session of its account, since that member
+/// would be replaced without having signed out. A suspended account has no live session.
 pub async fn sessions_left(
     context: &RequestContext,
     config: &SiteConfig,
@@ -160,8 +160,8 @@ pub async fn sessions_left(
     Ok(sessions)
 }
 
-/// The answer that gives a browser a new session beside those of other accounts. A session that it no longer holds is
-/// ended; if that fails, it ends by itself 12 hours after its last use.
+/// Returns the answer that gives a browser a new session beside those of other accounts. A session that no longer fits
+/// is ended; if that fails, it ends by itself 12 hours after its last use.
 pub async fn open_session(
     context: &RequestContext,
     config: &SiteConfig,
@@ -170,10 +170,10 @@ pub async fn open_session(
 ) -> HandlerResult {
     let keys = &context.isolate.config.account_keys;
     let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
-    let session = session.ok_or_else(|| internal("site", "an account opened a session that is none"))?;
+    let session = session.ok_or_else(|| internal("site", "an account returned a malformed session"))?;
     for session in &sessions.open(session) {
         if let Err(error) = end(context, session).await {
-            log::warn("site", format_args!("a session was left and not ended: {error}"));
+            log::warn("site", format_args!("a session was not ended: {error}"));
         }
     }
     with_sessions(config, &sessions)
@@ -195,13 +195,13 @@ async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), C
     Ok(())
 }
 
-/// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. The cookie is cleared whatever happens,
-/// also without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
+/// Ends all sessions of the browser, so that signing out leaves no account open. The cookie is always cleared, even
+/// without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
 pub async fn sign_out(context: &RequestContext, config: &SiteConfig, request: Request) -> HandlerResult {
     let sessions = gate::sessions_of(context, config, &request);
     for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
         if let Err(error) = ended {
-            log::warn("site", format_args!("a session was left and not ended: {error}"));
+            log::warn("site", format_args!("a session was not ended: {error}"));
         }
     }
     let cookie = Cookie::sessions(config.kind, config.site);

@@ -1,4 +1,4 @@
-//! Verifies signatures by the runtime's WebCrypto, so that the module carries no cipher for it.
+//! Verifies signatures with the runtime's WebCrypto, so that the module needs no cryptographic library for them.
 
 use js_sys::{Array, JsString, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -26,8 +26,8 @@ extern "C" {
     ) -> Result<Promise, JsValue>;
 }
 
-/// Whether a signature is valid. A key that the runtime does not import, such as a point that is not on its curve, has no
-/// valid signature.
+/// True if a signature is valid. A key that the runtime does not import, such as a point off its curve, has no valid
+/// signature.
 pub async fn verifies(signed: &ToVerify) -> bool {
     try_verify(signed).await.is_ok_and(|valid| valid.is_truthy())
 }
