@@ -1,5 +1,5 @@
-//! The permission that a member needs for a call of the operator, and the call's name in the audit. A call with the
-//! operator's token needs none and has none: it is in the log.
+//! The permission that a member needs for an operator's call, and the call's name in the audit. A call with the
+//! operator's token needs no permission and has no audit entry; the log has it.
 
 use crate::http::handlers::{
     AlarmCall, CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
@@ -7,7 +7,7 @@ use crate::http::handlers::{
 use contract::catalog::Resource;
 use domain::{accounts::permission::Permission, conversions::table::Action};
 
-/// What a member's call needs, and what the audit calls it. A call that leaves no entry has no name.
+/// The permission of a member's call and its name in the audit. A call that leaves no audit entry has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub permission: Permission,
@@ -26,7 +26,7 @@ const fn write(action: &'static str) -> Access {
     }
 }
 
-/// `None` for a handler that is not the operator's.
+/// Returns `None` for a handler that is not the operator's.
 pub const fn of(handler: Handler) -> Option<Access> {
     Some(match handler {
         Handler::Health
@@ -59,7 +59,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
             write("publisher_invite_withdrawn")
         }
         Handler::Invite => write("publisher_invited"),
-        // The account notes it itself.
+        // The account writes its own audit entry.
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
             action: None,

@@ -30,7 +30,7 @@ struct AddressBody {
 
 impl Document for AddressBody {}
 
-/// Carries out a call of the operator. Its audit is that of all of the operator's calls.
+/// Carries out a call of the operator. It is audited like the operator's other calls.
 pub async fn of_operator(context: &RequestContext, call: AlarmCall, mut request: Request) -> HandlerResult {
     let to = attention::address();
     let set = |url| SetAlarmAddress { publisher: None, url };
@@ -45,7 +45,7 @@ pub async fn of_operator(context: &RequestContext, call: AlarmCall, mut request:
     })
 }
 
-/// Carries out a call of a publisher's member. `announce` makes the announcement of a change.
+/// Carries out a call of a publisher's member. `announce` makes the audit's announcement of a change.
 pub async fn of_publisher(
     context: &RequestContext,
     publisher: &PublisherId,

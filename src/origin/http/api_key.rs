@@ -19,10 +19,10 @@ use platform::{
     http::{Answer, answer::LogFields, header},
 };
 
-/// A key that a request has, before it is known to be active.
+/// The key of a request, before the ledger has confirmed that it is active.
 pub struct ApiKey {
     text: String,
-    /// The publisher that its MAC names.
+    /// The publisher that the key names, as its MAC proves.
     pub publisher: PublisherId,
 }
 
@@ -41,7 +41,7 @@ impl ApiKey {
         pool.acquire_part(self.publisher.as_str(), (&self.text, PER_MEMBER), context.now_ms)
     }
 
-    /// Uses the key, if it is active and its scope and its rate allow.
+    /// Counts a use of the key. The key must be active, and its scope and its rate must allow the call.
     pub async fn use_for(
         &self,
         context: &RequestContext,
@@ -57,7 +57,7 @@ impl ApiKey {
     }
 }
 
-/// The answer of a handler to a key of this scope.
+/// Runs a handler if the request has an active key of this scope.
 pub async fn answer_for(
     context: &RequestContext,
     request: &Request,
@@ -73,7 +73,7 @@ pub async fn answer_for(
     .await
 }
 
-/// The answer of a handler, which no cache may keep.
+/// Runs a handler. No cache may keep its answer.
 pub async fn answer(handler: impl AsyncFnOnce(&mut LogFields) -> HandlerResult) -> Answer {
     let mut log_fields = LogFields::default();
     let answer = match handler(&mut log_fields).await {

@@ -24,10 +24,10 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-/// Resources on a page of a list unless `limit` says otherwise.
+/// The default `limit` of a list.
 pub const DEFAULT_PAGE: u32 = 100;
 
-/// Sends an operation to an object, whose answer is passed on.
+/// Sends an operation to an object, and passes on its answer.
 pub async fn ask<O: Operation<Answer = OperatorReply>>(
     context: &RequestContext,
     to: &ObjectAddress,
@@ -57,7 +57,7 @@ pub fn answer(body: &impl Serialize) -> HandlerResult {
     Ok(OperatorReply::new(200, body).into())
 }
 
-/// The answer to an internal failure, which is logged.
+/// Logs an internal failure, and returns the answer to it.
 pub fn internal(place: &str, what: impl Display) -> ApiError {
     log::error(place, what);
     common::INTERNAL_ERROR
@@ -84,13 +84,13 @@ pub async fn read_resource<T: DeserializeOwned>(
     ask_catalog(context, Get { resource, id }).await
 }
 
-/// Refuses a call about a resource that there is not.
+/// Refuses a call about an unknown resource.
 pub async fn require(context: &RequestContext, resource: Resource, id: &str) -> Result<(), Refusal> {
     let IgnoredAny = read_resource(context, resource, id).await?;
     Ok(())
 }
 
-/// `None` in place of a refusal with 404.
+/// Turns a refusal with 404 into `None`.
 pub fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -99,7 +99,7 @@ pub fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusa
     }
 }
 
-/// The publisher that a path begins with, which there must be.
+/// Returns the publisher that the path names first, or 404 if it does not exist.
 pub async fn publisher_in(context: &RequestContext, segments: &[&str]) -> Result<PublisherId, Refusal> {
     let id = segment(segments, 0);
     let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
@@ -119,7 +119,7 @@ pub fn segment(segments: &[&str], at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// The first parameter of a query with this name, without the blanks around it.
+/// Returns the first parameter of a query with this name, trimmed.
 pub fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     pairs
@@ -127,7 +127,7 @@ pub fn parameter(query: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// Whether a call only tells what it would change.
+/// True if a call is a dry run, which only reports its changes.
 pub fn is_dry_run(query: &str) -> Result<bool, ApiError> {
     match parameter(query, "dry_run").as_deref() {
         None | Some("false") => Ok(false),
@@ -159,7 +159,7 @@ pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiErr
     Ok((limit, cursor))
 }
 
-/// The place in a list whose pages are told apart by a number.
+/// Parses the cursor of a list that is paged by number.
 pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
     let place = |cursor: &str| {
         cursor
@@ -167,14 +167,10 @@ pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
             .ok()
             .filter(|place| (1..=MAX_INTEGER).contains(place))
     };
-    parse(
-        cursor,
-        place,
-        "cursor: must be one that a page before this one gave",
-    )
+    parse(cursor, place, "cursor: must be the cursor of an earlier page")
 }
 
-/// The value of a parameter, if it was given. `problem` refuses a text that has no value.
+/// Parses a parameter, if it was given. `problem` is the message for a text that does not parse.
 pub fn parse<T>(
     given: Option<String>,
     value: impl Fn(&str) -> Option<T>,
@@ -184,16 +180,16 @@ pub fn parse<T>(
     given.map(parsed).transpose()
 }
 
-/// How long a search that finds nothing goes on, in milliseconds.
+/// The time limit of a search that finds nothing, in milliseconds.
 const SEARCH_MS: i64 = 20_000;
-/// The answer to a search that found nothing and has not looked at everything, so that no page is empty but the last.
+/// The answer to a search that found nothing in time and has not examined everything, so that only the last page may be empty.
 const SEARCH_TOO_LONG: ApiError = ApiError::new(
     400,
     "search_too_long",
-    "nothing was found within 20 seconds: ask for something that is more frequent",
+    "no match within 20 seconds; use a broader filter",
 );
 
-/// Asks for part after part until one completes an answer.
+/// Calls `ask` until it returns an answer.
 ///
 /// # Errors
 /// `ask` refuses, or nothing was found in time.

@@ -1,4 +1,4 @@
-//! Clicks whose ids were pasted or sent back: their records, and what became of them.
+//! Clicks whose ids were pasted or sent back: their records and their rewards.
 
 use crate::http::RequestContext;
 use contract::{
@@ -25,7 +25,7 @@ pub async fn click_outcome(
     context.call(&shard.address(), read).await
 }
 
-/// The click of a short id. None if its record has left.
+/// Reads the click of a short id; none if its record was deleted.
 pub async fn record(
     context: &RequestContext,
     keys: &KeyRing,

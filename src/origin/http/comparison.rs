@@ -1,5 +1,5 @@
-//! Compares a day of an app: its outboxes' logs, what the ledger has applied of each, and the ledger's facts. The logs are read
-//! up to the ledger's marks, so what is on its way is no difference.
+//! Compares a day of an app: its outboxes' logs, the sums that the ledger has applied from each, and the ledger's
+//! facts. The logs are read up to the ledger's marks, so sums on their way make no difference.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use contract::{
 };
 use domain::model::{AppId, MicroUsd, OfferId, time::UtcDay};
 
-/// Transactions that a comparison shows at most.
+/// Maximum transactions that a comparison shows.
 pub const MAX_TRANSACTIONS: usize = 100;
 
 /// The comparison as the operator reads it. Amounts are in micro-USD.
@@ -20,14 +20,14 @@ pub struct Comparison {
     app_id: AppId,
     date: String,
     outboxes: Vec<OutboxSums>,
-    /// Rewards of all outboxes, and two kinds of them (docs/OPERATING.md, "Reconcile a day").
+    /// The number of rewards in all outboxes, and of two kinds of rewards (docs/OPERATING.md, "Reconcile a day").
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
-    /// The sum, over the offers, of the differences between logs and facts, without what is on its way. 0 if all is well.
+    /// The sum of all offers' differences between logs and facts, without sums on their way; 0 if all are equal.
     pub difference_micro_usd: i64,
     /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
     pub transactions: Vec<DayEntry>,
@@ -44,7 +44,7 @@ struct OutboxSums {
     waiting_micro_usd: i64,
     /// The sums of this outbox that the ledger has applied.
     ledger_micro_usd: i64,
-    /// The amount that the ledger lacks; a negative one is too much.
+    /// The amount that the ledger lacks; negative if the ledger has too much.
     difference_micro_usd: i64,
     /// The side that is behind.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub async fn read_day<E>(
 }
 
 impl Comparison {
-    /// Compares the days of the outboxes, each with its number, with the ledger's.
+    /// Compares the outboxes' days, each given with its number, with the ledger's day.
     pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], ledger: CountedDay) -> Self {
         let offers = by_offer(days, ledger.offers);
         let total = |of: fn(&OfferSums) -> i64| offers.iter().map(of).sum();
@@ -109,7 +109,7 @@ impl Comparison {
         }
     }
 
-    /// The outboxes and offers whose transactions are to be shown.
+    /// Returns the outboxes and offers whose transactions are shown.
     pub fn to_list(&self, days: &[(u8, OutboxDay)]) -> Vec<(u8, OfferId)> {
         let has = |day: &OutboxDay, offer: &OfferId| day.offers.iter().any(|paid| paid.offer == *offer);
         let pairs = self.differing.iter().flat_map(|offer| {
@@ -127,7 +127,7 @@ struct OfferSums {
 }
 
 impl OfferSums {
-    /// The revenue that the ledger lacks, beside what is on its way.
+    /// The revenue that the ledger lacks, without sums on their way.
     fn missing_micro_usd(&self) -> i64 {
         self.log.paid_micro_usd - self.log.waiting_micro_usd - self.ledger_micro_usd
     }
@@ -151,7 +151,7 @@ fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSum
     offers.into_values().collect()
 }
 
-/// An offer's revenue on a day beside the rewards that it comes from, as a publisher reads it.
+/// An offer's revenue on a day and the rewards behind it, as a publisher reads them.
 #[derive(Debug, Serialize)]
 pub struct OfferFigures {
     offer_id: OfferId,
@@ -173,11 +173,11 @@ enum Reason {
     OnTheirWay,
     /// The log no longer has the day.
     LogDeleted,
-    /// It is a fault, which the operator is told.
+    /// A fault. The operator is told.
     Differs,
 }
 
-/// The offers of an app's day. `is_kept` says whether the logs have the whole day.
+/// Returns the offers of an app's day. `is_kept` is true if the logs have the whole day.
 pub fn figures(days: &[(u8, OutboxDay)], ledger: CountedDay, is_kept: bool) -> Vec<OfferFigures> {
     let offers = by_offer(days, ledger.offers).into_iter();
     let figures = offers.map(|sums| OfferFigures {

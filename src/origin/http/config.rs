@@ -31,8 +31,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Checks all settings, also those that the objects read themselves when they need them, so that a fault is noticed
-    /// at the first request and not at the first callback. `read` returns a binding's text.
+    /// Checks all settings, including those that only the objects use, so that a fault shows at the first request and
+    /// not at the first callback. `read` returns a binding's text.
     ///
     /// # Errors
     /// A setting is missing or wrong. The text names the binding and never shows a secret.

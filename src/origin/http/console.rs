@@ -1,5 +1,5 @@
-//! The operator's console. Its pages make the operator's calls under a session in place of the token, and each change
-//! stands in the account's audit under a name (docs/DECISIONS.md, "The console").
+//! The operator's console. Its pages make the operator's calls with a session instead of the token, and each change has
+//! an entry in the account's audit (docs/DECISIONS.md, "The console").
 
 use crate::http::{
     HandlerResult, Refusal, RequestContext, access,
@@ -26,7 +26,7 @@ use platform::{
 };
 use worker::Request;
 
-/// What the pages send: documents, imports, and facts. A form can send none of these.
+/// The media types that the pages send: documents, imports and facts. A form can send none of them.
 const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
 
 /// Whether a call of the operator comes from a page of the console rather than from a program.
@@ -85,7 +85,7 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
     let answer = operator::call(context, handler, Some(&member), segments, request, query)
         .await
         .unwrap_or_else(Refusal::into_answer);
-    // A change that failed otherwise may have been made, unless it was a dry run: its entry stays marked.
+    // A change that failed with 5xx may have been made, unless it was a dry run, so its entry stays marked.
     if answer.status() < 500 || answer.is_dry_run() {
         let settle = Settle {
             entry,

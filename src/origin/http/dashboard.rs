@@ -1,5 +1,5 @@
-//! The dashboard's API, which its pages call (docs/DECISIONS.md, "Accounts and the dashboard"). The figures are the
-//! ledger's own, by the code that serves report keys.
+//! The dashboard's API, which its pages call (docs/DECISIONS.md, "Accounts and the dashboard"). The ledger makes the
+//! figures with the code that serves report keys.
 
 mod apps;
 mod days;

@@ -44,7 +44,7 @@ pub async fn page(context: &RequestContext, publisher: &PublisherId, list: ListD
 }
 
 fn list(query: &str) -> Result<ListDayChanges, ApiError> {
-    let problem = "after: must be the cursor of an answer before this one";
+    let problem = "after: must be the cursor of an earlier answer";
     let after = parse(parameter(query, "after"), log_number::parse, problem)?;
     Ok(ListDayChanges {
         after: after.unwrap_or(0).min(MAX_INTEGER),

@@ -115,7 +115,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     }
 }
 
-/// The id by which a page's reader and the log name a request: Cloudflare's, or a random one of the same length.
+/// The id of a request, which pages show and the log has: Cloudflare's, or a random one of the same length.
 fn request_id(context: &RequestContext, sent: &web_sys::Request) -> Option<String> {
     request_log::ray(sent).or_else(|| {
         let random = context.workers.random().ok()?;

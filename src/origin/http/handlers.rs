@@ -17,7 +17,7 @@ pub enum Handler {
     Reconcile,
     /// The newest postbacks of an advertiser.
     ListPostbacks,
-    /// What a postback would be answered.
+    /// Dry-runs a postback.
     CheckPostback,
     ListAttention,
     EndAttentionItem,
@@ -32,11 +32,11 @@ pub enum Handler {
     PublisherAccount(PublisherAccountCall),
     /// A publisher's counts of rewards.
     ReadActivity,
-    /// The sums of several publishers.
+    /// The sums of several publishers' rewards.
     ReadPublisherFigures,
     /// Replays of many callbacks.
     Replay(ReplayCall),
-    /// Finds what a text is.
+    /// Finds what a pasted text refers to.
     Search,
     /// The state of the service.
     ReadService,
@@ -68,7 +68,7 @@ pub enum ReplayCall {
     Cancel,
 }
 
-/// A question about offers, beside their documents.
+/// A call about offers that does not read or write their documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferCall {
     ListTerms,
@@ -108,7 +108,7 @@ pub enum LedgerCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutboxCall {
     ListConversions,
-    /// The same for a user.
+    /// The same for one user, in the body.
     FindConversions,
     ReadConversion,
     ReadStory,
@@ -203,7 +203,7 @@ pub enum UserCall {
 }
 
 impl MemberCall {
-    /// A page repeats these by itself, so they do not keep a session alive.
+    /// Pages repeat these calls by themselves, so the calls do not extend a session.
     pub fn session_use(self) -> SessionUse {
         match self {
             Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
@@ -242,7 +242,7 @@ impl MemberCall {
             | Self::Alarms(AlarmCall::Set | AlarmCall::End) => Some(Permission::ManageApps),
             Self::TestCallback | Self::Alarms(AlarmCall::Test) => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
-            // The builder of a signed link checks for a fresh passkey by itself.
+            // The builder checks for a fresh passkey itself, since only a signed link needs one.
             Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
             Self::User(_) => Some(Permission::ManageUsers),
         }

@@ -45,7 +45,7 @@ impl RequestContext {
         })
     }
 
-    /// Sends an operation to an object, whose answer has [`TIMEOUT`] to come.
+    /// Sends an operation to an object, with [`TIMEOUT`].
     ///
     /// # Errors
     /// As [`ObjectCall::call`].
@@ -54,7 +54,7 @@ impl RequestContext {
     }
 }
 
-/// The counts of this isolate beside its objects.
+/// The counts of this isolate that its objects do not have.
 fn counts() -> Vec<Count> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     isolate.iter().flat_map(|isolate| isolate.pools.shed()).collect()

@@ -11,31 +11,31 @@ use platform::{
 
 /// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
-/// How long an answer waits for a part that it can do without.
+/// The timeout of a call for an optional part of an answer.
 pub const SPARE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The permits of one member or key among the 16 of its publisher, and of those for bodies. Browsers open 6 connections to a host.
+/// The permits of one member or key, of the 16 of its publisher, and of the 16 for bodies. Browsers open 6 connections to a host.
 pub const PER_MEMBER: usize = 6;
 
-/// Longer than the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
+/// A permit's lease. It exceeds the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
 const LEASE_MS: i64 = 5 * MINUTE_MS;
 
 pools! {
-    /// Pages of lists and small commands: about 10 KB each. Of this and of the pools below, the console has at most three quarters
-    /// and each of its members one, so that programs with the token are never shut out.
+    /// Pages of lists and small commands: about 10 KB each. The console gets at most three quarters of this pool and of
+    /// those below, and each member one quarter, so that programs with the token are never shut out.
     Operator "operator" = Limit { permits: 128, per_owner: 96, lease_ms: LEASE_MS };
     /// Calls of the dashboard's pages and of publishers' keys. A publisher has a quarter, and a member or a key a part of that.
     Publishers "dashboard" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
     /// Calls of the console's pages about its own account. A member has a quarter. So publishers never shut out the operator.
     Operators "console" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
-    /// Bodies of members that are arriving, before their calls take a permit: up to 257 KiB from the dashboard, and 1 MiB from
-    /// the console, which has a quarter. So at most 28 MiB together. Who sends slowly shuts out only its own bodies.
+    /// Members' bodies while they arrive, before their calls take a permit: up to 257 KiB from the dashboard, and 1 MiB
+    /// from the console, which has a quarter; together at most 28 MiB. A slow sender shuts out only its own bodies.
     MemberBodies "member_body" = Limit { permits: 64, per_owner: 16, lease_ms: MINUTE_MS };
     /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
     /// strangers must not shut out.
     SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
-    /// Listings that the dashboard reads for what an app's users see: 12 MB each for 200,000 offers and twice that while it is
-    /// read, so at most 48 MB together, and 5 MB for 20,000.
+    /// Listings that the dashboard reads to show what an app's users see. For 200,000 offers each takes 12 MB, and
+    /// twice that while it is read, so at most 48 MB together; for 20,000 offers 5 MB.
     Listings "listing" = Limit { permits: 2, per_owner: 1, lease_ms: MINUTE_MS };
     /// Documents of a few KB and up to 1 MiB. Each is held twice while it is passed on, so at most 64 MiB together.
     Documents "document" = Limit { permits: 32, per_owner: 24, lease_ms: LEASE_MS };

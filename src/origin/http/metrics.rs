@@ -25,8 +25,8 @@ use platform::{
     prometheus::MetricsText,
 };
 
-/// The timeout of the call to the catalog. It is short, because the isolate's own counts matter most while the catalog
-/// does not answer.
+/// The timeout of the call to the catalog. It is short, because an operator needs the isolate's own counts most while
+/// the catalog does not answer.
 const CATALOG_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// `GET /v1/operator/metrics`.

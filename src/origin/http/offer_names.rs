@@ -1,4 +1,4 @@
-//! The names of offers and goals, beside their ids in answers that people read.
+//! Adds the names of offers and goals to their ids in answers that people read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use contract::{
 };
 use platform::ObjectCall;
 
-/// The id's member, the name's member, and the names by id.
+/// The key of the id, the key of the name, and the names by id.
 type Named<'n> = (&'static str, &'static str, &'n BTreeMap<String, String>);
 
 #[derive(Default, Deserialize)]
@@ -28,7 +28,7 @@ struct Names {
 }
 
 impl Names {
-    /// Without the catalog, people see the ids.
+    /// If the catalog does not answer, there are no names and people see the ids.
     async fn read(context: &RequestContext, offer_ids: BTreeSet<String>) -> Self {
         if offer_ids.is_empty() {
             return Self::default();
@@ -64,7 +64,7 @@ pub async fn add(context: &RequestContext, rewards: &mut [Value]) {
     }
 }
 
-/// A reward or its story with the names. The other members are passed on as they are.
+/// Returns a reward or its story with the names. The other fields are passed on unchanged.
 pub async fn add_to_one(
     context: &RequestContext,
     story: &OperatorReply,

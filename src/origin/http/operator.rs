@@ -45,7 +45,7 @@ pub fn describe() -> Answer {
     Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
 }
 
-/// Runs the handler of a routed request. `by` is the member of the console who calls; none with the token.
+/// Runs the handler of a routed request. `by` is the console's member who calls; none for the token.
 pub async fn call(
     context: &RequestContext,
     handler: Handler,
@@ -78,7 +78,7 @@ pub async fn call(
         Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
-        // The entry passes them on.
+        // The entry routes these elsewhere.
         Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) | Handler::TestPage(_) => {
             Err(common::NOT_FOUND.into())
         }

@@ -1,8 +1,8 @@
 //! The rewards of a publisher in the order of their newest changes, over all outboxes of its apps.
 //!
-//! A log's numbers have their time, so one number tells how far a reader is in all outboxes (docs/DECISIONS.md, "Conversions").
-//! A round reads up to a number that is a moment old: none below it is written any more. Publishers with many outboxes are read
-//! in groups of apps, each up to that number.
+//! A log's numbers follow the time, so one number is a reader's position in all outboxes (docs/DECISIONS.md,
+//! "Conversions"). A round reads up to a number that is [`SETTLED_MS`] old, below which no outbox writes any more.
+//! Publishers with many outboxes are read in groups of apps, each up to that number.
 
 use serde_json::value::RawValue;
 
@@ -14,18 +14,18 @@ use domain::{
 };
 use platform::concurrent::try_each;
 
-/// How old a change must be, in milliseconds: more than the clocks of two machines differ.
+/// The minimum age of a change, in milliseconds. It exceeds the difference between two machines' clocks.
 const SETTLED_MS: i64 = 2 * SECOND_MS;
-/// Groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox, and an invocation
-/// has 1,000 calls.
+/// Maximum groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox,
+/// and an invocation may make 1,000 calls.
 const PARTS: u32 = 3;
 
-/// Where a reader is.
+/// A reader's position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// The number up to which all outboxes were read.
     after: i64,
-    /// The round that goes on; none if one begins.
+    /// The unfinished round; none if the next answer begins one.
     round: Option<Round>,
 }
 
@@ -35,12 +35,12 @@ struct Round {
     through: i64,
     /// The first app that was not read to the end.
     from: AppId,
-    /// The group of apps that was begun: up to which app, and to which number.
+    /// The unfinished group of apps: its last app, and the number up to which it was read.
     group: Option<(AppId, i64)>,
 }
 
 impl Cursor {
-    /// `None` for a text that no answer has given.
+    /// Returns `None` for a text that is not a cursor.
     pub fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
         let group = |to, within| Some((AppId::parse(to)?, log_number::parse(within)?));
@@ -90,7 +90,7 @@ impl Cursor {
 pub struct Page {
     pub rewards: Vec<Box<RawValue>>,
     pub cursor: Cursor,
-    /// Whether there is more to read at once.
+    /// Whether more can be read at once.
     pub has_more: bool,
 }
 
@@ -103,8 +103,8 @@ pub struct Question {
     pub limit: u32,
 }
 
-/// The next rewards. `apps` reads the publisher's apps, from one up to another, with the number of their outboxes, and whether
-/// further ones follow; `ask` sends a question to an outbox.
+/// Reads the next rewards. `apps` returns the publisher's apps from one up to another, each with the number of its
+/// outboxes, and whether more apps follow. `ask` sends a question to an outbox.
 ///
 /// # Errors
 /// The first error of `apps` or `ask`.
@@ -153,7 +153,7 @@ pub async fn read<E>(
             limit: merge::share(question.limit, outboxes.len()),
         };
         let parts = try_each(outboxes, |outbox| ask(outbox, changes.clone())).await?;
-        // Nothing is on the page that is newer than where an outbox stopped, so that the next page misses nothing.
+        // The page has no change after the first number at which an outbox stopped, so that the next page misses none.
         let mut end = parts
             .iter()
             .map(|part| part.through)
@@ -183,7 +183,7 @@ pub async fn read<E>(
             after: if round.is_some() { after } else { through },
             round,
         };
-        // A round that an earlier question began has an earlier end.
+        // The round of an earlier question ends at an earlier number.
         page.has_more = page.cursor.round.is_some() || through < settled;
         if !page.rewards.is_empty() || !page.has_more || end == within && end < through {
             break;

@@ -1,4 +1,4 @@
-//! `GET /v1/core/rewards`: what became of each reward, for a publisher's own copy.
+//! `GET /v1/core/rewards`: the state of each reward, for a publisher's own copy.
 
 use serde::Serialize;
 use serde_json::{to_vec, value::RawValue};
@@ -52,14 +52,14 @@ fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
         cursor: parse(
             parameter(query, "after"),
             Cursor::parse,
-            "after: must be the cursor of an answer before this one",
+            "after: must be the cursor of an earlier answer",
         )?
         .unwrap_or_default(),
         limit: read_limit(query, MAX_LIMIT)?,
     })
 }
 
-/// Apps of the publisher with their outboxes, and whether further ones follow.
+/// Reads the publisher's apps with their outboxes, and whether more apps follow.
 async fn apps(
     context: &RequestContext,
     question: &Question,
@@ -86,7 +86,7 @@ struct Body<'p> {
     has_more: bool,
 }
 
-/// The cursor is a header, too, since lines of rewards have no other place for it.
+/// The cursor is also a header, because NDJSON has no other place for it.
 fn answer(page: &Page, format: Format) -> HandlerResult {
     let cursor = page.cursor.to_text();
     let answer = if format == Format::Ndjson {

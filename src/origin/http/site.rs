@@ -1,4 +1,4 @@
-//! The sites of people: the dashboard and the console share pages, sign-in, sessions, and the members of an account
+//! What the dashboard and the console share: pages, sign-in, sessions, and the members of an account
 //! (docs/DECISIONS.md, "Accounts and the dashboard").
 
 pub mod audited;
@@ -57,7 +57,7 @@ pub enum PublicCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountCall {
-    /// The member who is signed in, where no other first answer tells. The dashboard's overview does.
+    /// The member who is signed in, for the console. The dashboard's overview has it already.
     ReadSession,
     VerifyRequest,
     Verify,
@@ -119,21 +119,21 @@ mod handlers {
     };
     use platform::http::{address::Address, answer::Answer};
 
-    /// A request of a site and what it is checked by.
+    /// A request of a site, and the data that it is checked with.
     pub struct Call<'c> {
         pub context: &'c RequestContext,
         /// The kind of account that the site is for.
         pub kind: AccountKind,
         pub segments: &'c [&'c str],
         pub address: &'c Address<'c>,
-        /// Whether the method is another than GET and HEAD, which change nothing.
+        /// True unless the method is GET or HEAD, which change nothing.
         pub is_write: bool,
         pub request: Request,
     }
 
     impl<'c> Call<'c> {
         /// # Errors
-        /// There is no such site.
+        /// The deployment has no such site.
         pub fn config(&self) -> Result<&'c SiteConfig, ApiError> {
             self.context
                 .isolate
@@ -155,7 +155,7 @@ mod handlers {
         answered.unwrap_or_else(|refusal| refusal_answer(context, kind, refusal))
     }
 
-    /// The answer to a refused call. One of a suspended account links to the operator's support.
+    /// Returns the answer to a refused call. The answer to a suspended account links to the operator's support.
     pub fn refusal_answer(context: &RequestContext, kind: AccountKind, refusal: Refusal) -> Answer {
         let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
         let answer = gate::add_guard_headers(refusal.into_answer());

@@ -1,5 +1,5 @@
-//! The page on which a click of a test app ends. Its buttons report what an advertiser would report, and it says what became of
-//! each goal. It needs no script and repeats no text that the click brought. Programs ask for JSON and send the same form.
+//! The page on which a click of a test app ends. Its buttons send what an advertiser would send, and it shows the state
+//! of each goal. It needs no script and repeats no text from the click. Programs ask for JSON and send the same form.
 
 use std::fmt::Write;
 
@@ -45,15 +45,15 @@ const NO_CLICK_KEYS: ApiError = ApiError::new(
     "test clicks are not opened here: CLICK_KEYS is not set at the origin",
 );
 
-const UNKNOWN_CLICK: ApiError = ApiError::new(404, "not_found", "click_id is of no click of a test app");
+const UNKNOWN_CLICK: ApiError = ApiError::new(404, "not_found", "click_id refers to no click of a test app");
 
 domain::named_values! {
-    /// What the page reports.
+    /// The statuses that the page reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TestStatus {
         Approved = "approved",
         Pending = "pending",
-        /// An approval that is held, as if it came too fast.
+        /// An approval that is held, as if it had come too fast.
         Held = "held",
         Rejected = "rejected",
         Reversed = "reversed",
@@ -71,7 +71,7 @@ struct TestClick {
 
 impl TestClick {
     /// # Errors
-    /// The click id is of no test app, or does not open.
+    /// The click id does not open, or its app is not a test app.
     async fn open(context: &RequestContext, id: String) -> Result<Self, Refusal> {
         let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
         let opened = match click_id::open(keys, &id) {
@@ -109,7 +109,7 @@ impl TestClick {
     }
 }
 
-/// `GET`: the goals of a click, with what became of them.
+/// `GET`: the goals of a click and their states.
 pub async fn show(context: &RequestContext, request: &Request, query: &str) -> HandlerResult {
     let id = parameter(query, "click_id").ok_or_else(|| missing("click_id"))?;
     let click = TestClick::open(context, id).await?;
@@ -131,8 +131,8 @@ pub async fn show(context: &RequestContext, request: &Request, query: &str) -> H
     Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
 }
 
-/// `POST`: reports a status of a goal. A browser is led back to the page, which says how the goal stands; a program gets the
-/// answer of a postback.
+/// `POST`: reports a status of a goal. A browser is redirected to the page, which shows the goal's state; a program
+/// gets the answer of a postback.
 pub async fn report(context: &RequestContext, mut request: Request) -> HandlerResult {
     body::check_media_type(&request, &[FORM], false)?;
     let form = body::read_text(&mut request, MAX_BODY).await?;
@@ -174,7 +174,7 @@ fn reward_of<'r>(goal: &TestGoal, rewards: &'r [ClickReward]) -> Option<&'r Clic
     rewards.iter().find(|reward| reward.goal_id == goal.id)
 }
 
-/// Sends what the advertiser would send. An approval of what is held is the operator's, since nobody else ends a hold.
+/// Sends what the advertiser would send. A held conversion is approved as the operator would, since nobody else can end a hold.
 async fn convert(
     context: &RequestContext,
     click: &TestClick,

@@ -1,4 +1,4 @@
-//! One user's data over all apps of a publisher: erased, or taken along. By a key of the publisher, or by its owner in the
+//! Erases or exports one user's data over all apps of a publisher, for a key of the publisher or for its owner in the
 //! dashboard.
 
 use std::collections::BTreeMap;
@@ -33,17 +33,17 @@ use platform::{
 };
 
 const MAX_BODY: usize = 4 << 10;
-/// Apps in one call, which asks at most 3 times for each: an invocation has 1,000 calls.
+/// Maximum apps in one call, which makes at most 3 calls for each: an invocation may make 1,000.
 const APPS: usize = 250;
-/// Conversions on a page of what is stored.
+/// Maximum conversions on a page of an export.
 const PAGE: u32 = 100;
 
-/// Names a user, which no address may.
+/// A body, because no URL may name a user.
 #[derive(Deserialize)]
 pub struct UserBody {
     #[serde(deserialize_with = "trimmed")]
     pub user_id: String,
-    /// Where the answer before this one ended.
+    /// The cursor of the answer before this one.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Document for UserBody {
         if self.cursor.is_some() && self.place().is_none() {
             return Err(FieldError::new(
                 "cursor",
-                "must be one that an answer before this one gave",
+                "must be the cursor of an earlier answer",
             ));
         }
         Ok(())
@@ -73,7 +73,7 @@ impl UserBody {
     }
 }
 
-/// Where a call goes on: at an app, and there before a place of its log.
+/// Where a call continues: at an app, before a place of its log.
 #[derive(Clone, Copy)]
 struct Place {
     app: AppId,
@@ -111,12 +111,12 @@ async fn with_key(
     let body = UserBody::read(&mut request).await;
     let _permit = key.enter(context)?;
     let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
-    // The key and its rate are checked before the body, as for reports.
+    // The key and its rate are checked before the body is parsed, as for reports.
     let by = Actor::Key(format!("key {label} ({key_id})"));
     carry_out(context, &key.publisher, by, call, body?).await
 }
 
-/// Makes a call that stands in the publisher's audit, without the user.
+/// Makes a call that the publisher's audit records, without the user's id.
 pub async fn carry_out(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -160,7 +160,7 @@ async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBod
     Ok(json!({ "apps": apps.len(), "erased": all, "waiting": waiting, "cursor": next.map(Place::to_text) }))
 }
 
-/// Ends the replays of a user who is erased, since their filters name the user.
+/// Ends the replays whose filters name a user who is erased.
 pub async fn end_replays_of(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -180,7 +180,7 @@ struct Erased {
     waiting: i64,
 }
 
-/// A page of the stories of a user's conversions, with everything that is stored of them.
+/// Returns a page of a user's conversions, with everything that is stored of them.
 async fn export(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -209,7 +209,7 @@ async fn export(
         for entry in page.conversions {
             let entry: ListedEntry =
                 serde_json::from_str(entry.get()).map_err(|error| internal("users", error))?;
-            // Reversals and notices are in the story of their reward.
+            // The story of a reward includes its reversals and notices.
             if entry.original_transaction_id.is_none() {
                 conversions.push(read_reply(&outboxes.read_story(&entry.transaction_id).await?)?);
             }
@@ -232,13 +232,13 @@ struct ListedEntry {
     original_transaction_id: Option<IgnoredAny>,
 }
 
-/// The publisher's apps from a place on, up to [`APPS`], and where the rest begins.
+/// Reads up to [`APPS`] of the publisher's apps from a place on, and where the rest begins.
 async fn apps(
     context: &RequestContext,
     publisher: &PublisherId,
     from: Option<Place>,
 ) -> Result<(Vec<AppId>, Option<Place>), Refusal> {
-    // The page begins behind an id, so that of the place itself must be in front of it.
+    // A page begins after an id, so the id just before the place is needed.
     let after = from
         .and_then(|place| place.app.number().checked_sub(1))
         .map(|id| format!("{id:08}"));

@@ -20,7 +20,7 @@ pub struct SiteConfig {
     pub party: RelyingParty,
     pub site: CookieSite,
     pub local_sign_in: LocalSignIn,
-    /// `SUPPORT_CONTACT`: a link that people without an answer here are shown.
+    /// `SUPPORT_CONTACT`: the link to the operator's support.
     pub support_contact: Option<String>,
     /// `DOCS_URL`: the documentation, to which the pages link.
     pub docs_url: Option<String>,
@@ -28,7 +28,7 @@ pub struct SiteConfig {
     pub reporting_url: String,
 }
 
-/// Whether an invite alone signs in, without a passkey.
+/// Whether an invite signs in without a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalSignIn {
     Off,
@@ -80,7 +80,7 @@ impl SiteConfig {
             );
         }
         let support_contact = read("SUPPORT_CONTACT");
-        // It is also sent in a header, between angle brackets.
+        // The contact is also sent in a header, between angle brackets.
         let is_link = |contact: &str| {
             let is_known = contact.starts_with("https://") || contact.starts_with("mailto:");
             let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>".contains(&byte);
@@ -122,7 +122,7 @@ impl SiteConfig {
     }
 }
 
-/// The URL as browsers write it, if it is HTTPS, or HTTP on this machine.
+/// Returns the URL in the form that browsers use, if it is HTTPS, or HTTP on this machine.
 fn docs_url(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
