@@ -1,5 +1,5 @@
-//! Accounts: one object for each publisher. An account's object owns its members, invites,
-//! sessions, passkeys and audit. It stores invites and sessions as hashes alone.
+//! Accounts: one object for each publisher. An account's object owns its members, invites, sessions, passkeys and
+//! audit. It stores only the hashes of invites and sessions.
 //!
 //! A command is checked first and then written in one transaction, together with its row of the audit.
 
@@ -30,7 +30,7 @@ use contract::{
 use domain::model::MacKeys;
 use platform::{Database, Failure, Result};
 
-/// Everything a command needs besides the database.
+/// What a command needs besides the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     /// The object's own name, if the runtime provides it.

@@ -1,4 +1,4 @@
-//! Acceptance of an invite: the member joins, or comes back after a recovery, with its first passkey and a session.
+//! Acceptance of an invite: the member joins, or returns by a recovery, with a first passkey and a session.
 
 use super::{
     Context, account,
@@ -9,7 +9,7 @@ use super::{
 use contract::accounts::{Accept, SignedIn};
 use platform::{Database, Result};
 
-/// Spends an invite. Of two at the same time, the second finds no invite.
+/// Spends an invite. If two calls spend it at the same time, the second finds no invite.
 pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn> {
     let now_ms = context.now_ms;
     let invite = invites::read(db, now_ms, &accept.invite)?;

@@ -11,7 +11,7 @@ use contract::accounts::{Owner, Suspend, object_name};
 use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// The account of an invite. The second value tells whether its owner is still to be stored.
+/// Returns the account of an invite, and whether its owner must still be stored.
 ///
 /// # Errors
 /// The object belongs to another account.
@@ -31,7 +31,7 @@ pub fn store_owner(db: &impl Database, account: &Account) -> DbResult {
     db.execute(sql::SET_OWNER, params![account.kind().letter(), account.owner()])
 }
 
-/// The account, for one who has shown to belong to it.
+/// Returns the account, for a caller that has proved to be a member.
 ///
 /// # Errors
 /// It is suspended, or nobody was ever invited to it.

@@ -1,5 +1,5 @@
-//! Changes that another object makes, such as the ledger of a report key. The row of the audit is written before the
-//! change and marked until it is known how that ended.
+//! Changes that other objects make, such as a new report key in the ledger. The audit's row is written before the
+//! change, and stays marked until the outcome is known.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ struct AuditLine {
     detail: Option<String>,
 }
 
-/// The rates that count a change. Nobody has to wait to revoke, to stop or to end something. Of the operator's members, only what
-/// somebody's server has to bear is counted.
+/// Returns the rates that limit a change. Revoking, stopping or ending something has no rate. For the operator's
+/// members only replays are counted, because they burden a publisher's server.
 fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<&'static [Rate]> {
     let is_operators = account::owner(db)? == Some(Account::Operator);
     Ok(match action {
@@ -168,7 +168,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
     })
 }
 
-/// Settles an announced change. One that is settled stays as it is. One that was refused costs nothing.
+/// Settles an announced change. A settled change stays as it is. A refused change is given back to its rates.
 pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> DbResult {
     if settle.is_done {
         let subject = settle.subject.as_deref().map(audit::cut);

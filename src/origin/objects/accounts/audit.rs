@@ -8,19 +8,19 @@ use platform::{Database, DbResult, Result, Row, database::MAX_INTEGER, params};
 
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
-/// A row is kept for this long.
+/// How long a row is kept, in milliseconds.
 pub const RETENTION_MS: i64 = 400 * DAY_MS;
 
 /// The most rows of a page.
 const MAX_PAGE: u32 = 200;
-/// Owners see a recovery, or that the account was restored, for this long.
+/// How long owners see a recovery, or that the account was restored, in milliseconds.
 pub const SHOWN_MS: i64 = 7 * DAY_MS;
 /// The most recoveries in an owner's banner.
 const MAX_RECOVERIES: usize = 20;
-/// The longest text of a row, in characters. Longer ones are cut: the change that they tell of is done.
+/// Maximum length of a row's text, in characters. A longer text is cut, because its change is already made.
 pub const MAX_TEXT: usize = 1_000;
 
-/// Who acted, or whom or what it concerned.
+/// The actor or the subject of a row.
 #[derive(Clone, Debug)]
 pub struct Party {
     /// The id of a member. The operator and things have none.
@@ -67,7 +67,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The beginning of a text, as long as a row may have it.
+/// Cuts a text to the length that a row may have.
 pub fn cut(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
@@ -127,7 +127,7 @@ fn entry(row: &Row) -> DbResult<AuditEntry> {
     })
 }
 
-/// The recoveries that owners are shown, the newest first.
+/// The recoveries that owners see, the newest first.
 pub fn recoveries(db: &impl Database, now_ms: i64) -> DbResult<Vec<Recovery>> {
     let since = now_ms.saturating_sub(SHOWN_MS);
     db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {

@@ -9,9 +9,9 @@ use domain::accounts::{ids::MemberId, role::Role};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// A session or an invite. All of them end with a restore, so the entry only shows that there was one.
+    /// The end of a session or an invite. A restore ends all of them, so the entry only shows that one ended.
     SignIn,
-    /// The passkeys of a member, and what else would let it in.
+    /// The end of a member's passkeys, sessions and invites.
     LockedOut(MemberId),
     /// A member was removed.
     Member(MemberId),

@@ -22,7 +22,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// As many as an account has members. Recoveries are not counted: each member has at most one.
+/// Maximum open invites, equal to the maximum members. Recoveries are not counted: each member has at most one.
 pub const MAX_INVITES: i64 = 100;
 
 pub const TOO_MANY_INVITES: ApiError = ApiError::new(
@@ -31,8 +31,8 @@ pub const TOO_MANY_INVITES: ApiError = ApiError::new(
     "an account has at most 100 open invites: withdraw one that is not needed",
 );
 
-/// Issues an invite, whose text is in this answer only. A recovery ends the member's sessions and passkeys at once, and
-/// an earlier recovery of the same member with them.
+/// Issues an invite. Only this answer has its text. A recovery at once ends the member's sessions, passkeys and earlier
+/// recovery.
 pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<NewInvite> {
     let now_ms = context.now_ms;
     let (account, is_new) = account::of_owner(db, context, &invite.owner)?;
@@ -98,7 +98,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
     })
 }
 
-/// Checks that another member can be invited.
+/// Checks that the account has room for another invite.
 fn check_room(db: &impl Database, now_ms: i64) -> Result {
     members::check_room(db)?;
     let open = db.query_integer(sql::COUNT_INVITES, params![now_ms])?;
@@ -108,7 +108,7 @@ fn check_room(db: &impl Database, now_ms: i64) -> Result {
     Ok(())
 }
 
-/// Reads an invite that can be spent. Only who has one learns that the account is suspended.
+/// Reads an invite that can be spent. Only the holder of an invite learns that the account is suspended.
 pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails> {
     let hash = credentials::hash(invite).to_vec();
     let row = db
@@ -130,7 +130,7 @@ pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> DbResult {
     db.execute(sql::DELETE_INVITE, params![credentials::hash(invite).to_vec()])
 }
 
-/// Withdraws an open invite. A withdrawn recovery leaves its member without a way in.
+/// Withdraws an open invite. If it is a recovery, its member can no longer sign in.
 pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> Result {
     let by = members::manager(db, &withdraw.by)?;
     let row = db
@@ -148,7 +148,7 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
     })
 }
 
-/// The open invites, those that expire first in front.
+/// The open invites, in the order of their expiry.
 pub fn list(db: &impl Database, now_ms: i64) -> DbResult<Vec<InviteRow>> {
     db.read_all(sql::LIST_INVITES, params![now_ms], |row| {
         Ok(InviteRow {

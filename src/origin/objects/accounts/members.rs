@@ -1,4 +1,4 @@
-//! Members: their names and roles, and the checks of who acts on them.
+//! Members: their names and roles, and the checks of the actors who manage them.
 
 use super::{
     audit::{self, Entry, Party},
@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// More people than a publisher lets see its figures.
+/// Maximum members, more than the people to whom a publisher shows its figures.
 pub const MAX_MEMBERS: i64 = 100;
 
 pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
@@ -30,7 +30,7 @@ pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
     "an account has at most 100 members: remove one who does not use it",
 );
 
-/// Stands for the name of a member who was removed before its act was recorded.
+/// Replaces the name of a member who was removed before the action was recorded.
 const FORMER_MEMBER: &str = "a former member";
 
 pub struct Member {
@@ -60,8 +60,8 @@ pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
     }
 }
 
-/// An actor who may manage members. The caller has checked it by the session; the role is checked again,
-/// because another owner may have changed it since.
+/// Returns an actor who may manage members. The caller has checked the session's role; it is checked again, because
+/// another owner may have changed it since.
 pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party> {
     let id = match actor {
         Actor::Operator => return Ok(Party::operator()),
@@ -76,7 +76,7 @@ pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party> {
     }
 }
 
-/// Checks that another member can join.
+/// Checks that the account has room for another member.
 pub fn check_room(db: &impl Database) -> Result {
     let count = db.query_integer(sql::COUNT_MEMBERS, &[])?;
     if count.is_some_and(|count| count >= MAX_MEMBERS) {
@@ -93,7 +93,7 @@ pub fn store(db: &impl Database, now_ms: i64, member: MemberId, name: &str, role
     )
 }
 
-/// The members, those who joined first in front.
+/// The members, in the order in which they joined.
 pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
     db.read_all(sql::LIST_MEMBERS, &[], |row| {
         Ok(MemberRow {
@@ -107,7 +107,7 @@ pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
     })
 }
 
-/// Gives a member another role, or removes it with everything that would let it in.
+/// Changes a member's role, or removes the member with its passkeys, sessions and invites.
 pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result {
     let by = manager(db, &change.by)?;
     let id = change.member;
@@ -149,7 +149,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
     }
 }
 
-/// Withdraws the open invites that a member has issued: it could come back by one of them.
+/// Withdraws the open invites that a member has issued, with which a removed member could return.
 fn withdraw_invites_by(db: &impl Database, member: MemberId) -> DbResult {
     db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
 }
@@ -169,13 +169,13 @@ pub fn lock_out(db: &impl Database, member: MemberId) -> DbResult {
     Ok(())
 }
 
-/// Removes a member with everything that would let it in, within the caller's transaction.
+/// Removes a member with its passkeys, sessions and invites, within the caller's transaction.
 pub fn remove(db: &impl Database, member: MemberId) -> DbResult {
     lock_out(db, member)?;
     db.execute(sql::DELETE_MEMBER, params![member.to_string()])
 }
 
-/// The refusal of a member that the account does not have.
+/// The refusal of an unknown member.
 pub fn unknown_member() -> ApiError {
     common::NOT_FOUND.with_message("there is no such member")
 }

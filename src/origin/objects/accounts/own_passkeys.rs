@@ -49,7 +49,7 @@ pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result {
     })
 }
 
-/// Removes a passkey. Whoever has its device may have signed in with it, so the member's other sessions end.
+/// Removes a passkey and ends the member's other sessions: whoever has the passkey's device may have signed in.
 pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result {
     let session = LiveSession::require(db, now_ms, &remove.session)?;
     let passkeys = list(db, session.member)?;

@@ -1,5 +1,5 @@
-//! Passkeys: the first one is stored with the invite that it spends; they are used to sign in or to verify a session. All refusals are one
-//! error, so that it tells a stranger nothing.
+//! Passkeys. The first one is stored when its invite is spent; passkeys then sign in or verify a session. All refusals
+//! are one error, so that a stranger learns nothing from it.
 
 use super::{
     Context, account,
@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, log, params};
 
-/// Enough for each device of a person, and for keys that are kept in a safe.
+/// Maximum passkeys of a member: enough for all devices and for keys in a safe.
 pub const MAX_PASSKEYS: i64 = 20;
 
 pub const TOO_MANY_PASSKEYS: ApiError =
@@ -107,7 +107,7 @@ pub fn store(
     )
 }
 
-/// Opens a session by a passkey. Only who has one learns that the account is suspended.
+/// Opens a session by a passkey. Only the holder of a passkey learns that the account is suspended.
 pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn> {
     let now_ms = context.now_ms;
     let stored = find(db, &sign_in.passkey.credential_id.0)?;

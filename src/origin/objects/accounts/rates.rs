@@ -1,8 +1,8 @@
-//! Rates within an account. Each is counted in windows that begin with the first event after the last one, for each member and
-//! for the account, which has three times as much: one or two members cannot use up what the others need.
+//! Rates within an account. Each is counted in windows; a window begins with the first event after the last window. It is counted for
+//! each member and for the account, which may do three times as much, so that one or two members cannot use up the others' share.
 //!
-//! Failed sign-ins are counted for each passkey, and those by passkeys and invites that the account does not have are
-//! counted together. So a stranger, who has none of a member's, locks no member out. The operator's token has no rate.
+//! Failed sign-ins are counted for each passkey; failures with unknown passkeys and invites are counted together. So a
+//! stranger, who has no member's passkey, locks no member out. The operator's token has no rate.
 
 use super::{account, sql};
 use contract::{accounts::Actor, operation::Bytes};
@@ -14,12 +14,12 @@ use platform::{Database, DbResult, Failure, Result, params};
 
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
-/// The longest window. A row is of no use after it.
+/// The longest window, after which a row is not needed.
 pub const MAX_MS: i64 = DAY_MS;
 
 /// The subject of the whole account's count.
 const ALL: &[u8] = &[];
-/// How many members can do as much as they may.
+/// The account's share: the number of members who can use their full rate at the same time.
 const SHARES: i64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,13 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
-    /// Changes of apps and their secrets. Apart from the other settings: a developer must not keep an owner from changing roles.
+    /// Changes of apps and their secrets, counted apart from other settings: a developer must not keep an owner from
+    /// changing roles.
     Apps,
-    /// Changes of apps' currencies, which are also counted as changes of apps: each makes new terms.
+    /// Changes of apps' currencies, which make new terms. They are also counted as changes of apps.
     Currencies,
     NewApps,
-    /// Test callbacks of all apps, by the hour and one after the other: each is a request to somebody's server.
+    /// Test callbacks of all apps: a number per hour, and a pause between two, because each is a request to somebody's server.
     CallbackTests,
     CallbackTestPause,
     Replays,
@@ -41,7 +42,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// The stored name, the events of a member in a window, and its length.
+    /// Returns the stored name, the maximum events of a member in a window, and the window's length.
     const fn rule(self) -> (&'static str, i64, i64) {
         match self {
             Self::FailedSignIns => ("failed_sign_ins", 10, MINUTE_MS),
@@ -108,17 +109,17 @@ fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i6
     )
 }
 
-/// Counts what a member does, within the caller's transaction.
+/// Counts an action of a member, within the caller's transaction.
 ///
 /// # Errors
-/// 429 if it is too much.
+/// 429 if the rate is exceeded.
 pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     match by {
         // A key's own ledger has counted its requests.
         Actor::Operator | Actor::Key(_) => Ok(()),
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
-            // Tests come one after the other, from all members together.
+            // The pause between two tests is shared by all members.
             let shares = if rate == Rate::CallbackTestPause {
                 1
             } else {
@@ -129,7 +130,7 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     }
 }
 
-/// Gives back what a member took at a time for something that was refused, within the caller's transaction.
+/// Gives back what a member took from a rate at `taken_ms` for an action that was refused, within the caller's transaction.
 pub fn give_back(
     db: &impl Database,
     now_ms: i64,
@@ -151,7 +152,7 @@ pub fn check_passkey(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> R
     check_window(now_ms, rate, &window(db, now_ms, rate, credential_id)?, 1)
 }
 
-/// Counts a failure of a passkey that the account has. Another passkey's was counted when it was looked for.
+/// Counts a failure of a stored passkey. An unknown passkey was counted when it was read.
 pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> Result {
     let row = db.query_first(sql::GET_PASSKEY, params![credential_id.0.clone()])?;
     match row {
@@ -160,7 +161,7 @@ pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> 
     }
 }
 
-/// Counts a passkey or an invite that the account does not have, and refuses it. An account that nobody was invited to
+/// Counts a failure with an unknown passkey or invite, and returns the refusal. An account to which nobody was invited
 /// stores nothing.
 pub fn refuse_unknown(db: &impl Database, now_ms: i64, refusal: ApiError) -> Failure {
     let counted = match account::is_known(db) {

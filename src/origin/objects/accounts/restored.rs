@@ -1,4 +1,4 @@
-//! An account that was put back to an earlier copy lets nobody in who was not let in any more.
+//! An account that was put back to an earlier copy does not admit anybody whose access had ended.
 
 use super::{account, audit, ended::Ended, members, sql};
 use crate::delivery::register::Restore;

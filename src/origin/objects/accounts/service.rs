@@ -17,7 +17,7 @@ use domain::{
 };
 use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell};
 
-/// Whether a command can end nothing, so that it needs no register.
+/// True if a command can end nothing, so that it needs no register.
 fn is_read(command: &Command) -> bool {
     matches!(
         command,
@@ -31,7 +31,7 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
-/// The timeout of a call to a ledger. It is shorter than the catalog's patience with an account.
+/// The timeout of a call to a ledger. It is shorter than the catalog's timeout for a call to an account.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct AccountsService<D, R> {
@@ -71,7 +71,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         };
         let reply = self.shell.command(carry_out, next_alarm).await;
         if !is_read {
-            // Also after a refusal: the change may have been made before, and its answer lost.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
             self.keep().await?;
         }
         let reply = reply?;
@@ -81,7 +81,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         Ok(reply)
     }
 
-    /// The publisher's report keys are suspended with its sessions.
+    /// Suspends the publisher's report keys, or accepts them again.
     async fn tell_ledger(&self, suspend: &Suspend) -> Result {
         let ledger = ledger::address(&suspend.publisher, ledger::BATCH);
         let keys = SuspendKeys {
@@ -95,7 +95,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         })
     }
 
-    /// The database, once it is known what has ended.
+    /// Returns the database once the register was read, so that it is known what has ended.
     async fn started(&self) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
@@ -104,13 +104,13 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         Ok(db)
     }
 
-    /// Sends the register what has ended. The alarm tries it again.
+    /// Sends new entries to the register. The alarm retries it.
     async fn keep(&self) -> Result {
         let name = self.name(self.shell.storage())?;
         self.register.keep_or_retry(&self.shell, &name).await
     }
 
-    /// The object's name. Its alarm knows the owner.
+    /// Returns the object's name. In an alarm it is made from the stored owner.
     fn name(&self, db: &D) -> Result<String> {
         match self.shell.name() {
             Some(name) => Ok(name.to_owned()),
@@ -124,7 +124,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                // Without an owner there is nobody whom the register could keep out.
+                // Without an owner there are no members whose access could have ended.
                 if self.shell.name().is_some() || account::is_known(db)? {
                     self.started().await?;
                     self.keep().await?;

@@ -19,7 +19,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, Row, params};
 
-/// The most live sessions of a member. A further one ends the oldest.
+/// Maximum live sessions of a member. A further session ends the oldest.
 pub const MAX_SESSIONS: usize = 50;
 
 /// A browser's name as it is stored.
@@ -42,7 +42,7 @@ impl NewSession {
         })
     }
 
-    /// Stores the session, within the caller's transaction. A local one began without a passkey.
+    /// Stores the session, within the caller's transaction. A local session began without a passkey.
     pub fn open(
         self,
         db: &impl Database,
@@ -106,10 +106,10 @@ impl LiveSession {
         })
     }
 
-    /// The live session of a text.
+    /// Returns the live session of a token.
     ///
     /// # Errors
-    /// There is none. Of a suspended account every session has ended, and whoever had one learns why.
+    /// There is no live session. A suspended account has none; the error then says that the account is suspended.
     pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self> {
         if let Some(live) = Self::find(db, now_ms, token)? {
             return Ok(live);
@@ -118,7 +118,7 @@ impl LiveSession {
         Err(NOT_SIGNED_IN.into())
     }
 
-    /// Stores that the session is used now, within the caller's transaction.
+    /// Stores the time of this use, within the caller's transaction.
     fn see(&mut self, db: &impl Database, now_ms: i64) -> DbResult {
         self.times.last_seen_at_ms = now_ms;
         db.execute(
@@ -172,7 +172,7 @@ pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUs
     })
 }
 
-/// Ends the session of a browser that signs out. One that has ended needs nothing.
+/// Ends the session of a browser that signs out, unless it has ended.
 pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result {
     match LiveSession::find(db, now_ms, token)? {
         Some(live) => {

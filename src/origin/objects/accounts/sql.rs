@@ -23,7 +23,7 @@ const TABLES: &[&str] = &[
        member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
        last_seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // Invites that were not spent. Name and role are null for a recovery, whose member has them.
+    // Invites that are not spent. Name and role are null for a recovery, since the member's row has them.
     "CREATE TABLE invites (
        hash BLOB NOT NULL PRIMARY KEY, invite_id TEXT NOT NULL, member TEXT NOT NULL, name TEXT, role TEXT,
        expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL
@@ -43,7 +43,7 @@ const TABLES: &[&str] = &[
        is_backed_up INTEGER NOT NULL, created_ms INTEGER NOT NULL, user_agent TEXT NOT NULL, last_used_ms INTEGER
      ) STRICT",
     "CREATE INDEX passkeys_by_member ON passkeys (member)",
-    // Spent challenges, until they would have expired.
+    // Spent challenges, until they expire.
     "CREATE TABLE challenges (id BLOB NOT NULL PRIMARY KEY, expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX challenges_by_expiry ON challenges (expires_ms)",
     "CREATE TABLE audit (
@@ -53,17 +53,16 @@ const TABLES: &[&str] = &[
     "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
 ];
 
-/// The member that issued an invite. It is null for the operator, and for invites of code that did not store it.
+/// The member that issued an invite; null for the operator, and for invites of older code.
 const INVITES_WITH_ISSUERS: &[&str] = &["ALTER TABLE invites ADD COLUMN issuer_member TEXT"];
 
-/// The members of an audit row. They are null for the operator and for things, and in rows of code that did not store
-/// them.
+/// The members of an audit row; null for the operator, for things, and in rows of older code.
 const AUDIT_WITH_IDS: &[&str] = &[
     "ALTER TABLE audit ADD COLUMN actor_member TEXT",
     "ALTER TABLE audit ADD COLUMN subject_member TEXT",
 ];
 
-/// The catalog's revision that suspended or admitted the account last.
+/// The catalog's revision that last suspended or admitted the account.
 const NUMBERED_SUSPENSION: &[&str] =
     &["ALTER TABLE account ADD COLUMN suspension_revision INTEGER NOT NULL DEFAULT 0"];
 
@@ -73,7 +72,7 @@ const RATES: &[&str] = &["CREATE TABLE rates (
    PRIMARY KEY (kind, subject)
  ) STRICT, WITHOUT ROWID"];
 
-/// A row that announces another object's change is marked until it is known how that ended.
+/// A row that announces another object's change is marked until its outcome is known.
 const ANNOUNCED_CHANGES: &[&str] =
     &["ALTER TABLE audit ADD COLUMN is_unconfirmed INTEGER NOT NULL DEFAULT 0"];
 
@@ -82,7 +81,7 @@ const RESTORED: &[&str] = &["ALTER TABLE account ADD COLUMN restored_ms INTEGER 
 
 platform::statements! {
     // The account.
-    /// → letter and id of the owner, whether suspended, and by which revision, and when the object was put back
+    /// → letter and id of the owner, whether suspended, the revision that last decided it, when the object was put back
     pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision, restored_ms FROM account";
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
