@@ -1,10 +1,10 @@
-//! Activity: one object for each publisher, and one for the operator. Other objects report to them what changes, so that a page
-//! reads it in one call, however many apps and outboxes there are. They own nothing, and no money depends on them.
+//! Activity: one object for each publisher, and one for the operator. Other objects send their changes to it, so that a page reads
+//! them in one call, however many apps and outboxes there are. An activity object owns no data, and no money depends on it.
 //!
-//! - [`publisher`]: what a publisher's outboxes report ([`crate::objects::outbox::feed`]);
-//! - [`attention`]: what wants the operator's attention;
-//! - [`alarms`]: what a publisher or the operator is told by a webhook;
-//! - the registers of objects ([`register`]), which each have an object of their own;
+//! - [`publisher`]: the rewards of a publisher's outboxes ([`crate::objects::outbox::feed`]);
+//! - [`attention`]: the items that need the operator's attention;
+//! - [`alarms`]: the webhooks that tell a publisher or the operator of problems;
+//! - the registers of objects ([`register`]), each in an object of its own;
 //! - retention is in [`sweep`].
 
 pub mod alarms;
@@ -24,7 +24,7 @@ use publisher::{feed_batches, overview, replays, rewards, sql};
 /// Carries out one command.
 ///
 /// # Errors
-/// It is refused, or the database failed; the command may then be sent again.
+/// The command is refused; or the database failed, and the command may be sent again.
 pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply> {
     match command {
         Command::Feed(batch) => Ok(Reply::FeedAnswer(feed_batches::apply(db, now_ms, &batch)?)),
@@ -52,7 +52,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::Announce(announce) => Ok(Reply::Done(register::announced::note(db, announce)?)),
         Command::ReadRegister(read) => Ok(Reply::Register(register::read(db, read)?)),
         Command::RaiseAlarms(raise) => Ok(Reply::Done(alarms::raise_all(db, now_ms, &raise)?)),
-        // The service carries these out, with what they need besides the database.
+        // The service carries these out, because they need more than the database.
         Command::CountReplay(_)
         | Command::SetAlarmAddress(_)
         | Command::ReadAlarmAddress(_)

@@ -1,12 +1,12 @@
-//! Alarms of a publisher or of the operator: what happened becomes a message, and the message a signed webhook
+//! Alarms of a publisher or of the operator. Causes become a message, which is sent as a signed webhook
 //! (docs/DECISIONS.md, "Alarms").
 //!
-//! - [`causes`]: what other objects report; [`words`]: what a message says; [`address`]: where it goes, [`lasting`] also after a
-//!   restore; [`sending`]: the attempts.
+//! - [`causes`]: causes from other objects' batches; [`words`]: the text of a message; [`address`]: its address, which
+//!   [`lasting`] keeps over a restore; [`sending`]: the attempts.
 //!
-//! The first cause of a kind and subject is told at once, with whatever comes within two seconds of it. A group of kinds and
-//! subjects, such as an app's endpoint, then has one message for each hour; its further causes wait for one of the digests at
-//! the full hours. A message and its id are stored in the transaction that makes it, so attempts repeat one id.
+//! The first cause of a kind and subject is sent at once, with all causes of the next two seconds. A group of kinds and
+//! subjects, such as an app's endpoint, then has one message an hour; its further causes wait for the digest at the
+//! next full hour. A message is stored with its id before it is sent, so all attempts have one id.
 
 pub mod address;
 pub mod causes;
@@ -24,16 +24,16 @@ use domain::model::{DAY_MS, HOUR_MS, SECOND_MS, credentials};
 use platform::{Database, DatabaseError, DbResult, params};
 use words::{Entry, Sites};
 
-/// How long an alarm that is told at once waits for others, in milliseconds.
+/// The time that a first cause waits for others, in milliseconds.
 const GATHER_MS: i64 = 2 * SECOND_MS;
-/// After so long without a message, the next cause is a first one again, in milliseconds.
+/// After this time without a message the next cause is a first one again, in milliseconds.
 const FORGET_MS: i64 = DAY_MS;
-/// How long it is known which late facts were told, in milliseconds: a ledger never tells of older ones.
+/// How long alarms of late facts are remembered, in milliseconds: a ledger raises none for older days.
 const LATE_KEPT_MS: i64 = 31 * DAY_MS;
-/// Causes in a message, at most. The others follow in the next one.
+/// Maximum causes in a message. The others follow in the next one.
 const MAX_ENTRIES: u32 = 200;
 
-/// The kinds and subjects that have one message for each hour together.
+/// Returns the group of a kind and subject. A group has one message an hour.
 fn group(kind: AlarmKind, subject: &str) -> String {
     let of = match kind {
         AlarmKind::EndpointFailing | AlarmKind::EndpointDisabled | AlarmKind::EndpointRecovered => "endpoint",
@@ -59,7 +59,7 @@ pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResu
     Ok(Done {})
 }
 
-/// Notes a cause that is no repeat, as [`raise`] does: it is given the next number.
+/// Notes a new cause like [`raise`], with the next number, so that it does not count as a repeat.
 pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
     let key = params![u32::from(alarm.kind.number()), alarm.subject.as_str(), ""];
     let last = db.read_first(sql::GET_CAUSE, key, |row| row.optional_integer(0))?;
@@ -68,7 +68,7 @@ pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
     raise(db, now_ms, &Alarm { cause, ..alarm })
 }
 
-/// Notes a cause, within the transaction of what caused it. Without an address, nothing is noted.
+/// Notes a cause, within the transaction of the change behind it. Without an address nothing is noted.
 pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     if !address::is_set(db)? {
         return Ok(());
@@ -104,7 +104,7 @@ pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     )
 }
 
-/// The full hour at a time or after it.
+/// Rounds a time up to the full hour.
 fn full_hour(ms: i64) -> i64 {
     ms.saturating_add(HOUR_MS - 1)
         .div_euclid(HOUR_MS)
@@ -121,7 +121,7 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
         }
         db.transaction(|| {
             let causes: Vec<_> = entries.iter().map(|entry| entry.causes()).collect();
-            // The same causes have the same id, also where this object was put back meanwhile.
+            // The same causes give the same id, even if this object was put back in between.
             let hash = hex::encode(credentials::hash(&causes.join("\n")));
             let id = format!("alarm-{}", hash.get(..32).unwrap_or(&hash));
             let of_publisher = address::publisher(db)?;
@@ -147,7 +147,7 @@ pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_DUE, &[])
 }
 
-/// Forgets what was told long ago.
+/// Deletes causes and groups whose last message is old.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     let late_ms = now_ms.saturating_sub(LATE_KEPT_MS);
     db.execute(

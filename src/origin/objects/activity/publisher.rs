@@ -2,8 +2,8 @@
 //!
 //! - [`feed_batches`]: applies an outbox's batch;
 //! - [`rewards`]: the list of entries;
-//! - [`overview`]: counts and endpoints, and how far the object is behind;
-//! - [`replays`]: replays of many callbacks, in the background.
+//! - [`overview`]: counts, endpoints, and the object's lag behind its outboxes;
+//! - [`replays`]: replays of many callbacks in the background.
 
 pub mod feed_batches;
 pub mod overview;

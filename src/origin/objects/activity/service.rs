@@ -1,4 +1,4 @@
-//! An activity object: reports, questions, and a timer that goes on with replays, sends alarms and deletes what has expired.
+//! An activity object: batches, questions, and a timer that continues replays, sends alarms and deletes expired rows.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -32,20 +32,20 @@ use platform::{
 
 /// The time between two steps of a replay.
 const PACE: Duration = Duration::from_secs(1);
-/// When a run of the timer that failed or was cut off is repeated, in milliseconds. An alarm is due within a minute.
+/// The time until a failed or interrupted run of the timer is repeated, in milliseconds. An alarm is due within a minute.
 const RETRY_MS: i64 = 15 * SECOND_MS;
 
 pub struct ActivityService<D, R> {
     shell: ObjectShell<D, R>,
-    /// One count of callbacks at a time: each reads whole logs, and outboxes have conversions to answer.
+    /// Lets one count of callbacks run at a time, because each reads whole logs of outboxes that also answer conversions.
     counting: SingleFlight<()>,
     sender: CallbackSender,
     sites: Sites,
-    /// Keeps the address of alarms.
+    /// The register of the alarms' address.
     register: Register,
     /// See [`Self::source`].
     source: OnceCell<String>,
-    /// When a report reads the register again that did not answer, in milliseconds.
+    /// When the next batch reads a register that did not answer, in milliseconds.
     read_again_ms: Cell<i64>,
 }
 
@@ -68,7 +68,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         }
     }
 
-    /// The name of the object, if it has a register. An object that its timer starts has its name from a process before.
+    /// Returns the name of the object, if it has a register. An object that its timer starts has the name that an earlier process stored.
     fn source(&self, db: &D) -> DbResult<Option<&str>> {
         if self.source.get().is_none() {
             let name = match self.shell.name() {
@@ -86,7 +86,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         Ok(self.source.get().map(String::as_str))
     }
 
-    /// Learns an address that was set or ended after the copy to which the object was put back.
+    /// Reads the register, which has an address that was set or ended after the copy to which the object was put back.
     async fn start(&self, db: &D) -> Result {
         match self.source(db)? {
             Some(source) => {
@@ -97,11 +97,11 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         }
     }
 
-    /// The same before a report, which is applied although the register does not answer.
+    /// Like [`start`](Self::start) before a batch, which is applied even if the register does not answer.
     async fn start_for_report(&self, db: &D) {
         let now_ms = self.shell.runtime().now_ms();
         if now_ms >= self.read_again_ms.get() {
-            // Reports that come meanwhile do not wait for it.
+            // Batches that arrive meanwhile do not wait for the register.
             self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
             if let Err(failure) = self.start(db).await {
                 log::warn("alarms", format_args!("the register: {failure}"));
@@ -116,10 +116,10 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
             self.register.ready(db, runtime, source).await?;
         }
         let reply = address::set(db, runtime.now_ms(), &self.sender, runtime, set)?;
-        // A new address gets the waiting messages now.
+        // A new address receives the waiting messages at once.
         self.shell.wake_for(sweep::next_alarm(db, runtime.now_ms()))?;
         if let Some(source) = source {
-            // The answer may have a secret that is shown once.
+            // A failure is ignored, because the answer may have a secret that is shown only once.
             drop(self.register.keep_or_retry(&self.shell, source).await);
         }
         Ok(reply)
@@ -128,7 +128,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
     /// Carries out one command.
     ///
     /// # Errors
-    /// It is refused, or the database failed; the command may then be sent again.
+    /// The command is refused; or the database failed, and the command may be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         match &command {
@@ -168,7 +168,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         Ok(reply)
     }
 
-    /// Sends what is due, and makes steps of replays as long as that takes: an address that hangs holds up no callback.
+    /// Sends due alarms, and makes steps of replays meanwhile, so that an address that hangs delays no callback.
     async fn send_and_step(&self, db: &D, runtime: &R) -> (Result, Result) {
         let is_sent = Cell::new(false);
         let sent = async {
@@ -188,7 +188,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         join(sent, stepped).await
     }
 
-    /// Makes the next steps of replays, and deletes what has expired.
+    /// Sends alarms, makes the next steps of replays, and deletes expired rows.
     pub async fn alarm(&self) {
         let runtime = self.shell.runtime();
         self.shell

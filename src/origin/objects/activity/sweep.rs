@@ -1,4 +1,4 @@
-//! Retention: counts of days that are not shown any more, and entries after 401 days, as in their outboxes.
+//! Retention: deletes counts of days that are no longer shown, and entries after 401 days, as outboxes do.
 
 use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
@@ -32,7 +32,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     next_alarm(db, now_ms)
 }
 
-/// The time for the next sweep or the next step of a replay; none if the object has nothing.
+/// Returns the time of the next sweep, step of a replay or alarm; none if the object needs none.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows =
         db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;

@@ -1,4 +1,4 @@
-//! The address of alarms: it is checked as a callback's, stored sealed, and shown masked.
+//! The address of alarms. It is checked like a callback's URL, stored sealed, and shown masked.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ use platform::{
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
-/// With the owner it is the purpose that the settings are sealed for.
+/// The settings are sealed for this purpose, followed by the owner.
 const PURPOSE: &str = "alarms of ";
 
 fn purpose(publisher: Option<&str>) -> String {
@@ -43,7 +43,7 @@ pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
 }
 
-/// Carries out [`SetAlarmAddress`]. The answer to a new address has its secret, which is not shown again.
+/// Carries out [`SetAlarmAddress`]. Only the answer to a new address has its secret.
 ///
 /// # Errors
 /// `invalid_field`: the URL may not be called.
@@ -87,7 +87,7 @@ pub fn set(
     Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
 }
 
-/// The endpoint of the address; none without one.
+/// Returns the endpoint of the address; none if no address is set.
 ///
 /// # Errors
 /// None of `STORE_KEYS` opens the settings.
@@ -97,12 +97,12 @@ pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<En
         .transpose()
 }
 
-/// When the address was set; none without one.
+/// Returns when the address was set; none if no address is set.
 pub fn set_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.read_first(sql::GET_ADDRESS, &[], |row| row.integer(2))
 }
 
-/// The same, where there must be one.
+/// Like [`endpoint`], where an address is required.
 ///
 /// # Errors
 /// `no_address`
@@ -115,7 +115,7 @@ pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply
     let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
         return Ok(OperatorReply::ok(&json!({ "address": null })));
     };
-    // None after its key was removed.
+    // Without the key that sealed it, there is no URL to show.
     let url = sender
         .open(&purpose(row.optional_text(0)?), row.blob(1)?)
         .inspect_err(|failure| log::error("alarms", failure));

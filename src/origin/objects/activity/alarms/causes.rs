@@ -1,4 +1,4 @@
-//! Turns reports of other objects into causes of alarms, in the transaction that applies the report.
+//! Turns other objects' batches into causes of alarms, in the transaction that applies the batch.
 
 use super::raise_new;
 use contract::{
@@ -8,10 +8,10 @@ use contract::{
 use domain::model::{AppId, PublisherId};
 use platform::{Database, DbResult};
 
-/// The rewards of all apps have one subject: many that are given up at once are one alarm.
+/// The rewards of all apps have one subject, so that many that are given up at once make one alarm.
 const REWARDS: &str = "rewards";
 
-/// The time of a report and, if the operator is told, its publisher.
+/// The time of a batch and, for the operator's alarms, its publisher.
 #[derive(Clone, Copy)]
 pub struct Noted<'p> {
     pub now_ms: i64,
@@ -31,7 +31,7 @@ impl Noted<'_> {
         }
     }
 
-    /// The endpoint of an app was in one state, over all outboxes, and is in another one.
+    /// Notes a change of an app's endpoint, whose state is the worst over all outboxes.
     pub fn endpoint(
         self,
         db: &impl Database,
@@ -50,7 +50,7 @@ impl Noted<'_> {
         raise_new(db, self.now_ms, self.alarm(kind, app, since_ms))
     }
 
-    /// An outbox had so many rewards that were given up, and has more.
+    /// Notes rewards that were given up, from an outbox's numbers before and after.
     pub fn given_up(self, db: &impl Database, before: i64, after: i64) -> DbResult {
         let count = after.saturating_sub(before);
         if count <= 0 {

@@ -1,5 +1,5 @@
-//! The address of alarms outlasts a restore of its object, by the object's [register](crate::delivery::register): alarms of what
-//! happened since must reach it.
+//! Keeps the address of alarms over a restore of its object, by the object's [register](crate::delivery::register): the
+//! restore must not silence later alarms.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use contract::{attention::Doubt, operation::Bytes};
 use domain::model::PublisherId;
 use platform::{Database, DbResult, Result, params};
 
-/// An entry of the register: the address from then on.
+/// An entry of the register: a new address.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Address {
     pub publisher: Option<String>,
@@ -17,7 +17,7 @@ pub struct Address {
     pub sealed: Option<Bytes>,
 }
 
-/// An object with alarms that was put back.
+/// A restored object with alarms.
 pub struct RestoredAlarms;
 
 impl Restore for RestoredAlarms {
@@ -36,7 +36,7 @@ impl Restore for RestoredAlarms {
     }
 }
 
-/// Ends the address and what was to be sent to it, within the caller's transaction.
+/// Deletes the address and the messages that wait for it, within the caller's transaction.
 pub fn end(db: &impl Database) -> DbResult {
     [
         sql::END_ADDRESS,

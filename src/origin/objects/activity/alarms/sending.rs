@@ -1,4 +1,4 @@
-//! Sends the messages of alarms, by the sender, the guard and the schedule of callbacks. One object sends one message at a time.
+//! Sends the messages of alarms with the sender, guard and schedule of callbacks. An object sends one message at a time.
 
 use serde_json::json;
 
@@ -20,12 +20,12 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Messages that one run of the object's timer sends: the object does its other work between two of them.
+/// Maximum messages that one run of the object's timer sends, so that the object does its other work between two messages.
 const MAX_MESSAGES: usize = 1;
-/// How long messages wait for an address that cannot be read, in milliseconds.
+/// The wait of messages while the address cannot be decrypted, in milliseconds.
 const UNREADABLE_MS: i64 = HOUR_MS;
 
-/// Makes messages of what is due, and sends those that are due.
+/// Makes messages of the due causes, and sends the due messages.
 ///
 /// # Errors
 /// The address cannot be read, or the database failed.
@@ -46,7 +46,7 @@ pub async fn send_due(
             Ok(Some(endpoint)) => endpoint,
             Ok(None) => return Ok(()),
             Err(failure) => {
-                // Its key is gone, and a new address takes what waits. Replays go on meanwhile.
+                // The key that sealed the address is gone. The messages wait for a new address; replays continue.
                 log::error("alarms", failure);
                 let later_ms = now_ms.saturating_add(UNREADABLE_MS);
                 let attempts = attempts.saturating_sub(1);
@@ -63,7 +63,7 @@ pub async fn send_due(
         );
         let set_ms = address::set_ms(db)?;
         let call = sender.call(runtime, &request, sender.timeout()).await;
-        // Another address has all attempts of its own, and this one's failure is not its.
+        // If the address has changed, the new one gets all attempts, and this failure does not count.
         let is_current = address::set_ms(db)? == set_ms;
         let judgement = sender.judge(runtime, attempts, &call)?;
         let publisher = address::publisher(db)?;
@@ -110,8 +110,8 @@ fn log_attempt(now_ms: i64, publisher: Option<&str>, attempts: u32, call: &HttpC
     });
 }
 
-/// Notes the last attempt. The reason for a missing answer is one word, so that nobody can probe hosts and ports
-/// with it.
+/// Stores the last attempt. The reason for a missing answer is one word, so that nobody can probe hosts and ports with
+/// it.
 fn note(db: &impl Database, call: &HttpCall) -> DbResult {
     let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
     let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);

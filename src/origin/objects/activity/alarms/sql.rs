@@ -1,22 +1,22 @@
 //! The tables of alarms and their statements. They are part of the schema of activity objects.
 
 pub const TABLES: &[&str] = &[
-    // The name of the object, which its timer does not tell.
+    // The name of the object, which an object started by its timer does not know.
     "CREATE TABLE own_name (only INTEGER PRIMARY KEY CHECK (only = 1), name TEXT NOT NULL) STRICT",
-    // One row while there is an address. `sealed` is its settings, encrypted with STORE_KEYS; the others are the last attempt.
+    // One row while an address is set. `sealed` has its settings, encrypted with STORE_KEYS; the last three columns have the last attempt.
     "CREATE TABLE alarm_address (
        only INTEGER PRIMARY KEY CHECK (only = 1), publisher TEXT, sealed BLOB NOT NULL, set_ms INTEGER NOT NULL,
        tried_ms INTEGER, http_status INTEGER, error TEXT
      ) STRICT",
-    // The last cause of each kind and subject. `waiting` counts the causes that nobody was told of, from `first` on; they are told
-    // at `due_ms`. `told_ms` is when the last message was made.
+    // The last cause of each kind and subject. `waiting` counts the causes that are in no message yet, from `first` on;
+    // their message is made at `due_ms`. `told_ms` is when the last message was made.
     "CREATE TABLE alarm_causes (
        kind INTEGER NOT NULL, subject TEXT NOT NULL, publisher TEXT, cause INTEGER NOT NULL, waiting INTEGER NOT NULL,
        first INTEGER NOT NULL, since_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, told_ms INTEGER,
        PRIMARY KEY (kind, subject)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX alarm_causes_by_due ON alarm_causes (due_ms) WHERE waiting > 0",
-    // Until when a group has had its messages: one for each hour.
+    // A group's next message may be made from `free_ms` on: one for each hour.
     "CREATE TABLE alarm_groups (name TEXT PRIMARY KEY, free_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     // The messages that were not delivered yet.
     "CREATE TABLE alarm_messages (
@@ -42,18 +42,18 @@ platform::statements! {
     pub const END_CAUSES = "DELETE FROM alarm_causes";
     pub const END_GROUPS = "DELETE FROM alarm_groups";
     pub const END_MESSAGES = "DELETE FROM alarm_messages";
-    /// kind, subject, group → the last cause, causes that wait, when they are told, when somebody was told last; until when the
-    /// group has had its messages
+    /// kind, subject, group → the last cause, causes that wait, when their message is made, when the last message was
+    /// made, when the group is free for a message
     pub const GET_CAUSE = "SELECT c.cause, c.waiting, c.due_ms, c.told_ms, (SELECT free_ms FROM alarm_groups WHERE name = ?3)
         FROM (SELECT 1) LEFT JOIN alarm_causes c ON c.kind = ?1 AND c.subject = ?2";
-    /// kind, subject, publisher, cause, count, since, now, when it is told
+    /// kind, subject, publisher, cause, count, since, now, when its message is made
     pub const PUT_CAUSE = "INSERT INTO alarm_causes (kind, subject, publisher, cause, waiting, first, since_ms, last_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6, ?7, ?8)
         ON CONFLICT (kind, subject) DO UPDATE SET
           publisher = IIF(waiting = 0 OR publisher = excluded.publisher, excluded.publisher, NULL), cause = excluded.cause,
           first = IIF(waiting = 0, excluded.first, first), since_ms = IIF(waiting = 0, excluded.since_ms, since_ms),
           waiting = waiting + excluded.waiting, last_ms = excluded.last_ms, due_ms = excluded.due_ms";
-    /// time, rows at most → those that are told now: kind, subject, publisher, causes, the first cause, since when, the last time
+    /// time, rows at most → due causes: kind, subject, publisher, causes, the first cause, since when, the last time
     pub const LIST_DUE = "SELECT kind, subject, publisher, waiting, first, since_ms, last_ms FROM alarm_causes
         WHERE waiting > 0 AND due_ms <= ? ORDER BY due_ms, kind, subject LIMIT ?";
     /// time, kind, subject
@@ -68,7 +68,7 @@ platform::statements! {
         ORDER BY attempts > 0, due_ms LIMIT 1";
     /// attempts, time, number
     pub const SET_MESSAGE = "UPDATE alarm_messages SET attempts = ?, due_ms = ? WHERE message = ?";
-    /// time: what waits is due at a new address, which has all attempts
+    /// time: makes all messages due at a new address, with all attempts
     pub const SEND_NOW = "UPDATE alarm_messages SET due_ms = ?, attempts = 0";
     /// number
     pub const END_MESSAGE = "DELETE FROM alarm_messages WHERE message = ?";
@@ -77,7 +77,7 @@ platform::statements! {
         UNION ALL SELECT MIN(due_ms) FROM alarm_messages)";
     /// → messages that were not delivered yet
     pub const COUNT_MESSAGES = "SELECT COUNT(*) FROM alarm_messages";
-    /// time, time: they are first ones again. Late facts may be reported again for some days, and changed days at any time
+    /// time, time: forgets causes, so that the next one is a first one. Late facts may be raised again for days, changed days at any time
     pub const SWEEP_CAUSES = "DELETE FROM alarm_causes WHERE waiting = 0 AND told_ms < ?1
         AND kind <> 8 AND (kind <> 7 OR told_ms < ?2)";
     /// time

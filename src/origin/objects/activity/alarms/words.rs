@@ -1,4 +1,4 @@
-//! Writes messages: each says what happened, since when, what it costs, and which page repairs it.
+//! Writes the text of messages: what happened, since when, the consequence, and the page where to repair it.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ impl Sites {
     }
 }
 
-/// The causes of one kind and subject that are told together.
+/// The causes of one kind and subject in a message.
 pub struct Entry {
     pub kind: AlarmKind,
     pub subject: String,
@@ -48,7 +48,7 @@ impl Entry {
         })
     }
 
-    /// Tells it from any other entry, also from one that had other causes before its object was put back.
+    /// Identifies the entry's causes, even among entries from before a restore of the object.
     pub fn causes(&self) -> String {
         format!(
             "{} {} {} {} {}",
@@ -82,7 +82,7 @@ impl Entry {
     }
 }
 
-/// The body of a message: of one alarm, or a digest of several. Standard Webhooks recommends its three members.
+/// Returns the body of a message with one alarm, or of a digest. Its three members are those that Standard Webhooks recommends.
 pub fn body(entries: &[Entry], of_publisher: Option<&str>, now_ms: i64, sites: &Sites) -> String {
     let mut alarms: Vec<_> = entries
         .iter()

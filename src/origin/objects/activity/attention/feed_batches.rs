@@ -1,5 +1,5 @@
-//! Applies the batches of sources. A batch says how things are and not how they changed, so one that comes twice, or comes
-//! after a later one, changes nothing.
+//! Applies the batches of sources. A batch has states and not differences, so a batch that comes twice, or after a
+//! later one, changes nothing.
 
 use contract::{
     attention::{AttentionBatch, AttentionItem, DeclinedItems, Kind},
@@ -11,7 +11,7 @@ use platform::{Database, DbResult, database::json, params};
 use super::{isolates, sql};
 use crate::objects::activity::alarms::causes::Noted;
 
-/// Items of the limited kinds that are listed at most. A list that matches none of them reads all in 20 ms.
+/// Maximum listed items of the limited kinds. A list that matches none of them reads all in 20 ms.
 pub const MAX_ITEMS: i64 = 10_000;
 
 /// Applies a batch, unless this one or a later one of the same source was applied before. At most `most` items of the limited
@@ -24,7 +24,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
     };
     let rows = json(&open_rows(batch))?;
     if batch.sequence > last {
-        // This object was lost or restored, or the source was.
+        // This object or the source was lost or restored.
         is_incomplete |= last < batch.confirmed || last > batch.before;
         is_incomplete &= !batch.resets;
         db.transaction(|| {
@@ -42,7 +42,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
             }
         })?;
     }
-    // Of a repeat, too: the answer to the first may have been lost.
+    // A repeat gets the same answer, because the first answer may have been lost.
     Ok(DeclinedItems {
         declined: db.read_all(sql::NOT_LISTED, params![source, rows], |row| row.number(0))?,
         is_incomplete,
@@ -85,8 +85,8 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-/// Stores the counts of the source, and raises the alarm if more of its rewards were given up. An object that was put back knows
-/// old counts.
+/// Stores the counts of the source, and raises an alarm if more of its rewards were given up. If this object was put
+/// back, its counts are old, and no alarm is raised.
 fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, was_lost: bool) -> DbResult {
     let source = batch.source.as_str();
     let dead = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead);
@@ -149,7 +149,7 @@ fn worst_endpoint(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     })
 }
 
-/// Stores the state of the app's endpoint with this outbox, and writes the app's item again.
+/// Stores the state of the app's endpoint with this outbox, and updates the app's item.
 fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, app: AppId) -> DbResult {
     let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);

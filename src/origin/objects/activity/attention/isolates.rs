@@ -1,5 +1,5 @@
-//! Figures that the service's page shows: what the isolates of both Workers told, and the rewards of one day by app, the last
-//! that all outboxes have compared.
+//! Figures for the service's page: those of the isolates of both Workers, and the rewards by app of the last day that
+//! all outboxes have compared.
 
 use contract::{
     attention::AttentionBatch,
@@ -12,18 +12,18 @@ use serde::Serialize;
 
 use super::sql;
 
-/// An isolate that told nothing new for this long is forgotten. Few isolates live longer.
+/// How long an isolate's figures are kept after its last new one. Few isolates live longer.
 const RETENTION_MS: i64 = DAY_MS;
-/// Figures of isolates after which the oldest leave for new ones: those of some thousand.
+/// Maximum stored figures, enough for thousands of isolates. The oldest make room for new ones.
 pub const MAX_FIGURES: i64 = 20_000;
-/// The hour after which the outboxes have compared the day before: they begin at 01:00 UTC.
+/// By this time of day the outboxes have compared the day before: they begin at 01:00 UTC.
 const COMPARED_MS: i64 = 2 * HOUR_MS;
-/// Days of rewards that are kept.
+/// Maximum days of rewards that are kept.
 const MAX_DAYS: i32 = 3;
-/// The most apps with rewards from old clicks or superseded terms that are listed.
+/// Maximum listed apps with rewards from old clicks or superseded terms.
 const MAX_APPS: u32 = 25;
 
-/// Stores the figures of an isolate. Each only rises, so that older metrics, or ones that come twice, change nothing.
+/// Stores the figures of an isolate. A figure only rises, so metrics that are older or come twice change nothing.
 pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> DbResult<Done> {
     let figures: Vec<_> = metrics
         .figures

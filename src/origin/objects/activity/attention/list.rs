@@ -16,9 +16,9 @@ use super::sql;
 #[derive(Serialize)]
 struct Page<'r> {
     items: Vec<Item<'r>>,
-    /// All that is open, by kind.
+    /// The number of open items, by kind.
     counts: BTreeMap<Kind, i64>,
-    /// Those of them for which the list has no room.
+    /// The number of them for which the list has no room, by kind.
     not_listed: BTreeMap<Kind, i64>,
     behind_ms: i64,
     cursor: Option<String>,
@@ -26,7 +26,7 @@ struct Page<'r> {
 
 #[derive(Serialize)]
 struct Item<'r> {
-    /// Of an item that a person ends.
+    /// Set if a person ends the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     item_id: Option<String>,
     kind: Kind,
@@ -91,7 +91,7 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
         subject: row.text(4)?,
         since_ms: row.integer(5)?,
         reason: row.text(6)?,
-        // A decimal number is JSON.
+        // A decimal number is valid JSON.
         payout_usd: row
             .optional_text(7)?
             .and_then(|payout| serde_json::from_str(payout).ok()),
@@ -99,7 +99,8 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
     })
 }
 
-/// The open items by kind, and those that are not listed. Sources count the limited kinds, of which a list may lack some.
+/// Counts the open and the not listed items by kind. The sources count the limited kinds, since the list may lack
+/// items.
 fn count(db: &impl Database) -> DbResult<[BTreeMap<Kind, i64>; 2]> {
     let zeros = || {
         Kind::ALL

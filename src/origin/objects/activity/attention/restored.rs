@@ -10,7 +10,7 @@ use contract::{
 use domain::model::common;
 use platform::{Database, DbResult, Result, database::json, params};
 
-/// Lists what is in doubt. What is listed already stays as it is.
+/// Lists what is in doubt. Doubts that are listed already stay as they are.
 pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Done> {
     let publisher = restored.publisher.as_ref().map(|publisher| publisher.as_str());
     let doubts = json(&restored.doubts)?;

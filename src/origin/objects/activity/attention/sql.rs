@@ -1,9 +1,9 @@
-//! The tables of `attention` and their statements. They are part of the schema of activity objects, and empty in those of
-//! publishers.
+//! The tables of `attention` and their statements. They are part of the schema of activity objects, and empty in
+//! publishers' objects.
 
 pub const TABLES: &[&str] = &[
-    // The objects that have reported, with what their last batch said of them. `is_incomplete` is set while what a source told
-    // before is not all here.
+    // The objects that have sent a batch, with the state from the last one. `is_incomplete` is set while items that a
+    // source sent before are missing here.
     "CREATE TABLE attention_sources (
        source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, is_incomplete INTEGER NOT NULL
@@ -22,7 +22,7 @@ pub const TABLES: &[&str] = &[
      ) STRICT",
     "CREATE UNIQUE INDEX attention_items_by_key ON attention_items (source, kind, subject)",
     "CREATE INDEX attention_items_by_age ON attention_items (since_ms, item)",
-    // Endpoints that are not well with an outbox. The app has one item, which is made from them.
+    // Endpoints that are not healthy at an outbox. An app's one item is made from its rows.
     "CREATE TABLE attention_endpoints (
        app INTEGER NOT NULL, source TEXT NOT NULL, kind INTEGER NOT NULL, publisher TEXT, since_ms INTEGER NOT NULL,
        reason TEXT NOT NULL,
@@ -75,7 +75,7 @@ platform::statements! {
     pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind NOT IN (6, 12)";
     /// app → the kind of its worst endpoint
     pub const WORST_ENDPOINT = "SELECT MIN(kind) FROM attention_endpoints WHERE app = ?";
-    /// source → its callbacks whose schedule has ended
+    /// source → the number of its dead callbacks
     pub const COUNT_DEAD = "SELECT items FROM attention_counts WHERE source = ? AND kind = 3";
     pub const VOID_ENDPOINTS = "DELETE FROM attention_endpoints WHERE app = ? AND source = ?";
     /// source, JSON list of [kind, items]
@@ -107,10 +107,10 @@ platform::statements! {
         ON CONFLICT (app, source, kind) DO UPDATE SET publisher = excluded.publisher, since_ms = excluded.since_ms,
           reason = excluded.reason";
     pub const END_ENDPOINT = "DELETE FROM attention_endpoints WHERE app = ? AND source = ? AND kind = ?";
-    /// the app's item's source, app: ends the item unless the app's worst endpoint is of its kind
+    /// source of the app's item, app: ends the item unless its kind is that of the app's worst endpoint
     pub const END_APP = "DELETE FROM attention_items WHERE source = ?1
         AND kind IS NOT (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2)";
-    /// the same: the worst endpoint, and since when one is
+    /// the same: writes the item of the worst endpoint, with its earliest time
     pub const PUT_APP = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, app, publisher)
         SELECT ?1, kind, 'callback', MIN(since_ms), reason, app, publisher FROM attention_endpoints
           WHERE app = ?2 AND kind = (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2) GROUP BY kind
@@ -138,7 +138,7 @@ platform::statements! {
         AND source IN (SELECT source FROM attention_sizes WHERE at_ms < ?)";
     /// first time kept
     pub const SWEEP_SIZES = "DELETE FROM attention_sizes WHERE at_ms < ?";
-    /// first time kept: an isolate with something new keeps its old figures, or they would come back as new
+    /// first time kept: an isolate with a newer figure keeps its old ones, or they would return as new
     pub const SWEEP_FIGURES = "DELETE FROM attention_figures
         WHERE isolate NOT IN (SELECT isolate FROM attention_figures WHERE at_ms >= ?)";
     /// first UTC day kept
@@ -146,7 +146,7 @@ platform::statements! {
     pub const HAS_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM attention_sizes) OR EXISTS (SELECT 1 FROM attention_figures)
         OR EXISTS (SELECT 1 FROM attention_rewards)";
 
-    /// rows at most, first time kept: makes room for figures, if there is none
+    /// rows at most, first time kept: makes room for figures if there is no room
     pub const MAKE_ROOM = "DELETE FROM attention_figures WHERE (SELECT COUNT(*) FROM attention_figures) >= ?1 AND at_ms < MAX(?2,
         (SELECT MIN(at_ms) + 1 FROM attention_figures))";
     /// isolate, time, JSON list of [figure, kind, number]
@@ -165,8 +165,8 @@ platform::statements! {
     pub const REWARDS_OF_APPS = "SELECT app, SUM(rewards), SUM(after_24_h) AS late, SUM(by_superseded_terms) AS old
         FROM attention_rewards WHERE day = ?1 GROUP BY app HAVING late + old > 0 ORDER BY late + old DESC, app LIMIT ?2";
 
-    /// since and item of the place before, kind or NULL, app or NULL, items at most → item, kind, app, publisher, subject, since,
-    /// reason, payout, bytes
+    /// since and item of the last item before, kind or NULL, app or NULL, items at most → item, kind, app, publisher,
+    /// subject, since, reason, payout, bytes
     pub const LIST = "SELECT item, kind, app, publisher, IIF(kind IN (7, 8, 9), source || ': ' || subject, subject), since_ms, reason,
           payout, bytes
         FROM attention_items WHERE (since_ms, item) > (?1, ?2) AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR app = ?4)

@@ -1,5 +1,5 @@
-//! Applies the batches of outboxes. A batch says how things are and not how they changed, so one that comes twice, or comes
-//! after a later one, changes nothing.
+//! Applies the batches of outboxes. A batch has states and not differences, so a batch that comes twice, or after a
+//! later one, changes nothing.
 
 use contract::{
     activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount},
@@ -15,9 +15,9 @@ use platform::{Database, DatabaseError, DbResult, database::json, params};
 use super::sql;
 use crate::objects::activity::alarms::causes::Noted;
 
-/// Reported entries after which those that are too many leave.
+/// Surplus entries are deleted after this many new ones.
 const LEAVE_AFTER: i64 = 500;
-/// Days of which counts are kept: as many as a report may span, and today and yesterday.
+/// The number of days whose counts are kept: as many as a report may span, and today and yesterday.
 pub const DAYS: i64 = 92;
 
 /// Applies a batch, unless this one or a later one of the same outbox was applied before.
@@ -48,7 +48,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
             let after = endpoint_of(db, batch.app)?;
             noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
         }
-        // An object that was put back knows old counts.
+        // If this object was put back, its count is old, and no alarm is raised.
         if last >= batch.confirmed && !batch.app.is_test() {
             noted.given_up(db, dead, batch.endpoint.dead)?;
         }
@@ -114,7 +114,7 @@ fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult {
     Ok(())
 }
 
-/// The first day of which counts are kept.
+/// The first day whose counts are kept.
 pub fn first_day(now_ms: i64) -> i64 {
     UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
 }

@@ -1,4 +1,4 @@
-//! The counts by day and app, the endpoints, and how far the object is behind its outboxes.
+//! The counts by day and app, the endpoints, and the object's lag behind its outboxes.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use platform::{Database, DatabaseError, DbResult, Row, params};
 
 use super::sql;
 
-/// For how long something may be missing here that an outbox has, by what the outboxes have told. An outbox that has changed
-/// and could not tell so yet is not known.
+/// Lag: the age of the oldest change that an outbox has announced and not sent. A change that could not be announced
+/// yet is not known.
 pub fn behind_ms(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     let since_ms = db.query_integer(sql::MISSING_SINCE, params![now_ms])?;
     Ok(since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms).max(0)))

@@ -1,6 +1,6 @@
-//! Replays of many callbacks of an app. One is carried out by the alarm, outbox by outbox and [`PACE`] callbacks a second, so
-//! that the callbacks of new conversions do not wait behind all of it. A step whose answer was lost is made again, and sends
-//! again what it still matches: a receiver gets a callback at least once, as ever.
+//! Replays of many callbacks of an app. The alarm carries a replay out, outbox by outbox and [`PACE`] callbacks a
+//! second, so that the callbacks of new conversions do not wait behind all of them. A step whose answer was lost is
+//! repeated under its name, and the outbox repeats its answer.
 
 use std::time::Duration;
 
@@ -41,14 +41,14 @@ pub const COUNT_TOO_LONG: ApiError = ApiError::new(
     "counting takes longer than 20 seconds; narrow the dates",
 );
 
-/// Callbacks that are due in an outbox after a step, of which there is one a second.
+/// Maximum callbacks that are due in an outbox after a step. A step is made each second.
 pub const PACE: u32 = 100;
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a count may take, its wait for the one before it included, in milliseconds. Its caller waits 25 s.
+/// The time limit of a count, including its wait for an earlier count, in milliseconds. The caller waits 25 s.
 const COUNT_MS: i64 = 20 * SECOND_MS;
 
-/// A filter as it is stored. Once its replay is over it has the hash of its user instead of the user, who may be erased, so
-/// that a repeat of the start is known.
+/// A stored filter. Once its replay is over, it has the hash of its user, who may be erased, instead of the user id;
+/// the hash still recognizes a repeated start.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct StoredFilter {
     #[serde(flatten)]
@@ -66,7 +66,7 @@ impl StoredFilter {
         }
     }
 
-    /// Whether it is that of a start with this key.
+    /// True if a start with this filter and key has stored it.
     fn is_of(&self, filter: &RewardFilter, key: &str) -> bool {
         match self.user_hash {
             None => self.filter == *filter,
@@ -79,7 +79,7 @@ fn unknown() -> ApiError {
     common::NOT_FOUND.with_message("there is no such replay")
 }
 
-/// Starts a replay. The same key leads to the same replay, with the answer 200.
+/// Starts a replay. A repeat with the same key returns the same replay and 200.
 ///
 /// # Errors
 /// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
@@ -113,7 +113,7 @@ pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Ope
     Ok(answer(202, number))
 }
 
-/// The number of a replay; none for a text that is no id of one.
+/// Parses the id of a replay.
 fn number(replay_id: &str) -> Result<i64, ApiError> {
     let number = replay_id.parse().ok();
     number
@@ -121,7 +121,7 @@ fn number(replay_id: &str) -> Result<i64, ApiError> {
         .ok_or_else(unknown)
 }
 
-/// How far a replay is.
+/// Reads the progress of a replay.
 pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply> {
     let key = params![number(&read.replay_id)?, read.app.number()];
     let row = db.query_first(sql::GET_REPLAY, key)?.ok_or_else(unknown)?;
@@ -142,7 +142,7 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply> {
     })))
 }
 
-/// Ends a replay. One that is over stays as it is, which the answer 200 tells.
+/// Ends a replay. If it is over already, nothing changes and the answer is 200.
 pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply> {
     let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
     let row = db
@@ -155,7 +155,7 @@ pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<
     }
 }
 
-/// Ends the replays of an erased user, whom their filters name.
+/// Ends the replays whose filters name an erased user.
 pub fn end_of_user(db: &impl Database, now_ms: i64, end: &EndReplaysOf) -> Result<Done> {
     let app = end.app.map(AppId::number);
     for row in db.query(sql::RUNNING_OF_USER, params![end.user_id.as_str(), app])? {
@@ -166,10 +166,10 @@ pub fn end_of_user(db: &impl Database, now_ms: i64, end: &EndReplaysOf) -> Resul
     Ok(Done {})
 }
 
-/// Counts what a replay would send, in all outboxes of the app, for a caller that asked at `asked_ms`.
+/// Counts the callbacks that a replay would send in all outboxes of the app, for a caller that asked at `asked_ms`.
 ///
 /// # Errors
-/// `count_too_long`; `unavailable` if an outbox does not answer, or others were counted until the caller's time was over.
+/// `count_too_long`; `unavailable` if an outbox does not answer, or if earlier counts used up the caller's time.
 pub async fn count(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -225,7 +225,7 @@ async fn count_one(
     }
 }
 
-/// How long an outbox may take, at a time after which nobody waits any more; none once that is over.
+/// Returns the timeout of an outbox's call, which ends at `until_ms` at the latest; none after it.
 fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
     let left_ms = until_ms.saturating_sub(clock.now_ms());
     let left_ms = u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0)?;
@@ -268,7 +268,7 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
         filter,
         after,
         limit,
-        // The same until the answer is here. Another object of the publisher, after this one was lost, has another time.
+        // A repeat of the step has the same name. If this object was lost, its successor starts replays at other times.
         step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
     let asked = runtime
@@ -277,7 +277,7 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
     let now_ms = runtime.now_ms();
     match asked {
         Ok(step) => {
-            // Where nothing matched, nothing needs a pause. A step that came no further found enough that is due.
+            // A step without matches needs no pause. A step that did not advance found enough callbacks due already.
             let pauses = step.replayed > 0 || step.next == Some(after);
             let (shard, after) = match step.next {
                 Some(next) => (u32::from(number), next),

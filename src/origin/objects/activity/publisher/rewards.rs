@@ -1,4 +1,4 @@
-//! The list of rewards. Users and codes do not leave the object for an analyst.
+//! The list of rewards. An analyst's list has no users and codes.
 
 use contract::{
     activity::{ListRewards, ListedReward, Place, RewardDetails, RewardPage},
@@ -18,7 +18,7 @@ use super::{
 
 const NO_SEARCH_BY_USER: &str = "user_id: an analyst does not search by user";
 
-/// Rewards on a page at most.
+/// Maximum rewards on a page.
 pub const MAX: u32 = 200;
 
 /// # Errors
@@ -72,7 +72,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     Ok(page)
 }
 
-/// The parameters of a list's conditions, and further ones.
+/// The parameters of a list's conditions, followed by `further`.
 fn with(list: &ListRewards, further: &[Value]) -> Vec<Value> {
     let filter = &list.filter;
     let conditions: &[Value] = params![

@@ -16,28 +16,28 @@ pub const MIGRATIONS: &[Migration] = &[
     &[alarms::sql::TABLES],
 ];
 
-/// `is_incomplete` is set while what an outbox told before is not all here.
+/// `is_incomplete` is set while changes that an outbox sent before are missing here.
 const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
 
-/// The most callbacks that a replay sends, if its starter may send no more.
+/// Maximum callbacks of a replay, if the member who started it has a limit.
 const MAX: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
 
 const TABLES: &[&str] = &[
-    // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the
-    // others are the times of the first conversion and of the first callback that was answered 2xx.
+    // One row. `version` rises with each entry, and `floor` is the newest entry that was deleted to make room. The
+    // others are the times of the first conversion and of the first callback with a 2xx answer.
     "CREATE TABLE activity (
        only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL DEFAULT 0, floor INTEGER NOT NULL DEFAULT 0,
        first_conversion_ms INTEGER, first_callback_ms INTEGER
      ) STRICT",
     "INSERT INTO activity (only) VALUES (1)",
-    // The outboxes that have reported, with what their last batch said of them.
+    // The outboxes that have sent a batch, with the state from the last one.
     "CREATE TABLE outboxes (
        app INTEGER NOT NULL, shard INTEGER NOT NULL, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, endpoint INTEGER NOT NULL, disabled_ms INTEGER,
        waiting INTEGER NOT NULL, dead INTEGER NOT NULL,
        PRIMARY KEY (app, shard)
      ) STRICT, WITHOUT ROWID",
-    // The counts of a day as each outbox has reported them, and their sums over the outboxes of an app.
+    // The counts of a day by outbox, and their sums over the outboxes of an app.
     "CREATE TABLE outbox_counts (
        day INTEGER NOT NULL, app INTEGER NOT NULL, shard INTEGER NOT NULL, state INTEGER NOT NULL,
        rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
@@ -68,7 +68,7 @@ const TABLES: &[&str] = &[
     "CREATE UNIQUE INDEX replays_by_key ON replays (app, key)",
 ];
 
-/// The delivery that is shown: `no_endpoint` is derived, for a callback that waits in an outbox without an endpoint.
+/// The shown delivery state. `no_endpoint` is derived for a callback that waits in an outbox without an endpoint.
 macro_rules! shown {
     () => {
         "IIF(e.delivery = 0 AND COALESCE(o.endpoint, 0) = 0, 4, e.delivery)"
@@ -86,7 +86,7 @@ macro_rules! columns {
     };
 }
 
-/// The number of an entry's outbox is its remainder by 64 (`outbox::numbers`).
+/// The number of an entry's outbox is the entry's number modulo 64 (`log_number`).
 macro_rules! from_entries {
     () => {
         " FROM entries e LEFT JOIN outboxes o ON o.app = e.app AND o.shard = e.entry % 64 "
@@ -122,7 +122,8 @@ platform::statements! {
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, endpoint = excluded.endpoint,
           disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead,
           is_incomplete = excluded.is_incomplete";
-    /// app, shard, JSON list of [day, state, rewards, payout], first day kept: adds to the sums what is new to the outbox's own
+    /// app, shard, JSON list of [day, state, rewards, payout], first day kept: adds the differences to the stored
+    /// counts to the sums
     pub const ADD_DIFFERENCES = "INSERT INTO counts (day, app, state, rewards, payout_micro_usd)
         SELECT j.day, ?1, j.state, j.rewards - COALESCE(o.rewards, 0), j.payout - COALESCE(o.payout_micro_usd, 0)
           FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS rewards, value ->> 3 AS payout
@@ -131,14 +132,14 @@ platform::statements! {
           WHERE j.day >= ?4
         ON CONFLICT (day, app, state) DO UPDATE SET rewards = rewards + excluded.rewards,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// the same: stores the outbox's own
+    /// the same: stores the outbox's counts
     pub const PUT_COUNTS = "INSERT INTO outbox_counts (day, app, shard, state, rewards, payout_micro_usd)
         SELECT value ->> 0, ?1, ?2, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?3) WHERE value ->> 0 >= ?4
         ON CONFLICT (day, app, shard, state) DO UPDATE SET rewards = excluded.rewards,
           payout_micro_usd = excluded.payout_micro_usd";
-    /// entries → the version of the last, the newest entry that had to leave
+    /// number of entries → the version of the last, the newest entry that was deleted to make room
     pub const TAKE_VERSIONS = "UPDATE activity SET version = version + ? RETURNING version, floor";
-    /// app, version before the first, JSON list of entries, the newest entry that had to leave
+    /// app, version before the first, JSON list of entries, the newest entry that was deleted to make room
     pub const PUT_ENTRIES = "INSERT INTO entries (entry, app, version, transaction_id, state, delivery, http_status, user_id,
           conversion_ts, delivered_ms, details)
         SELECT value ->> 0, ?1, ?2 + key + 1, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
@@ -154,7 +155,7 @@ platform::statements! {
     /// entries kept → the newest entry beyond them
     pub const FLOOR = "SELECT entry FROM entries ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
     pub const SET_FLOOR = "UPDATE activity SET floor = MAX(floor, ?)";
-    /// entry: it and the older ones
+    /// entry: deletes it and all older ones
     pub const DELETE_ENTRIES = "DELETE FROM entries WHERE entry <= ?";
 
     /// first day → day, app, state, rewards, payout
