@@ -2,8 +2,8 @@
 //! the operations of [`contract`].
 //!
 //! Each kind is a module of the same shape:
-//! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm. Those of objects
-//!   that only take commands are here;
+//! - `object.rs`, the shell: parses a request, calls the service and answers. It exists only in Wasm. The shells of
+//!   objects that only take commands are in this file;
 //! - `service.rs`: orchestration over the [platform's traits](platform::traits), also run by the simulation;
 //! - `sql.rs`: schema and statements;
 //! - the rules beside them, each a function of the database, the time and a command.
@@ -17,7 +17,7 @@ pub mod ledger;
 pub mod outbox;
 pub mod postbacks;
 
-/// The Durable Objects that take commands and nothing else.
+/// The Durable Objects that only take commands.
 #[cfg(target_arch = "wasm32")]
 mod command_objects {
     use std::panic::RefUnwindSafe;
@@ -44,7 +44,7 @@ mod command_objects {
             #[durable_object(alarm)]
             pub struct $object($service<DurableDatabase, Workers>);
 
-            /// Its only field's shell is unwind-safe, and the settings beside it never change.
+            /// The service's shell is unwind-safe, and its settings never change.
             impl RefUnwindSafe for $object {}
 
             impl DurableObject for $object {
@@ -105,8 +105,8 @@ mod command_objects {
         |state, env| PostbacksService::new(state.id().name(), DurableDatabase::new(&state), Workers::new(env))
     );
 
-    /// The name of a counters object. An object that its alarm starts knows only its id, so the id is compared with those of all
-    /// names.
+    /// Returns the name of a counters object. An object that its alarm starts knows only its id, so the id is compared
+    /// with the ids of all names.
     fn own_name(state: &State, env: &Env) -> Option<String> {
         let id = state.id();
         id.name().or_else(|| {
