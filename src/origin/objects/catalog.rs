@@ -55,19 +55,19 @@ use domain::{
 };
 use platform::{Database, Failure, Result, database::json as as_json};
 
-/// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
+/// What a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
-    /// Seals what the origin alone reads.
+    /// Seals values that only the origin reads.
     pub vault: &'a Vault,
-    /// Seals what the edge reads from the snapshot.
+    /// Seals values that the edge reads from the snapshot.
     pub edge_vault: &'a Vault,
     pub token_mac: &'a MacKeys,
     pub guard: &'a Guard,
     /// The import that is checked or applied now.
     pub import: Option<i64>,
-    /// Whether a change is made again, which the register has already.
+    /// Whether a change of the register is made again after a restore.
     pub is_repeat: bool,
 }
 
@@ -125,7 +125,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),
         Command::AppOffering(GetAppOffering { app_id }) => answer(&apps::offering(db, app_id)?),
         Command::TestOffers(list) => apps::test_offers(db, &list),
-        // The service answers `Status` with the size of its database; this arm does not know it.
+        // The service answers `Status` itself, because only it knows the size of the database.
         Command::Status(GetStatus {}) => publication::status(db, 0),
         Command::Search(Search { text }) => search::search(db, context, &text),
         Command::KnownPublishers(KnownPublishers { publisher_ids }) => {
@@ -137,7 +137,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)
         }
-        // The service looks for caps in steps.
+        // The service answers this itself, in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
         Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),
         Command::Earning(command) => reads::earning(db, command),

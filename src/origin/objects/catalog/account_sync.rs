@@ -1,9 +1,9 @@
-//! Tells the accounts of publishers whose approval was taken back that they are suspended, and that they are not any
-//! more. The PUT or the import that changed it tells them first, since it is answered when they know; the alarm tells
-//! those that were not reached ([`push`](crate::delivery::push)).
+//! Tells publishers' accounts that they are suspended, because the approval was taken back, or admitted again. The PUT
+//! or the import of the change calls them before it is answered; the alarm calls those that were not reached
+//! ([`push`](crate::delivery::push)).
 //!
-//! A publisher has a row in `suspensions` from the first time that its approval was taken back, or since it was closed. One that
-//! was never approved is not suspended: its owner signs in and sees what is missing.
+//! A publisher has a row in `suspensions` once its approval was taken back or it was closed. A publisher that was never
+//! approved is not suspended: its owner signs in and sees what is missing.
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
@@ -14,7 +14,7 @@ use contract::{
 use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
 use platform::{Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, params};
 
-/// The queue of what accounts do not know yet.
+/// The queue of changes that accounts do not have yet.
 pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;
 
 impl Push for Suspend {
@@ -51,8 +51,8 @@ impl Push for Suspend {
     }
 }
 
-/// Queues what a PUT of a stored publisher changes, within the caller's transaction and before the publisher is stored. Returns
-/// whether it is suspended or admitted again.
+/// Queues the suspension or admission by a PUT of a publisher, within the caller's transaction and before the publisher
+/// is stored. Returns whether there is one.
 pub fn enqueue(
     db: &impl Database,
     now_ms: i64,
@@ -63,7 +63,7 @@ pub fn enqueue(
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
         None if !publisher.closed => return Ok(false),
-        // Its account may have been made before a restore.
+        // Before a restore of the catalog, the publisher may have had an account.
         None => false,
     };
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
@@ -77,11 +77,10 @@ pub fn enqueue(
     Ok(true)
 }
 
-/// Tells a publisher's account, for a PUT of the publisher: the operator may rely on a suspension only once nobody gets in any
-/// more.
+/// Tells a publisher's account, for a PUT of the publisher: a suspension is confirmed only once nobody can sign in.
 ///
 /// # Errors
-/// 503 if the account does not know.
+/// 503 if the account was not reached.
 pub async fn push_publisher(
     queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
     publisher: &PublisherId,

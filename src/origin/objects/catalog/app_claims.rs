@@ -1,5 +1,5 @@
-//! How many outboxes an app has. Its first outbox keeps it as well, because a catalog that was restored to before the app would
-//! let it be put again with another count: then most users' earlier rewards would be in outboxes that nobody asks.
+//! Claims of an app's number of outboxes. The first outbox also stores the number: a catalog that was restored to a time
+//! before the app would accept another number, and then most users' earlier rewards would be in outboxes that nobody asks.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use domain::{
 };
 use platform::{Database, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
-/// The most new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of them. An
-/// import with more is a first load, and claims none.
+/// Maximum new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of
+/// them. An import with more new apps is a first load and claims none.
 pub const MAX_OF_IMPORT: usize = 100;
 /// The timeout of a call to an outbox.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A new app, and how many outboxes it is to have.
+/// A new app and its number of outboxes.
 #[derive(Clone, Copy, Debug)]
 pub struct NewApp {
     pub app: AppId,
@@ -27,7 +27,7 @@ pub struct NewApp {
     pub line: i64,
 }
 
-/// The app of a document; none if the catalog has it, or if the document is wrong, which is refused elsewhere.
+/// Returns the app of a document; none if the catalog has the app, or if the document is wrong, which is refused elsewhere.
 pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>> {
     let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
     let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
@@ -43,7 +43,7 @@ pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Resul
 /// Claims the apps at their first outboxes, or asks whether each can be claimed.
 ///
 /// # Errors
-/// 503 if one does not answer. The result has the apps that have another count, each with its refusal.
+/// 503 if an outbox does not answer. Returns the apps that have another number of outboxes, each with its refusal.
 pub async fn claim(
     runtime: &impl ObjectCall,
     apps: impl IntoIterator<Item = NewApp>,
@@ -69,7 +69,7 @@ pub async fn claim(
         .filter(|(new, count)| new.outbox_shards != *count);
     let refused = others.map(|(new, count)| {
         let app = new.app;
-        let problem = format!("must be {count}, because app {app} has that many outboxes from before");
+        let problem = format!("must be {count}, because app {app} already has that many outboxes");
         (new, FieldError::new("outbox_shards", problem).into())
     });
     Ok(refused.collect())

@@ -26,7 +26,7 @@ use domain::{
 };
 use platform::{Database, Failure, Result, Row, database::json, params};
 
-/// An app with its secrets in plain text, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
+/// Decrypts an app with its secrets, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
 pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
     let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
         let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
@@ -48,8 +48,8 @@ pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
     Ok(app)
 }
 
-/// The operator's document. A masked secret in it stays as it is stored, so that the operator can change an app whose
-/// secrets the publisher has drawn.
+/// Parses the operator's document. A masked secret keeps its stored value, so that the operator can change an app whose
+/// secrets the publisher has renewed.
 pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App> {
     let mut app: App = if context.is_repeat {
         // It was accepted once, maybe from newer code.
@@ -62,7 +62,7 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
     {
         app.keep_masked(open(context, &row, id)?);
     }
-    // A change that is made again was accepted once, maybe by older rules.
+    // A change that is made again after a restore was accepted before, perhaps by older rules.
     if !context.is_repeat {
         app.check().map_err(ApiError::from)?;
     }
@@ -104,8 +104,8 @@ pub fn put(
     let is_stored = stored.is_some();
     if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
-            // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
-            let error = FieldError::new("publisher_id", "an app does not change its publisher");
+            // Facts, callbacks and rewards belong to the publisher, and a moved app would take them to another one.
+            let error = FieldError::new("publisher_id", "cannot change for an existing app");
             return Err(ApiError::from(error).into());
         }
         document = keep_unknown::<App>(stored.text(1)?, document);
@@ -173,8 +173,8 @@ pub fn put(
     Ok(change)
 }
 
-/// Checks the URL that is called, and the one to which users are redirected. A fallback URL that was stored before a rule
-/// stays until it changes.
+/// Checks the callback URL and the fallback URL. A fallback URL that was stored before a rule existed is accepted until
+/// it changes.
 fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
     let refuse = |path: &str, problem: String| ApiError::from(FieldError::new(path, problem));
     if let Some(callback) = &app.callback {
@@ -192,18 +192,18 @@ fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
     Err(refuse("fallback_url", problem).into())
 }
 
-/// The callback or the click secrets of an app that is put, and whether the sealed ones that are stored stay.
+/// The callback or the click secrets of an app that is put.
 struct Secret<'a> {
     vault: &'a Vault,
     purpose: String,
     plain: Option<String>,
-    /// Whether the stored one stays as it is.
+    /// Whether the stored sealed value stays.
     is_kept: bool,
 }
 
 impl<'a> Secret<'a> {
-    /// The document masks secrets, so this compares the sealed text. One that no longer opens is replaced, since nobody
-    /// could use it, and a PUT always seals afresh, under the newest key.
+    /// Compares with the stored sealed value, since documents mask secrets. A value that no longer decrypts is
+    /// replaced, and a PUT always seals again, with the newest key.
     fn new(
         source: WriteSource,
         vault: &'a Vault,
@@ -232,13 +232,13 @@ impl<'a> Secret<'a> {
     }
 }
 
-/// The number of outboxes of an app that is put: the stored one, or that of its first document.
+/// Returns the number of outboxes of an app that is put: the stored number, or that of its first document.
 fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8> {
     let stored = stored.map(|row| row.number(6)).transpose()?;
     match (app.outbox_shards, stored) {
         (Some(put), Some(stored)) if put != stored => {
-            // The conversions of most users would be in other outboxes than their next ones.
-            let problem = format!("does not change; it is {stored}");
+            // With another number, most users' next conversions would be in other outboxes than their earlier ones.
+            let problem = format!("cannot change; it is {stored}");
             Err(ApiError::from(FieldError::new("outbox_shards", problem)).into())
         }
         (_, Some(stored)) => Ok(stored),
@@ -251,7 +251,7 @@ fn stored(db: &impl Database, app: AppId) -> Result<Row> {
     row.ok_or_else(|| unknown(Resource::App, &app.to_string()).into())
 }
 
-/// The parts of an app that decide what its users are offered.
+/// Returns the fields of an app that decide which offers its users see.
 pub fn offering(db: &impl Database, app: AppId) -> Result<AppOffering> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
@@ -278,7 +278,7 @@ pub fn test_offers(db: &impl Database, list: &ListTestOffers) -> Result<Operator
     Ok(OperatorReply::new(200, page))
 }
 
-/// The settings of an app, for the operator's calls to its outboxes.
+/// Returns the settings that the operator's calls to an app's outboxes need.
 pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;

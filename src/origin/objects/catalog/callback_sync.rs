@@ -1,6 +1,5 @@
-//! The queue of changed callback settings that must be pushed to their apps' outboxes ([`push`](crate::delivery::push)). Only
-//! outboxes that have asked for terms are in it: any other has no callback to send, and gets the settings with its first
-//! terms.
+//! The queue of changed callback settings for the apps' outboxes ([`push`](crate::delivery::push)). It has only
+//! outboxes that have asked for terms: any other has no callback to send, and gets the settings with its first terms.
 
 use super::{
     Context,
@@ -15,7 +14,7 @@ use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::Outb
 use domain::model::{AppId, PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// The queue of what outboxes do not have yet.
+/// The queue of settings that outboxes do not have yet.
 pub type SettingsQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSettings>;
 
 /// Callback settings that an outbox does not have yet.
@@ -58,7 +57,7 @@ impl Push for QueuedSettings {
     }
 }
 
-/// Records that an app has this outbox, and that it has the current settings, within the caller's transaction.
+/// Records that an outbox of an app has the current settings, within the caller's transaction.
 pub fn record_outbox(db: &impl Database, context: &Context<'_>, app: AppId, shard: u8) -> DbResult {
     db.execute(sql::RECORD_OUTBOX, params![app.to_string(), shard])?;
     lasting::add(db, context, &Lasting::Outbox(app, shard))
@@ -70,20 +69,20 @@ pub fn enqueue(db: &impl Database, app_id: &str, now_ms: i64) -> DbResult {
     db.execute(sql::QUEUE_SETTINGS, params![due_at_ms, app_id])
 }
 
-/// Gives each app of a publisher that is suspended, or admitted again, new settings, and queues them for the outboxes, within
-/// the caller's transaction.
+/// Gives the apps of a suspended or readmitted publisher new settings, and queues these for the outboxes, within the
+/// caller's transaction.
 pub fn enqueue_publisher(db: &impl Database, publisher_id: &str, revision: i64, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::SUSPEND_APPS, params![revision, publisher_id])?;
     db.execute(sql::QUEUE_SETTINGS_OF_PUBLISHER, params![due_at_ms, publisher_id])
 }
 
-/// The outboxes of an app that do not have its settings yet, whenever they are due.
+/// Returns the outboxes of an app that do not have its settings yet, whether due or not.
 pub fn settings_of(db: &impl Database, app: AppId) -> DbResult<Vec<QueuedSettings>> {
     QueuedSettings::list(db, sql::LIST_QUEUED_SETTINGS, params![app.to_string()])
 }
 
-/// The outboxes of a publisher's apps that do not have their settings yet.
+/// Returns the outboxes of a publisher's apps that do not have their settings yet.
 pub fn settings_of_publisher(db: &impl Database, publisher: &PublisherId) -> DbResult<Vec<QueuedSettings>> {
     let publisher = params![publisher.as_str()];
     QueuedSettings::list(db, sql::LIST_QUEUED_SETTINGS_OF_PUBLISHER, publisher)

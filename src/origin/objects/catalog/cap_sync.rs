@@ -1,4 +1,4 @@
-//! The queue of changed conversion caps that must be pushed to outboxes ([`push`](crate::delivery::push)). Only those that have
+//! The queue of changed conversion caps for the outboxes ([`push`](crate::delivery::push)). Only outboxes that have
 //! asked for the offer's terms can pay for it. Any other asks first, and gets the cap with the terms.
 
 use super::{
@@ -19,7 +19,7 @@ use domain::{
 use platform::{Database, DbResult, Result, Row, database::Value, params};
 use serde_json::json;
 
-/// The queue of what outboxes do not have yet.
+/// The queue of caps that outboxes do not have yet.
 pub type CapQueue<'a, D, R> = PushQueue<'a, D, R, QueuedCap>;
 
 /// A cap that an outbox does not have yet.
@@ -113,7 +113,7 @@ pub fn enqueue(db: &impl Database, offer_id: &str, now_ms: i64) -> DbResult {
     db.execute(sql::QUEUE_CAP, params![due_at_ms, offer_id])
 }
 
-/// The outboxes that do not have an offer's cap yet, whenever they are due.
+/// Returns the outboxes that do not have an offer's cap yet, whether due or not.
 pub fn queued_of(db: &impl Database, offer: &OfferId) -> DbResult<Vec<QueuedCap>> {
     QueuedCap::list(db, sql::LIST_QUEUED_CAPS, params![offer.as_str()])
 }

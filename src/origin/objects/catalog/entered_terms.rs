@@ -1,4 +1,4 @@
-//! Terms that the operator enters for a revision that the catalog has lost, so that the clicks that sealed it can be paid.
+//! Terms that the operator enters for a revision that the catalog has lost, so that clicks with this revision can be paid.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -84,16 +84,16 @@ impl Document for EnteredApp {
     }
 }
 
-/// Stores the terms of a lost revision. A repeat changes nothing.
+/// Stores the terms of a lost revision. A repeated call changes nothing.
 ///
 /// # Errors
-/// `terms_exist` if there are others; `not_found`; or the error of the document.
+/// `terms_exist` if the catalog has other terms of the revision; `not_found`; or an error of the document.
 pub fn enter(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<OperatorReply> {
     let revision = db.transaction(|| store(db, context, command))?;
     Ok(OperatorReply::ok(&json!({ "revision": revision })))
 }
 
-/// The same within the caller's transaction. Returns the revision.
+/// Like [`enter`], within the caller's transaction. Returns the revision.
 pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<i64> {
     let now_ms = context.now_ms;
     let EnterTerms {
@@ -117,7 +117,7 @@ pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
         }
     };
     let current = current.ok_or_else(|| unknown(*resource, id))?.revision;
-    // A revision is numbered by the time at which it was made, or by the one before it.
+    // A revision's number is the time at which it was made, or one more than the number before.
     let latest = current.max(now_ms.div_euclid(SECOND_MS));
     let revision = revision
         .parse()

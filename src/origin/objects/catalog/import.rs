@@ -1,8 +1,8 @@
-//! The lines of an import: NDJSON, one resource per line.
+//! The lines of an import: NDJSON with one resource per line.
 //!
-//! A body may exceed an isolate's memory. Lines are therefore checked on their own and staged as they arrive;
-//! [`import_steps`](super::import_steps) checks them against each other and applies them. Kinds are applied in the order
-//! of [`Resource`], whatever the order of the lines.
+//! A body may exceed an isolate's memory. So each line is checked by itself and staged as it arrives;
+//! [`import_steps`](super::import_steps) checks the lines against each other and applies them. Kinds are applied in the
+//! order of [`Resource`], not of the lines.
 
 use serde_json::{Map, Value as Json};
 
@@ -17,7 +17,7 @@ use domain::{
 };
 use platform::{Database, Result, params};
 
-/// The longest line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
+/// Maximum length of a line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
 pub const MAX_LINE: usize = 1_500_000;
 
 const INVALID_IMPORT: ApiError = ApiError::new(
@@ -31,7 +31,7 @@ pub fn refuse(errors: &LineErrors) -> OperatorReply {
     OperatorReply::new(INVALID_IMPORT.status, errors.body(&INVALID_IMPORT))
 }
 
-/// Checks one line on its own and stages it. A wrong line is added to `errors`.
+/// Checks a line by itself and stages it. A wrong line is added to `errors`.
 ///
 /// # Errors
 /// The database failed, or an app could not be sealed.
@@ -43,7 +43,7 @@ pub fn stage(
     bytes: Result<&[u8], TooLong>,
     errors: &mut LineErrors,
 ) -> Result {
-    // The file of a spreadsheet may begin with a byte order mark.
+    // A file from a spreadsheet may begin with a byte order mark.
     let mark: &[u8] = if line == 1 { b"\xEF\xBB\xBF" } else { b"" };
     let read = match bytes.map(|bytes| str::from_utf8(bytes.strip_prefix(mark).unwrap_or(bytes))) {
         Ok(Ok(text)) if text.trim().is_empty() => return Ok(()),
@@ -63,7 +63,7 @@ pub fn stage(
             return Ok(());
         }
     };
-    // After the first wrong line nothing will be applied, so nothing more needs staging.
+    // After a wrong line nothing is applied, so no further line is staged.
     if !errors.is_empty() {
         return Ok(());
     }
@@ -86,7 +86,7 @@ fn purpose(app_id: &str) -> String {
     format!("import/{app_id}")
 }
 
-/// A document as it is staged.
+/// Returns the staged form of a document.
 pub(super) fn staged(
     context: &Context<'_>,
     resource: Resource,
@@ -94,13 +94,13 @@ pub(super) fn staged(
     document: String,
 ) -> Result<Vec<u8>> {
     match resource {
-        // Its secrets are not written to disk in the clear, also not for the seconds of an import.
+        // Secrets are never written to disk in plain text, not even for the seconds of an import.
         Resource::App => context.seal(context.vault, &purpose(id), &document),
         _ => Ok(document.into_bytes()),
     }
 }
 
-/// The document of a staged line.
+/// Returns the document of a staged line.
 pub(super) fn staged_document(
     context: &Context<'_>,
     resource: Resource,
@@ -124,18 +124,18 @@ pub(super) fn kind_of(code: u8) -> Option<Resource> {
     Resource::ALL.into_iter().find(|resource| *resource as u8 == code)
 }
 
-/// A line that is right by itself.
+/// A line that passed the checks that need no other resource.
 #[derive(Debug)]
 pub struct Line {
     pub resource: Resource,
     pub id: String,
     /// Its other members, as JSON.
     pub document: String,
-    /// Of an offer.
+    /// The goals of an offer.
     pub goals: Vec<GoalId>,
 }
 
-/// Reads a line, with every check that needs no other resource.
+/// Parses a line, with all checks that need no other resource.
 ///
 /// # Errors
 /// The fault of the line, with the field's name where it has one.

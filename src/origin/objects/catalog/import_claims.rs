@@ -1,20 +1,20 @@
-//! The claims of an import: what its staged lines bring. Its check counts that as stored, and a PUT that conflicts with it is
-//! refused while the import is checked and applied.
+//! The claims of an import: the resources and goals in its staged lines. The import's check counts them as stored, and
+//! a PUT that conflicts with them is refused while the import is checked and applied.
 
 use super::{Context, revisions, sql};
 use contract::catalog::Resource;
 use domain::model::{GoalId, OfferId, common};
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// The import that is decided and not yet applied, if there is one.
+/// Returns the import that is decided and not yet applied, if there is one.
 pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
     revisions::get(db, revisions::DECIDED_IMPORT)
 }
 
-/// Refuses a PUT of a resource that a line of the import in turn is about to write.
+/// Refuses a PUT of a resource that a line of the current import is about to write.
 ///
 /// # Errors
-/// 503: it may be repeated once the import is done.
+/// 503: the PUT may be repeated once the import is done.
 pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resource, id: &str) -> Result {
     let Some(import) = in_turn(db, context)? else {
         return Ok(());
@@ -25,10 +25,10 @@ pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resou
     }
 }
 
-/// Refuses a PUT of an offer with a goal that the import in turn gives to another offer.
+/// Refuses a PUT of an offer with a goal that the current import gives to another offer.
 ///
 /// # Errors
-/// 503, likewise.
+/// 503: the PUT may be repeated once the import is done.
 pub fn refuse_claimed_goal(
     db: &impl Database,
     context: &Context<'_>,
@@ -44,8 +44,8 @@ pub fn refuse_claimed_goal(
     }
 }
 
-/// The import that is applied or checked now. One that was decided comes first, also after a restart. A change that is made again
-/// was made before or after it.
+/// Returns the import that is applied or checked now. A decided import comes first, even after a restart. Changes that
+/// are made again after a restore conflict with no import.
 fn in_turn(db: &impl Database, context: &Context<'_>) -> DbResult<Option<i64>> {
     match context.is_repeat {
         true => Ok(None),
@@ -54,12 +54,11 @@ fn in_turn(db: &impl Database, context: &Context<'_>) -> DbResult<Option<i64>> {
 }
 
 fn busy(kind: &str, id: &str) -> Failure {
-    let message =
-        format!("an import that has the {kind} {id} is being applied; repeat the PUT once that is done");
+    let message = format!("an import with the {kind} {id} is being applied; repeat the PUT once it is done");
     common::UNAVAILABLE.with_message(message).into()
 }
 
-/// Drops the line of a decided import that was applied already, and whose resource may have changed since.
+/// Drops the line of a decided import for a resource, because a restore makes the resource's later changes again.
 pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> DbResult {
     match decided(db)? {
         Some(import) => db.execute(sql::DROP_LINE, params![import, resource as i64, id]),
@@ -67,12 +66,12 @@ pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> DbResult {
     }
 }
 
-/// The number of the line that brings a resource.
+/// Returns the number of the staged line with a resource.
 pub fn staged_line(db: &impl Database, import: i64, resource: Resource, id: &str) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STAGED_LINE, params![import, resource as i64, id])
 }
 
-/// The offer that has a goal by an import's lines; the first one if several do.
+/// Returns the first offer among an import's lines that has a goal.
 pub fn owner_of_goal(db: &impl Database, import: i64, goal: &GoalId) -> DbResult<Option<String>> {
     let parameters = params![import, goal.as_str()];
     db.read_first(sql::GET_STAGED_GOAL, parameters, |row| {

@@ -1,8 +1,8 @@
-//! Checks and applies the staged lines of an import, in steps between which the catalog answers others.
+//! Checks and applies the staged lines of an import in steps. The catalog answers other callers between two steps.
 //!
-//! An import is all or nothing: every line is checked before one is written. Then it is decided, and its lines are applied
-//! even if the process ends, by an alarm of the next one. Nothing that happens meanwhile makes a checked line wrong,
-//! because a PUT that could do so is refused until the import is done ([`import_claims`](super::import_claims)).
+//! An import is all or nothing: every line is checked before one is written. Then the import is decided, and its lines
+//! are applied even if the process ends, by an alarm of the next process. No checked line can become wrong meanwhile,
+//! because a PUT that could cause it is refused until the import is done ([`import_claims`](super::import_claims)).
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -22,14 +22,14 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, log, params};
 
-/// Lines of a step. On workerd one of an offer takes about a millisecond.
+/// Maximum lines of a step. On workerd an offer's line takes about a millisecond.
 const LINES: i64 = 20;
-/// A step also ends at this many bytes of documents, because one may have 1 MiB.
+/// A step also ends at this many bytes of documents, because a document may have 1 MiB.
 const BYTES: usize = 256 << 10;
-/// Staged lines or goals that one step deletes.
+/// Maximum staged lines or goals that one step deletes.
 const DISCARDED: i64 = 500;
 
-/// The number of a new import.
+/// Returns the number of a new import.
 pub fn begin(db: &impl Database) -> DbResult<i64> {
     let import = revisions::get(db, revisions::IMPORT)?
         .unwrap_or_default()
@@ -38,7 +38,7 @@ pub fn begin(db: &impl Database) -> DbResult<i64> {
     Ok(import)
 }
 
-/// Decides an import: from now on it will be applied.
+/// Decides an import: from now on all of it will be applied.
 pub fn decide(db: &impl Database, import: i64) -> DbResult {
     revisions::set(db, revisions::DECIDED_IMPORT, import)
 }
@@ -48,16 +48,16 @@ pub fn decide(db: &impl Database, import: i64) -> DbResult {
 pub struct Check {
     /// The code of the kind and the number of the last line that was checked.
     last: (i64, i64),
-    /// The lines that were checked.
+    /// The number of checked lines.
     pub lines: u64,
-    /// Those that bring a resource that is not stored yet, and those that change one.
+    /// The number of lines with a new resource, and of lines that change a stored one.
     new: u64,
     changed: u64,
-    /// The first payouts that change.
+    /// The first changed payouts.
     payouts: Vec<PayoutChange>,
     /// The bytes by which the listing grows.
     growth: i64,
-    /// The apps that are not stored yet.
+    /// The new apps.
     pub new_apps: Vec<NewApp>,
     pub errors: LineErrors,
 }
@@ -71,7 +71,7 @@ impl Check {
     }
 }
 
-/// Payouts that a check names, at most.
+/// Maximum changed payouts that a check names.
 const MAX_PAYOUTS: usize = 200;
 
 /// A payout of a goal that an import changes.
@@ -83,7 +83,7 @@ pub struct PayoutChange {
     after_usd: MicroUsd,
 }
 
-/// Checks the next lines against what is stored and against the import's other lines. Returns whether there were any.
+/// Checks the next lines against the stored resources and the import's other lines. Returns whether there were any lines.
 ///
 /// # Errors
 /// The database failed. Wrong lines are in `check`.
@@ -115,7 +115,7 @@ pub fn check(db: &impl Database, context: &Context<'_>, import: i64, check: &mut
     Ok(!rows.is_empty())
 }
 
-/// Applies the next lines of the decided import, and counts them. Returns whether there were any; if not, it is done.
+/// Applies and counts the next lines of the decided import. Returns whether there were any lines; if not, the import is done.
 ///
 /// # Errors
 /// The database failed. The step may be repeated.
@@ -126,8 +126,8 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
         for row in &rows {
             match put(db, context, WriteSource::Import, row) {
                 Ok(_) => count += 1,
-                // The check lets nothing through that is refused now, unless the code or a key has changed since. The other
-                // lines must not wait for it.
+                // A checked line is refused here only if the code or a key has changed since the check. It must not
+                // hold up the other lines.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
                     format_args!("import, line {}: {}", row.integer(1)?, refusal.message),
@@ -148,7 +148,7 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
     Ok(has_lines)
 }
 
-/// The lines of a step, after this kind and line: at least one if there is one.
+/// The lines of a step, after this kind and line; empty only after the last line.
 fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbResult<Vec<Row>> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
@@ -162,7 +162,7 @@ fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbRe
     Ok(rows)
 }
 
-/// The app of a line, if it is new.
+/// Returns the app of a line, if it is new.
 fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Option<NewApp>> {
     if row.decode(0, kind_of)? != Resource::App {
         return Ok(None);
@@ -171,7 +171,7 @@ fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Optio
     app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
-/// The payouts of goals that a stored offer and its line both have, where they differ.
+/// Returns the payouts that differ between a stored offer's goals and its line's.
 fn payout_changes(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Vec<PayoutChange>> {
     let id = row.text(2)?;
     if row.decode(0, kind_of)? != Resource::Offer {
@@ -202,7 +202,7 @@ fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row
     resources::put(db, context, source, resource, id, &document)
 }
 
-/// Deletes the next staged lines and goals of the imports from one to another. Returns whether there were any.
+/// Deletes the next staged lines and goals of imports `first` to `last`. Returns whether there were any.
 pub fn discard(db: &impl Database, first: i64, last: i64) -> Result<bool> {
     let mut has_rows = false;
     for statement in [sql::DISCARD_LINES, sql::DISCARD_GOALS] {

@@ -1,4 +1,4 @@
-//! Publishes to KV: first the values, then the pointer to them, so that the pointer never lists a missing value.
+//! Publishes to KV: first the values, then the pointer to them, so that the pointer never names a missing value.
 
 use std::{cell::Cell, time::Duration};
 
@@ -17,27 +17,27 @@ use contract::{
 use domain::model::UtcDay;
 use platform::{Clock, Database, Failure, Kv, ObjectCall, Result, Sleep, concurrent::each, log};
 
-/// The least time between two writes of a key: KV accepts one a second and refuses the next.
+/// Minimum time between two writes of a key, in milliseconds: KV accepts one write a second.
 const POINTER_EVERY_MS: i64 = 1_100;
 /// The largest value that KV accepts, in bytes.
 const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
-/// Offers whose figures one step stores.
+/// Maximum offers whose figures one step stores.
 const STATS_AT_ONCE: usize = 500;
-/// Shards that one publication writes, those that it writes after it has built a listing, and its chunks. KV allows 1,000
-/// operations in one invocation, of which sweeps take 250, the listing and the pointer one each; the next publication goes on.
+/// Maximum shards that a publication writes, shards after it has built a listing, and chunks; the next publication writes
+/// the rest. KV allows 1,000 operations in one invocation, of which sweeps take 250, the listing and the pointer one each.
 pub const SHARDS: usize = 300;
 pub const SHARDS_AFTER_LISTING: usize = 40;
 const CHUNKS: usize = 400;
-/// Shards whose slots are listed at a time.
+/// Maximum slots that are listed at a time.
 const SHARDS_AT_ONCE: usize = 50;
 
-/// The outcome of a publication of the tracking snapshot, before the pointer is written.
+/// A publication of the tracking snapshot before the pointer is written.
 #[derive(Debug)]
 pub struct TrackingPublication {
-    /// `None` if the pointer's manifest is still right, or if shards that it needs are yet to be built.
+    /// `None` if the pointer's manifest is still current, or if shards that it needs are not built yet.
     pub manifest: Option<Prepared>,
-    /// Whether changes that were made before the publication are yet to be published.
+    /// Whether changes from before the publication are not published yet.
     pub is_partial: bool,
 }
 
@@ -48,10 +48,10 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// KV that does not have the last listing in its pointer was emptied, moved or damaged: everything is written again.
+    /// Publishes everything again if KV's pointer does not name the last listing: then KV was emptied, moved or damaged.
     ///
     /// # Errors
-    /// The database failed. KV that does not answer is written to all the same.
+    /// The database failed. If KV does not answer, publication continues.
     pub async fn find_lost(&self) -> Result {
         let Some(version) = publication::settled_listing(self.db, self.runtime.now_ms())? else {
             return Ok(());
@@ -59,10 +59,10 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let problem = match self.runtime.get(kv::KEY).await {
             Ok(Some(value)) => match Pointer::parse(&value) {
                 Ok(pointer) if pointer.listing.contains(&version) => return Ok(()),
-                Ok(_) => "is another".to_owned(),
+                Ok(_) => "lacks the last listing".to_owned(),
                 Err(error) => error,
             },
-            Ok(None) => "is gone".to_owned(),
+            Ok(None) => "is missing".to_owned(),
             Err(error) => {
                 log::warn("catalog", format_args!("KV, {}: {error}", kv::KEY));
                 return Ok(());
@@ -70,7 +70,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         };
         log::error(
             "catalog",
-            format_args!("KV, {}: the pointer {problem}: all is written again", kv::KEY),
+            format_args!("KV, {}: the pointer {problem}: writing all again", kv::KEY),
         );
         let now_ms = self.runtime.now_ms();
         Ok(self
@@ -78,8 +78,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .transaction(|| publication::publish_all(self.db, now_ms))?)
     }
 
-    /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
-    /// has it.
+    /// Builds and writes at most `most` changed shards, and stores their manifest. The manifest is published once the
+    /// pointer has it.
     pub async fn tracking(&self, most: usize) -> Result<TrackingPublication> {
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
         let mut left = most;
@@ -121,11 +121,11 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(recorded?)
     }
 
-    /// Rebuilds the listing and writes the chunks that KV does not have yet. `None` if these are more than one invocation may
-    /// write.
+    /// Rebuilds the listing and writes the chunks that KV lacks. Returns `None` if these are more than one invocation
+    /// may write.
     pub async fn listing(&self) -> Result<Option<Prepared>> {
         let mut room = CHUNKS;
-        // Chunks that an earlier invocation left come first, without another build.
+        // Chunks that an earlier invocation left are written first, before another build.
         if !self.write_chunks(&mut room).await? {
             return Ok(None);
         }
@@ -136,7 +136,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(self.write_chunks(&mut room).await?.then_some(prepared))
     }
 
-    /// Writes the chunks that KV does not have yet, as many as there is room for. Returns whether none is left.
+    /// Writes the chunks that KV lacks, up to `room`. Returns whether all are written.
     async fn write_chunks(&self, room: &mut usize) -> Result<bool> {
         let mut keys = publication::chunks_to_write(self.db, room.saturating_add(1))?;
         let is_all = keys.len() <= *room;
@@ -180,7 +180,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .map_err(Failure::Internal)?;
         written_at_ms.set(self.runtime.now_ms());
         let outcome = self.write(kv::KEY, &pointer).await;
-        // KV counts from the arrival of the last write, which is between its start and its end.
+        // KV counts from the arrival of the last write, so the wait begins at the end of the write.
         written_at_ms.set(self.runtime.now_ms());
         outcome?;
         written.iter().try_for_each(|prepared| {
@@ -192,7 +192,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         })
     }
 
-    /// Requests the figures of all counters. If one does not answer, its last figures stay in use.
+    /// Reads the figures of all counters. If an object does not answer, its last figures stay in use.
     pub async fn ask_counters(&self) {
         let today = UtcDay::of_ms(self.runtime.now_ms());
         let ask = |object: String| async move {
@@ -203,7 +203,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         each(counters::object_names(), ask).await;
     }
 
-    /// Asks a counters object page by page, so that neither is busy for long.
+    /// Reads a counters object page by page, so that neither object is busy for long.
     async fn ask_for_stats(&self, object: &str, today: UtcDay) -> Result {
         let counters = counters::address(object.to_owned());
         let mut after = None;
@@ -234,7 +234,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         .await
     }
 
-    /// Deletes expired chunks, listings and shards from KV, and terms that no click can need any more.
+    /// Deletes expired chunks, listings and shards from KV, and terms that no click needs any more.
     pub async fn sweep(&self) -> Result {
         for version in publication::expired_versions(self.db, self.runtime.now_ms())? {
             self.delete(&kv::listing_key(version)).await?;
@@ -261,7 +261,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         }
         let written = self.runtime.put(key, bytes).await;
         written.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))?;
-        // A publication writes hundreds of values, and workerd answers others only once a task waits for a timer or a socket.
+        // A publication writes hundreds of values, and workerd answers other requests only while a task waits for a timer or a socket.
         self.runtime.sleep(Duration::ZERO).await;
         Ok(())
     }

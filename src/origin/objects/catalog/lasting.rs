@@ -1,4 +1,4 @@
-//! Every change of the catalog, for its [register]: a catalog that was put back makes them again.
+//! The entries of the catalog's [register]: a catalog that was put back makes these changes again.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +15,19 @@ use platform::{Database, DbResult, Result};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
-    /// A resource with its document, as an import stages it, and whether it was a PUT.
+    /// A resource: its staged document, and whether it came by a PUT.
     Put(Resource, String, Bytes, bool),
     PubKey(PubKey),
     OwnAppKey(OwnAppKey),
     Tokens(Tokens),
     EnteredTerms(EnterTerms),
-    /// An outbox of an app knows its settings and is told when they change.
+    /// An outbox of an app has its settings, and receives their changes.
     Outbox(AppId, u8),
-    /// The same of an offer's cap.
+    /// An outbox has an offer's cap, and receives its changes.
     OfferOutbox(String, AppId, u8),
 }
 
-/// Registers a change, within its transaction, unless it is only made again.
+/// Registers a change, within its transaction, unless a restore makes it again.
 pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> DbResult {
     match context.is_repeat {
         true => Ok(()),
@@ -35,7 +35,7 @@ pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> DbResu
     }
 }
 
-/// Registers a resource that is put.
+/// Registers a PUT or an import of a resource.
 pub fn add_put(
     db: &impl Database,
     context: &Context<'_>,
@@ -53,7 +53,7 @@ pub fn add_put(
     Ok(add(db, context, &entry)?)
 }
 
-/// A publisher's Pub-Key as it is stored.
+/// A publisher's stored Pub-Key.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PubKey {
     pub publisher_id: String,
@@ -73,8 +73,8 @@ pub struct OwnAppKey {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Tokens {
     pub advertiser_id: String,
-    /// The serial of the newest one that was ever issued; 0 for none.
+    /// The serial of the newest token ever issued; 0 for none.
     pub newest: i64,
-    /// Serials of those that are valid, each with the time in milliseconds at which it was issued.
+    /// The serials of the valid tokens, each with its time of issue in milliseconds.
     pub valid: Vec<(i64, i64)>,
 }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use contract::catalog::ListFilter;
 use domain::{catalog::offer, model::OfferState};
 
-/// The conditions of a list, ready to be compared.
+/// The conditions of a list, prepared for comparison.
 pub struct Conditions<'f> {
     filter: &'f ListFilter,
     text: Option<String>,
@@ -43,7 +43,7 @@ impl<'f> Conditions<'f> {
     }
 }
 
-/// The texts of a resource that a search compares.
+/// Returns the texts of a resource that a search compares.
 fn texts<'d>(id: &'d str, document: &'d Json) -> impl Iterator<Item = &'d str> {
     let goals = document.get("goals").and_then(Json::as_array);
     let goals = goals.into_iter().flatten().filter_map(|goal| goal.get("id"));

@@ -1,21 +1,21 @@
-//! The room that active offers take in the listing, which is one KV value and so has at most 25 MiB. An offer that does not
-//! fit is refused when it is put, because a listing that does not fit could not be published at all.
+//! The room of active offers in the listing, which is one KV value of at most 25 MiB. A PUT of an offer that does not
+//! fit is refused, because a listing that is too large could not be published at all.
 
 use super::{revisions, sql};
 use domain::model::FieldError;
 use platform::{Database, DbResult, params};
 
-/// The bytes that all active offers may take together. At 10 bytes of id and 3,000 of body that is 330,000 offers. The rest
-/// of the 25 MiB is left for sets of countries, 32 bytes for each that differs.
+/// Maximum bytes of all active offers together: 330,000 offers with an id of 10 bytes and a body of 3,000. The rest of
+/// the 25 MiB is for sets of countries, 32 bytes for each distinct set.
 pub const LISTING_BYTES: i64 = 22 << 20;
 
-/// The bytes of an offer in the listing, besides its id: 41 of figures, 10 of other columns, and its share of the key of a
-/// chunk of about 64.
+/// The bytes of an offer in the listing besides its id: 41 of figures, 10 of other columns, and its share of the key of
+/// a chunk, which has about 64 offers.
 const OFFER_BYTES: usize = 52;
-/// A chunk also ends at 1 MiB of bodies, and its key takes 36 bytes.
+/// The bytes of body per byte of chunk key: a chunk also ends at 1 MiB of bodies, and its key takes 36 bytes.
 const BODY_BYTES_A_BYTE: usize = (1 << 20) / 36;
 
-/// The bytes that an offer takes in the listing: none unless it is active.
+/// Returns the bytes of an offer in the listing; 0 unless it is active.
 pub fn bytes_of(id: &str, is_active: bool, body_bytes: usize) -> i64 {
     if !is_active {
         return 0;
@@ -29,7 +29,7 @@ pub fn used(db: &impl Database) -> DbResult<i64> {
     revisions::get(db, revisions::LISTED_BYTES).map(Option::unwrap_or_default)
 }
 
-/// Refuses what would take more bytes than there are.
+/// Refuses an offer or import for which the listing has no room.
 pub fn require(used: i64, more: i64) -> Result<(), FieldError> {
     let bytes = used.saturating_add(more);
     if more <= 0 || bytes <= LISTING_BYTES {
@@ -42,7 +42,7 @@ pub fn require(used: i64, more: i64) -> Result<(), FieldError> {
     Err(FieldError::new("active", problem))
 }
 
-/// Records that active offers take so many bytes more.
+/// Adds to the bytes that active offers take.
 pub fn add(db: &impl Database, more: i64) -> DbResult {
     if more == 0 {
         return Ok(());

@@ -27,7 +27,7 @@ pub struct Catalog {
     service: CatalogService<DurableDatabase, Workers>,
 }
 
-/// Its cells are set in single steps, and a panic releases its lock, so a panic leaves both consistent.
+/// Cells are set in single steps and a panic releases the lock, so the object stays consistent.
 impl RefUnwindSafe for Catalog {}
 
 impl DurableObject for Catalog {

@@ -1,5 +1,5 @@
-//! Figures of offers for the console: those of the last 30 days, and the use of today's caps. They are as old as the
-//! listing, for which the counters are asked.
+//! Figures of offers for the console: the last 30 days, and the use of today's caps. They are as old as the listing,
+//! for which they are read from the counters.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -11,13 +11,13 @@ use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Result, database::json, params};
 
-/// How long the number of caps that are nearly used up is kept, in milliseconds.
+/// How long the count of nearly used caps is reused, in milliseconds.
 pub const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
-/// The part of a cap from which on it is nearly used up, in hundredths.
+/// A cap is nearly used up from this percentage on.
 const NEAR: u64 = 80;
-/// Offers that one step of [`NearCaps`] reads: about 10 ms.
+/// Maximum offers that one step of [`NearCaps`] reads: about 10 ms.
 const STEP: u32 = 2_000;
-/// The caps in an answer.
+/// Maximum caps in an answer.
 const MAX: usize = 100;
 
 /// When the figures were read from the counters, in UNIX seconds; none before the first time.
@@ -25,7 +25,7 @@ fn as_of(db: &impl Database) -> DbResult<Option<i64>> {
     Ok(revisions::get(db, LISTING_BUILT_AT)?.map(|ms| ms.div_euclid(SECOND_MS)))
 }
 
-/// The figures of each of these offers that there is.
+/// Returns the figures of these offers; unknown offers are left out.
 ///
 /// # Errors
 /// `invalid_field` for too many offers.
@@ -65,14 +65,14 @@ struct NearCap {
 }
 
 impl NearCap {
-    /// The used part in hundredths. A cap of 0 is meant to end an offer.
+    /// Returns the used percentage. A cap of 0, which ends an offer on purpose, counts as unused.
     fn used_part(&self) -> u64 {
         let hundredths = u64::from(self.used).saturating_mul(100);
         hundredths.checked_div(u64::from(self.limit)).unwrap_or(0)
     }
 }
 
-/// The search for caps that are nearly used up, in steps between which the catalog answers others.
+/// The search for caps that are nearly used up. The catalog answers other callers between its steps.
 #[derive(Default)]
 pub struct NearCaps {
     after: i64,
@@ -106,7 +106,7 @@ impl NearCaps {
         Ok(!rows.is_empty())
     }
 
-    /// The caps that were found, at most 100.
+    /// The number of caps that were found, at most 100.
     pub fn count(&self) -> usize {
         self.found.len()
     }

@@ -1,5 +1,5 @@
-//! The apps of a publisher as its members read and change them. A change is put into the operator's document, whose rules
-//! and consequences hold for both.
+//! The apps of a publisher, which its members read and change. A member's change is made in the operator's document, so
+//! both follow the same rules.
 
 use serde_json::{Value as Json, json};
 use url::Url;
@@ -38,12 +38,12 @@ pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has
 pub const TOO_MANY_APPS: ApiError = ApiError::new(
     409,
     "too_many_apps",
-    "this publisher has as many apps as it may have; your account manager can raise that",
+    "this publisher has its maximum number of apps; your account manager can raise it",
 );
 pub const TOO_MANY_TEST_APPS: ApiError = ApiError::new(
     409,
     "too_many_test_apps",
-    "this publisher has 20 test apps, which is the most; use one of them again, by its name",
+    "a publisher has at most 20 test apps; reuse one by its name",
 );
 pub const KEY_REUSED: ApiError = ApiError::new(
     409,
@@ -51,13 +51,13 @@ pub const KEY_REUSED: ApiError = ApiError::new(
     "this Idempotency-Key was used for another app; take a new one",
 );
 
-/// How long a repeat of a request finds the app that it has set up.
+/// How long a repeated request finds the app that it has set up.
 const KEY_MS: i64 = 2 * DAY_MS;
-/// Ids that are drawn until one is free: 89,000,000 are there, and 1,000,000 of test apps, so a second draw is rare.
+/// Maximum draws for a free id. There are 89,000,000 ids, and 1,000,000 of test apps, so a second draw is rare.
 const DRAWS: usize = 16;
 const FIRST_ID: u32 = 10_000_000;
 const END: u32 = 100_000_000;
-/// Test apps of a publisher.
+/// Maximum test apps of a publisher.
 const MAX_TEST_APPS: usize = 20;
 
 /// A page of a publisher's apps, by id. `cursor` is null on the last page.
@@ -97,20 +97,20 @@ pub fn get(db: &impl Database, context: &Context<'_>, command: &GetOwnApp) -> Re
     answer(&shown(context, &stored, command.app_id)?)
 }
 
-/// An app's row: the document with its secrets masked, the revision, and the sealed secrets.
+/// Returns an app's row: the document with masked secrets, the revision, and the sealed secrets.
 fn stored(db: &impl Database, publisher: &PublisherId, app: AppId) -> Result<Row> {
     let row = db.query_first(sql::GET_OWN_APP, params![app.to_string(), publisher.as_str()])?;
     row.ok_or_else(|| UNKNOWN_RESOURCE.into())
 }
 
-/// The app with the whole URL of its callback, which its members have to see to change it.
+/// Returns the app with the full URL of its callback, which members need to change it.
 fn shown(context: &Context<'_>, row: &Row, app_id: AppId) -> Result<Json> {
     let app = apps::open(context, row, &app_id.to_string())?;
     let shown = OwnApp::of(app_id, &app, row.integer(1)?);
     serde_json::to_value(shown).map_err(|error| Failure::Internal(error.to_string()))
 }
 
-/// Changes an app, and shows it as it is then, or the new secret.
+/// Changes an app. Returns the changed app or the new secret.
 pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<OperatorReply> {
     let ChangeOwnApp {
         publisher_id,
@@ -148,7 +148,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
     })
 }
 
-/// Returns the secret of a callback where there was none.
+/// Returns the secret of a new callback.
 fn change_document(
     context: &Context<'_>,
     app_id: AppId,
@@ -187,7 +187,7 @@ fn change_secret(context: &Context<'_>, app: &mut App, change: SecretChange) -> 
     Ok(None)
 }
 
-/// Sets up an app under an id that nobody has.
+/// Sets up an app with a free id.
 pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp) -> Result<OperatorReply> {
     let new = NewApp::from_json(&command.body)?;
     let publisher_id = &command.publisher_id;
@@ -235,7 +235,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
     })
 }
 
-/// Sets up the test app of a name, or sets it up again.
+/// Sets up the test app with a name, or changes it.
 pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp) -> Result<OperatorReply> {
     let test = TestApp::from_json(&command.body)?;
     let publisher_id = &command.publisher_id;
@@ -270,7 +270,7 @@ fn test_apps(db: &impl Database, publisher: &PublisherId) -> Result<Vec<Row>> {
     Ok(db.query(sql::LIST_TEST_APPS, of)?)
 }
 
-/// Refuses an app of a publisher that is not approved, or that has as many as it may have.
+/// Refuses an app if the publisher is not approved or has its maximum of apps.
 fn check_room(db: &impl Database, publisher: &PublisherId, is_test: bool) -> Result {
     let document = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![publisher.as_str()])?;
     let document: Publisher = document.ok_or(UNKNOWN_RESOURCE)?.json(0)?;
@@ -289,7 +289,7 @@ fn check_room(db: &impl Database, publisher: &PublisherId, is_test: bool) -> Res
     Ok(())
 }
 
-/// Stores the key of a request that set up an app, so that a repeat finds the app.
+/// Stores the idempotency key of a request that set up an app, so that a repeat finds the app.
 pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> DbResult {
     let stored = params![
         key.publisher_id.as_str(),
@@ -302,7 +302,7 @@ pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> 
     lasting::add(db, context, &Lasting::OwnAppKey(key.clone()))
 }
 
-/// An id of no app, neither in the catalog nor in an import that is being applied.
+/// Draws an id that no app has, neither in the catalog nor in an import that is being applied.
 fn draw_id(db: &impl Database, context: &Context<'_>, is_test: bool) -> Result<AppId> {
     let ids = if is_test {
         FIRST_TEST_APP..END

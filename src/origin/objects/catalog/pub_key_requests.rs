@@ -1,4 +1,4 @@
-//! Publishers' requests for a new Pub-Key. The catalog owns the key, so a new key and the end of its request are one commit.
+//! Publishers' requests for a new Pub-Key. The catalog owns the key, so a new key closes its request in the same commit.
 
 use serde_json::{Value, json};
 
@@ -7,16 +7,12 @@ use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
 use platform::{Database, DbResult, Result, Row, params};
 
-pub const NO_PUB_KEY: ApiError = ApiError::new(
-    409,
-    "no_pub_key",
-    "there is no Pub-Key yet that a new one could replace",
-);
+pub const NO_PUB_KEY: ApiError = ApiError::new(409, "no_pub_key", "there is no Pub-Key to replace yet");
 
-/// The most requests of a list. The next key closes one, so the others follow.
+/// Maximum requests of a list. Each new key closes one, and the next appears.
 const MAX_LIST: i64 = 100;
 
-/// Opens a request. It stands as it was first made until a new key closes it.
+/// Opens a request. An open request does not change until a new key closes it.
 pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<OperatorReply> {
     let publisher = request.publisher_id.as_str();
     let known = db.query_first(sql::GET_PUB_KEY, params![publisher])?;

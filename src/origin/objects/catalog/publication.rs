@@ -1,6 +1,6 @@
-//! Records what is published: the listings and body chunks in KV, the versions that the pointer lists, and those that have
-//! expired. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot.
-//! [`kv_writer`](super::kv_writer) writes to KV in between, so every step can be repeated.
+//! Records what is published: the listings and body chunks in KV, the versions that the pointer lists, and the expired
+//! ones. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot. [`kv_writer`](super::kv_writer)
+//! writes to KV between two records, so every step can be repeated.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use platform::{
     params,
 };
 
-/// A snapshot that was built and stored, and must still be written to KV: a listing to its own key, a manifest to the
+/// A snapshot that was built and stored but is not in KV yet. A listing gets its own key; a manifest is part of the
 /// pointer.
 #[derive(Debug)]
 pub struct Prepared {
@@ -28,7 +28,7 @@ pub struct Prepared {
     pub bytes: Vec<u8>,
 }
 
-/// The mark that holds the build time of the last published snapshot of a kind.
+/// Returns the mark with the build time of the last published snapshot of a kind.
 fn built_at_mark(kind: SnapshotKind) -> &'static str {
     match kind {
         SnapshotKind::Tracking => revisions::TRACKING_BUILT_AT,
@@ -40,13 +40,13 @@ fn built_at_mark(kind: SnapshotKind) -> &'static str {
 const PART_BYTES: usize = 1_500_000;
 /// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
-/// KV shows a new value everywhere within a minute, and by this time for certain.
+/// After this time KV certainly shows a new value everywhere; it usually takes up to a minute.
 const SETTLED_MS: i64 = 2 * MINUTE_MS;
-/// A shard or a chunk that an isolate misses after this time is written again.
+/// A shard or chunk that an isolate still misses after this time is written again.
 pub(super) const MISSED_MS: i64 = 10 * MINUTE_MS;
 
-/// Stores a counters object's figures for some of its offers. Unchanged rows are not written, because rows written are
-/// what costs.
+/// Stores a counters object's figures of some offers. Unchanged rows are not written, because Cloudflare charges for
+/// rows written.
 pub fn store_stats(db: &impl Database, object: &str, day: UtcDay, stats: &[OfferStats]) -> DbResult {
     db.transaction(|| {
         for offer in stats {
@@ -69,8 +69,8 @@ pub fn store_stats(db: &impl Database, object: &str, day: UtcDay, stats: &[Offer
     })
 }
 
-/// Deletes an object's figures of earlier days, once all those of today are stored: it no longer lists these offers, which
-/// had no activity for 30 days.
+/// Deletes an object's figures of earlier days, once all of today's are stored. They belong to offers without activity
+/// for 30 days, which the object no longer lists.
 pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> DbResult {
     db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
 }
@@ -101,15 +101,15 @@ pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> DbRes
     db.execute(sql::MARK_CHUNK_WRITTEN, params![now_ms, key])
 }
 
-/// A chunk's bytes for an isolate that does not find it in KV. If KV should have had it for long, the next listing writes it
-/// again.
+/// Returns a chunk's bytes for an isolate that does not find it in KV. If it was written long ago, the next listing
+/// writes it again.
 pub fn chunk_for_isolate(db: &impl Database, key: &str, now_ms: i64) -> DbResult<Option<Vec<u8>>> {
     let missed_ms = now_ms.saturating_sub(MISSED_MS);
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, missed_ms])?;
     chunk(db, key)
 }
 
-/// Lets the next publication write everything again, as if KV were empty.
+/// Makes the next publication write everything, as if KV were empty.
 pub fn publish_all(db: &impl Database, now_ms: i64) -> DbResult {
     for sql in [sql::MARK_ALL_SLOTS, sql::UNWRITE_SHARDS, sql::UNWRITE_CHUNKS] {
         db.execute(sql, &[])?;
@@ -119,7 +119,7 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> DbResult {
     revisions::mark_changed(db, now_ms)
 }
 
-/// The listing that the pointer names, if KV must show it everywhere by now.
+/// Returns the listing that the pointer names, if KV must show it everywhere by now.
 pub fn settled_listing(db: &impl Database, now_ms: i64) -> DbResult<Option<u64>> {
     let pointed_ms = revisions::get(db, revisions::POINTED_AT)?;
     if pointed_ms.is_none_or(|pointed_ms| now_ms < pointed_ms.saturating_add(SETTLED_MS)) {
@@ -134,13 +134,13 @@ fn pointed_versions(db: &impl Database) -> DbResult<Vec<u64>> {
     db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))
 }
 
-/// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
-/// again, it is then written again.
+/// Marks a chunk as absent from KV before it is deleted there, so that it is written again if the deletion is
+/// interrupted and the chunk is used again.
 pub fn record_chunk_absent(db: &impl Database, key: &str) -> DbResult {
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, MAX_INTEGER])
 }
 
-/// The keys of chunks that no listing in KV uses, at most 100. KV still has the versions that left the pointer within the hour.
+/// Returns at most 100 keys of chunks that no listing in KV uses. KV keeps a listing for an hour after it left the pointer.
 pub fn expired_chunks(db: &impl Database) -> DbResult<Vec<String>> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
 }
@@ -164,12 +164,12 @@ pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> DbResult
     })
 }
 
-/// Records that every change until this time is in the pointer that is written next: its snapshots are current.
+/// Records that the next pointer's snapshots have every change up to this time.
 pub fn confirm(db: &impl Database, at_ms: i64) -> DbResult {
     revisions::set(db, revisions::CONFIRMED_AT, at_ms)
 }
 
-/// Records that the pointer in KV has a snapshot; until then its publication stays due.
+/// Records that the pointer in KV names a snapshot, whose publication stays due until then.
 pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -> DbResult {
     if prepared.kind == SnapshotKind::Listing {
         let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
@@ -210,10 +210,10 @@ pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, byte
     Ok(())
 }
 
-/// The status member for the size of the catalog's database, in bytes.
+/// The name in [`status`] of the size of the catalog's database, in bytes.
 pub const BYTES: &str = "bytes";
 
-/// The counts in [`status`], in the order of `sql::COUNT_RESOURCES`; also the kinds in the metrics.
+/// The names of the counts in [`status`] and of the kinds in the metrics, in the order of `sql::COUNT_RESOURCES`.
 pub const COUNTED: [&str; 8] = [
     "publishers",
     "apps",

@@ -34,7 +34,7 @@ pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<O
         .transpose()
 }
 
-/// The names of a publisher's next apps, as a JSON object by app id.
+/// Returns the names of a publisher's next apps, as a JSON object by app id.
 pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
@@ -44,7 +44,7 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     Ok(OperatorReply::new(200, names))
 }
 
-/// Counts what waits for the operator, with the number of caps that are nearly used up.
+/// Counts what waits for the operator, including the caps that are nearly used up.
 pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
     let row = db.query_first(sql::COUNT_WAITING, &[])?;
     let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
@@ -53,7 +53,7 @@ pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorRep
     })))
 }
 
-/// The publishers of apps that have an outbox, as a JSON list of ids.
+/// Returns the publishers of apps that have an outbox, as a JSON list of ids.
 pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
     let row = db.query_first(sql::LIST_EARNING, params![FIRST_TEST_APP.to_string(), list.limit])?;
     let earning = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
@@ -85,16 +85,16 @@ struct Names {
     goals: BTreeMap<String, String>,
 }
 
-/// The last app's id that may be asked for without its name.
+/// The last id that is no test app's.
 const LAST_ID: u32 = FIRST_TEST_APP - 1;
 
-/// The apps of a publisher with their outboxes. A test app is there only if it is asked for by its id.
+/// Returns the apps of a publisher with their numbers of outboxes. A test app is included only if its id is asked for.
 pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> Result<OperatorReply> {
     let publisher = list.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let from = list.from.map_or(String::new(), |app| app.to_string());
     let to = list.to.map_or_else(|| LAST_ID.to_string(), |app| app.to_string());
-    // A page up to an app has that app, also if others came before it meanwhile.
+    // A page up to an app includes that app, even if new apps now precede it.
     let most = if list.to.is_some() {
         u32::MAX
     } else {
@@ -105,22 +105,22 @@ pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> R
     Ok(OperatorReply::new(200, outboxes))
 }
 
-/// Those of the publishers that there are, as a JSON list of ids.
+/// Returns those of the publishers that exist, as a JSON list of ids.
 pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply> {
     let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
     let known = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, known))
 }
 
-/// Documents after whose sum of bytes a page ends. Together with the last one it fits an answer that anybody can read.
+/// A page ends at this many bytes of documents. Even with the last document, the answer stays readable for clients.
 const PAGE_BYTES: usize = 1 << 20;
-/// Documents read at a time, of at most 1 MiB each.
+/// Maximum documents that are read at a time, of at most 1 MiB each.
 const READ_ROWS: u32 = 20;
-/// Resources that one page under conditions looks at. They take some 20 ms.
+/// Maximum resources that a page with conditions examines, in about 20 ms.
 const MAX_LOOKED_AT: u32 = 1_000;
 
-/// A page of resources in the order of their ids or names; that of an owner is always by id. `cursor` is null on the last page. One
-/// under conditions ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
+/// Returns a page of resources by id or name; an owner's page is always by id. `cursor` is null on the last page. A
+/// page with conditions ends after [`MAX_LOOKED_AT`] resources, so that other callers are answered in between.
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
     if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name) {
@@ -164,7 +164,7 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Op
     ))
 }
 
-/// A resource as the operator reads it: its id, its document, and members that Signpost adds.
+/// Returns a resource as the operator reads it: its id, its document, and the fields that Signpost adds.
 fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json> {
     let id = row.text(0)?;
     let mut members = serde_json::Map::new();

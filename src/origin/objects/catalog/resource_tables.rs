@@ -1,4 +1,4 @@
-//! Resources in the catalog's tables: the statements of each kind, checks that one exists, and what every write needs.
+//! Resources in the catalog's tables: the statements of each kind, checks that a resource exists, and types that every write needs.
 
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
@@ -11,11 +11,11 @@ pub(super) struct ResourceTable {
     pub id_member: &'static str,
     /// The statement that reads a resource's id, its document, and the columns that the answer adds.
     pub select_one: &'static str,
-    /// The same for all resources after an id, up to a limit.
+    /// Like `select_one`, for the resources after an id, up to a limit.
     pub select_page: &'static str,
-    /// The same in the order of names, from after an id on.
+    /// Like `select_page`, in the order of names, after the resource with an id.
     pub select_by_name: &'static str,
-    /// The statement that finds the ids of those with a part of a name or an id.
+    /// The statement that finds ids by a part of a name or an id.
     pub find_named: &'static str,
 }
 
@@ -64,11 +64,11 @@ pub(super) fn table_of(resource: Resource) -> ResourceTable {
 pub enum WriteSource {
     /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
     Put,
-    /// The check of an import's line: nothing is written, and what the import's other lines bring counts as stored.
+    /// The check of an import's line: nothing is written, and the resources in the import's other lines count as stored.
     Check { import: i64 },
     /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
     Import,
-    /// A member of the publisher, whose change of one thing leaves the others as they are.
+    /// A member of the publisher, who changes single fields.
     Member,
 }
 
@@ -91,7 +91,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// `is_same` says whether exactly this is stored.
+    /// `is_same` is true if the stored document is equal.
     pub fn of(is_stored: bool, is_same: bool) -> Self {
         match (is_stored, is_same) {
             (_, true) => Self::Nothing,

@@ -28,10 +28,10 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
 
-/// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
+/// Maximum length of an offer's body, in bytes: the chunk that ends with it is one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
 
-/// The longest stored document, in bytes: it is one SQLite value of at most 2 MB.
+/// Maximum length of a stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
 
 const CHANGED_MEANWHILE: ApiError = ApiError::new(
@@ -41,7 +41,7 @@ const CHANGED_MEANWHILE: ApiError = ApiError::new(
 );
 const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "this id is taken");
 
-/// Stores a resource of the operator. The answer is the resource.
+/// Stores a resource that the operator puts, and returns it.
 pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply> {
     let Put {
         resource,
@@ -53,7 +53,7 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
         let before = find(db, *resource, id)?;
         put(db, context, WriteSource::Put, *resource, id, body)?;
         let after = get(db, *resource, id)?;
-        // One that changes nothing is the repeat of a call whose answer was lost.
+        // A PUT that changes nothing is the repeat of a call whose answer was lost, so its condition is not checked.
         if before.as_ref() == Some(&after) {
             return Ok(after);
         }
@@ -68,8 +68,8 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
     })
 }
 
-/// Checks and stores one resource, within the caller's transaction. Returns what it changes, and the bytes that the listing may
-/// grow by.
+/// Checks and stores a resource, within the caller's transaction. Returns the change, and the bytes by which the
+/// listing may grow.
 pub fn put(
     db: &impl Database,
     context: &Context<'_>,
@@ -108,15 +108,15 @@ pub fn put(
     }
 }
 
-const RESERVED: &str = "must not begin with signpost-test, which test offers have";
+const RESERVED: &str = "must not begin with signpost-test, which is for test offers";
 
-/// Refuses the ids of what Signpost makes itself: test offers with their advertiser, and test apps, which publishers set up.
+/// Refuses ids that the operator cannot create: Signpost's test offers and advertiser, and test apps, which publishers set up.
 fn refuse_reserved(db: &impl Database, resource: Resource, id: &str) -> Result {
     let problem = match resource {
         Resource::App
             if AppId::parse(id).is_some_and(AppId::is_test) && find(db, resource, id)?.is_none() =>
         {
-            "must be below 99000000; the others are test apps, which publishers set up"
+            "must be below 99000000; higher ids are test apps, which publishers set up"
         }
         Resource::Offer | Resource::Advertiser if test_offers::is_reserved(id) => RESERVED,
         _ => return Ok(()),
@@ -223,8 +223,7 @@ fn put_offer(
     let updated_at_s = context.now_ms.div_euclid(1_000);
     let body = bodies::render_body(&offer_id, offer, updated_at_s);
     if body.len() > MAX_BODY {
-        let problem =
-            format!("the offer's texts are too long together, at most {MAX_BODY} bytes as it is listed");
+        let problem = format!("the offer's texts are too long: at most {MAX_BODY} bytes as listed");
         return Err(INVALID_FIELD.with_message(problem).into());
     }
     let growth = listing_room::bytes_of(id, offer.active, body.len()) - stored.listed_bytes;
@@ -245,7 +244,7 @@ fn put_offer(
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
     let since = offer.terms_since.unwrap_or_default();
-    // The current terms pay for clicks from before it.
+    // The current terms pay for clicks before `since`, so outboxes must get new values.
     let repays = since != stored.terms.since || (since != 0 && terms_revision != last);
     if conversion_cap != stored.conversion_cap || repays {
         cap_sync::enqueue(db, id, context.now_ms)?;
@@ -284,12 +283,12 @@ fn put_offer(
     Ok((change, growth))
 }
 
-/// The stored values that a PUT of an offer needs.
+/// The stored values of an offer that a PUT needs.
 #[derive(Default)]
 struct StoredOffer {
     terms: TermsInForce,
     conversion_cap: Option<u32>,
-    /// The bytes that it takes in the listing.
+    /// Its bytes in the listing.
     listed_bytes: i64,
 }
 
@@ -303,7 +302,7 @@ impl StoredOffer {
     }
 }
 
-/// Refuses a goal of another offer, because a goal's id in a tracking URL identifies the offer that was clicked.
+/// Refuses a goal of another offer, because the goal's id in a tracking URL identifies the clicked offer.
 fn check_goals(
     db: &impl Database,
     context: &Context<'_>,
@@ -347,7 +346,7 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
-/// The change of a PUT, and the document to store. One of exactly the document that is stored changes nothing and publishes
+/// Compares a document with the stored one, and returns the one to store. A PUT of an equal document changes and publishes
 /// nothing.
 fn change_of<T: Document + Serialize>(
     db: &impl Database,
@@ -380,7 +379,7 @@ fn read<T: Document>(context: &Context<'_>, body: &str) -> Result<T> {
     Ok(T::from_json(body)?)
 }
 
-/// Checks an offer as a PUT would, by one that is rolled back. The answer is the offer as it would be stored.
+/// Checks an offer by a PUT that is rolled back. Returns the offer as it would be stored.
 ///
 /// # Errors
 /// Those of a PUT.
@@ -388,7 +387,7 @@ pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer
     would_put(db, context, Resource::Offer, check.offer_id.as_str(), &check.body)
 }
 
-/// The answer to a PUT, which is rolled back.
+/// Returns the answer to a PUT that is rolled back.
 ///
 /// # Errors
 /// Those of the PUT.

@@ -1,5 +1,5 @@
-//! A catalog that was put back to an earlier copy makes its changes again, at the times at which they were made, so that revisions
-//! and terms get the same numbers. Then it publishes everything.
+//! A catalog that was put back to an earlier copy makes its lost changes again, with their original times, so that
+//! revisions and terms get the same numbers. Then it publishes everything.
 
 use super::{
     Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims,
@@ -10,7 +10,7 @@ use contract::attention::Doubt;
 use domain::model::PublisherId;
 use platform::{Database, DbResult, Result};
 
-/// A catalog that was put back. It makes the context of a change that was made at a time.
+/// A restored catalog. `W` carries out a change in a context with its original time.
 pub struct RestoredCatalog<W>(pub W);
 
 impl<W> Restore for RestoredCatalog<W>

@@ -4,17 +4,17 @@ use super::sql;
 use domain::{conversions::terms::TermsInForce, model::revision};
 use platform::{Database, DbResult, Row, params};
 
-/// The last revision. Each write of the operator makes one; an offer and an app store theirs as `revision`.
+/// The last revision. Each write of the operator makes one; offers and apps store the revision of their last write.
 const CHANGE: &str = "change";
-/// When the first change was made that the tracking snapshot does not include, in milliseconds.
+/// The time of the first change that the tracking snapshot lacks, in milliseconds.
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
 pub const TRACKING_BUILT_AT: &str = "tracking_built_at_ms";
 pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
-/// The listing that the pointer in KV has named last, and since when.
+/// The listing that the pointer in KV names, and the time of its write.
 pub const POINTED_LISTING: &str = "pointed_listing";
 pub const POINTED_AT: &str = "pointed_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
-/// The slots that were built again in turn, counted over all kinds.
+/// The next slot to be built again in turn, for all kinds.
 pub const CHECKED_SLOTS: &str = "checked_slots";
 /// The format in which the bodies of all offers are rendered.
 pub const BODIES_FORMAT: &str = "bodies_format";
@@ -40,8 +40,8 @@ pub fn clear(db: &impl Database, name: &str) -> DbResult {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
-/// The version of the next snapshot: a [`revision`] of its own, so that a catalog that was restored
-/// from a backup gives no version again and its snapshots replace those from before.
+/// Returns the version of the next snapshot. It is a [`revision`] of its own, so that a restored catalog repeats no
+/// version and its snapshots replace earlier ones.
 pub fn next_snapshot(db: &impl Database, now_ms: i64) -> DbResult<u64> {
     let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
     set(db, VERSION, version)?;
@@ -58,8 +58,8 @@ pub fn mark_changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])
 }
 
-/// Records a change that the tracking snapshot must include, and returns its [`revision`]. The
-/// caller marks the [slots](super::tracking_slots) of what changes.
+/// Records a change that the tracking snapshot must include, and returns its [`revision`]. The caller marks the changed
+/// [slots](super::tracking_slots).
 pub fn record(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     mark_changed(db, now_ms)?;
     let revision = revision::after(last(db)?, now_ms);
@@ -67,7 +67,7 @@ pub fn record(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     Ok(revision)
 }
 
-/// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
+/// Reads the revision in force and, from the next column, the time `since`: the revision pays clicks before it, too.
 pub fn in_force(row: &Row, column: usize) -> DbResult<TermsInForce> {
     Ok(TermsInForce {
         revision: row.integer(column)?,

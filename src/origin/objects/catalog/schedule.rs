@@ -1,5 +1,5 @@
-//! Decides when the catalog publishes snapshots, pushes callback settings and caps, tells accounts of a suspension and attention of
-//! waiting publishers, and goes on with an import. The object's one alarm is set to the earliest due time.
+//! Decides when the catalog publishes snapshots, pushes settings, caps and suspensions, tells attention of waiting
+//! publishers, and continues an import. The object's one alarm is set to the earliest due time.
 
 use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions, waiting::Waiting};
 use crate::delivery::push::Push;

@@ -1,5 +1,5 @@
 //! The catalog's tables. Documents are stored as the operator wrote them. The few columns of an offer that snapshots
-//! need are stored apart, so that building a snapshot reads a narrow table and parses no JSON.
+//! need are in a table of their own, so that building a snapshot reads little and parses no JSON.
 //!
 //! Tables are STRICT: a Durable Object binds every integer as a JavaScript number, and only a STRICT column converts it
 //! back. Tables with small rows are WITHOUT ROWID: a write then counts as one row written instead of two.
@@ -20,7 +20,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[NAMES],
 ];
 
-// Lists by name read these indexes, and so does the search by a part of a name or an id instead of the documents.
+// Lists by name read these indexes, and the search by a part of a name or an id reads them instead of the documents.
 const NAMES: &[&str] = &[
     "CREATE INDEX publishers_by_name ON publishers ((document ->> '$.name') COLLATE NOCASE, id)",
     "CREATE INDEX apps_by_name ON apps ((document ->> '$.name') COLLATE NOCASE, id)",
@@ -30,8 +30,8 @@ const NAMES: &[&str] = &[
 ];
 
 const WAITING: &[&str] = &[
-    // The new publishers that wait for approval, until attention knows of them, and those that were closed, until their activity
-    // knows.
+    // New publishers that wait for approval, until attention was told, and closed publishers, until their activity
+    // object was told.
     "CREATE TABLE waiting_publishers (
         publisher_id TEXT PRIMARY KEY,
         since_ms INTEGER NOT NULL,
@@ -46,8 +46,8 @@ const APPS_OF_STATS: &[&str] = &["ALTER TABLE offer_stats ADD COLUMN apps TEXT N
 
 const OFFER_OUTBOXES: &[&str] = &[
     "ALTER TABLE offers DROP COLUMN cap_revision",
-    // The outboxes that have asked for an offer's terms, so that they may pay for it; `due_at_ms` is when the alarm pushes a
-    // changed cap that the outbox does not have yet.
+    // The outboxes that have asked for an offer's terms and so may pay for it. At `due_at_ms` the alarm pushes a
+    // changed cap that the outbox lacks.
     "CREATE TABLE offer_outboxes (
         offer_id TEXT NOT NULL,
         app_id TEXT NOT NULL,
@@ -61,8 +61,8 @@ const OFFER_OUTBOXES: &[&str] = &[
 const OFFERS_OF_ADVERTISER: &[&str] = &["CREATE INDEX offers_of_advertiser ON offers (advertiser_id)"];
 
 const SUSPENSIONS: &[&str] = &[
-    // The publishers whose approval was taken back at any time. `revision` is the change that did so or gave it back, and
-    // `due_at_ms` is when the account is to be told; null once it knows.
+    // The publishers whose approval was ever taken back. `revision` is the last change that took or gave it, and
+    // `due_at_ms` is when the account is told; null once it was told.
     "CREATE TABLE suspensions (
         publisher_id TEXT PRIMARY KEY,
         revision INTEGER NOT NULL,
@@ -72,7 +72,7 @@ const SUSPENSIONS: &[&str] = &[
 ];
 
 const OWN_APP_KEYS: &[&str] = &[
-    // The requests of members that set up an app, for two days: a repeat finds the app instead of a second one.
+    // Members' requests that set up an app, kept for two days, so that a repeat finds the app instead of making a second one.
     "CREATE TABLE own_app_keys (
         publisher_id TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -86,9 +86,9 @@ const OWN_APP_KEYS: &[&str] = &[
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
-    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the newest one's number),
-    // `decided_import` (of the one that is applied), `listed_bytes`, `bodies_format`, and for each kind of slots the number of
-    // their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
+    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the number of the
+    // newest), `decided_import` (the number of the one that is applied), `listed_bytes`, `bodies_format`, and for each
+    // kind of slots the number of their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
     //
     // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -105,9 +105,9 @@ const TABLES: &[&str] = &[
         requested_by TEXT NOT NULL,
         reason TEXT NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // `callback_sealed` is the callback with its secrets, encrypted; the document masks them. `callback_revision` is
-    // the revision that last set or removed it. `terms_revision` is in force for new clicks, and for clicks made before
-    // the UNIX second `terms_since`.
+    // `callback_sealed` is the encrypted callback with its secrets, which the document masks. `callback_revision` is
+    // the revision that last set or removed it. `terms_revision` pays new clicks, and clicks made before the UNIX
+    // second `terms_since`.
     "CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         publisher_id TEXT NOT NULL,
@@ -123,7 +123,7 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX apps_by_hash ON apps (hash)",
     "CREATE INDEX apps_of_publisher ON apps (publisher_id)",
-    // `newest_serial` is the serial of the newest token that was ever issued; 0 for none.
+    // `newest_serial` is the serial of the newest token ever issued; 0 for none.
     "CREATE TABLE advertisers (
         id TEXT PRIMARY KEY,
         document TEXT NOT NULL,
@@ -138,7 +138,7 @@ const TABLES: &[&str] = &[
         issued_at_ms INTEGER NOT NULL,
         PRIMARY KEY (advertiser_id, serial)
      ) STRICT, WITHOUT ROWID",
-    // `cap_revision` is the revision that last changed a cap that there was; 0 for none.
+    // `cap_revision` is the revision that last changed an existing cap; 0 for none.
     "CREATE TABLE offers (
         id TEXT PRIMARY KEY,
         advertiser_id TEXT NOT NULL,
@@ -168,10 +168,10 @@ const TABLES: &[&str] = &[
         document TEXT NOT NULL,
         updated_at_s INTEGER NOT NULL
      ) STRICT",
-    // The rendered body for the listing; `format` is the version of the renderer. It is apart from the document,
-    // because a row has at most 2 MB.
+    // The rendered body for the listing; `format` is the version of the renderer. It has its own table, because a row
+    // has at most 2 MB.
     "CREATE TABLE offer_bodies (id TEXT PRIMARY KEY, body BLOB NOT NULL, format INTEGER NOT NULL) STRICT",
-    // The owners of goals. One that a PUT leaves out is retired and not deleted, so that no other offer can have it.
+    // The owners of goals. A goal that a PUT leaves out is retired and not deleted, so that no other offer can have it.
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,
         offer_id TEXT NOT NULL,
@@ -203,8 +203,8 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (offer_id, object)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX offer_stats_by_day ON offer_stats (object, day)",
-    // The newest listing and the newest manifest of the tracking snapshot, in parts that fit a SQLite value. A cold isolate
-    // reads them when KV has none.
+    // The newest listing and the newest manifest of the tracking snapshot, in parts that fit a SQLite value. A cold
+    // isolate reads them if KV lacks them.
     "CREATE TABLE snapshot_parts (
         kind TEXT NOT NULL,
         part INTEGER NOT NULL,
@@ -214,8 +214,8 @@ const TABLES: &[&str] = &[
      ) STRICT",
     // Every listing in KV, until an hour after it left the pointer.
     "CREATE TABLE published (version INTEGER PRIMARY KEY, superseded_at_ms INTEGER) STRICT",
-    // The slots of the tracking snapshot. `checksum` is that of the newest shard in KV; none before the first one.
-    // `change` is the revision of the last change that the shard does not have; 0 if it is to be built without one.
+    // The slots of the tracking snapshot. `checksum` is that of the newest shard in KV; none before the first. `change`
+    // is the revision of the last change that the shard lacks; 0 if it must be built without a change.
     "CREATE TABLE tracking_slots (
         kind INTEGER NOT NULL,
         number INTEGER NOT NULL,
@@ -225,16 +225,16 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX changed_slots ON tracking_slots (kind, number) WHERE change IS NOT NULL",
     "INSERT INTO tracking_slots (kind, number, change) VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0)",
-    // The shards in KV, listed before they are written. `superseded_at_ms` is when the last manifest that named it was
-    // replaced; for one that no manifest names yet, when it was listed.
+    // The shards in KV, listed before they are written. `superseded_at_ms` is when the last manifest that named the
+    // shard was replaced, or, before any names it, when it was listed.
     "CREATE TABLE tracking_shards (
         key TEXT PRIMARY KEY,
         written_at_ms INTEGER,
         superseded_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX superseded_shards ON tracking_shards (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
-    // Content-addressed chunks of offer bodies; `written_ms` is NULL for one that KV does not have, and `unlisted_version` is the
-    // first listing that no longer uses it. The bytes are apart, because SQLite rewrites a whole row on update.
+    // Content-addressed chunks of offer bodies. `written_ms` is NULL if KV lacks the chunk, and `unlisted_version` is the
+    // first listing that no longer uses it. The bytes have their own table, because SQLite rewrites a whole row on update.
     "CREATE TABLE chunks (
         key TEXT PRIMARY KEY,
         written_ms INTEGER,
@@ -253,15 +253,14 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (import, kind, line)
      ) STRICT",
     "CREATE UNIQUE INDEX import_ids ON import_lines (import, kind, id)",
-    // The goals of the offers in them, each with the first offer that has it.
+    // The goals of staged offers, each with the first offer that has it.
     "CREATE TABLE import_goals (
         import INTEGER NOT NULL,
         id TEXT NOT NULL,
         offer_id TEXT NOT NULL,
         PRIMARY KEY (import, id)
      ) STRICT, WITHOUT ROWID",
-    // The outboxes that have asked for terms; `due_at_ms` is when the alarm pushes callback settings that the outbox does
-    // not have yet.
+    // The outboxes that have asked for terms. At `due_at_ms` the alarm pushes callback settings that the outbox lacks.
     "CREATE TABLE outboxes (
         app_id TEXT NOT NULL,
         shard INTEGER NOT NULL,

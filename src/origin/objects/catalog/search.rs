@@ -12,7 +12,7 @@ use domain::{
 };
 use platform::{Database, Result, Row, params};
 
-/// The members of a document that tell a resource from others.
+/// The fields of a document by which a person recognizes a resource.
 const SHOWN: [&str; 6] = [
     "name",
     "publisher_id",
@@ -22,12 +22,12 @@ const SHOWN: [&str; 6] = [
     "active",
 ];
 
-/// The length of a part of a name or an id, in characters.
+/// The allowed length of a part of a name or an id, in characters.
 const PART: RangeInclusive<usize> = 2..=100;
-/// Resources of each kind that a part finds at most.
+/// Maximum resources of each kind that a part finds.
 const MAX_NAMED: u32 = 10;
 
-/// Everything that has the text as its id, or as its credential; or else in its name or id.
+/// Finds everything with the text as its id or credential; if there is none, resources with the text in their name or id.
 pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
@@ -47,7 +47,7 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     if let Some(token) = issued.as_ref().or(Token::claimed(text).as_ref()) {
         let (advertiser, Serial(serial)) = (token.advertiser.as_str(), token.serial);
         let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser, serial])? == Some(1);
-        // A serial that was revoked leaves no trace, so only the whole token tells it from one that never was.
+        // A revoked serial is not stored, so only a whole token, by its MAC, differs from one that was never issued.
         if valid || issued.is_some() {
             matches.push(json!({
                 "kind": "token",
@@ -64,7 +64,7 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     Ok(OperatorReply::ok(&json!({ "matches": matches })))
 }
 
-/// The resources with a part of a name or an id.
+/// Finds resources by a part of a name or an id.
 fn named(db: &impl Database, part: &str) -> Result<Vec<Json>> {
     let part = part.to_ascii_lowercase();
     let mut matches = Vec::new();
@@ -92,7 +92,7 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json> {
     Ok(members.into())
 }
 
-/// A goal with the title that its offer's document has. A retired one has none.
+/// Returns a goal with the title from its offer's document. A retired goal has none.
 fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json> {
     let document: Option<Json> = db.read_first(sql::GET_OFFER_DOCUMENT, params![offer], |row| row.json(0))?;
     let goals = document

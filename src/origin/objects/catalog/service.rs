@@ -63,15 +63,15 @@ pub struct CatalogService<D, R> {
     shell: ObjectShell<D, R>,
     register: Register,
     settings: Settings,
-    /// Single flight: concurrent publications would interleave their versions. KV accepts one write of the pointer a
-    /// second, so waiting refreshes share the next publication.
+    /// Lets one publication run at a time, because concurrent ones would interleave their versions. KV accepts one
+    /// write of the pointer a second, so waiting refreshes share the next publication.
     publishing: SingleFlight<Result<Refreshed>>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
-    /// When the caps that are nearly used up were last counted, in milliseconds, and their number.
+    /// When the nearly used caps were last counted, in milliseconds, and their number.
     counted_caps: Cell<(i64, usize)>,
     imports: Imports,
-    /// When a failed alarm is repeated, in milliseconds; 0 if the last one did not fail.
+    /// When a failed alarm is repeated, in milliseconds; 0 if the last alarm succeeded.
     retry_at_ms: Cell<i64>,
 }
 
@@ -103,7 +103,7 @@ where
         self.shell.runtime().now_ms()
     }
 
-    /// The time for the alarm. After a failed one that is 5 seconds later, whoever calls meanwhile.
+    /// Returns the time for the alarm. After a failed alarm it is 5 seconds later, even if a command comes in between.
     fn next_alarm(&self, db: &D) -> DbResult<i64> {
         Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
@@ -152,9 +152,9 @@ where
         }
     }
 
-    /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a suspension, one of an app once
-    /// the app's outboxes have its callback settings, and one of an offer once the outboxes that pay for it have a
-    /// conversion cap that it changes.
+    /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a
+    /// suspension; a PUT of an app, once its outboxes have the callback settings; a PUT of an offer, once the outboxes
+    /// that pay for it have the changed conversion cap.
     pub async fn command(&self, command: Command) -> Result<OperatorReply> {
         let db = self.started().await?;
         if let Command::NearCaps(_) | Command::CountWaiting(_) = command {
@@ -196,7 +196,7 @@ where
             Change::Nothing => {}
             Change::Asks if delivery::register::last(db)? == registered => {}
             Change::ShowsSecret => drop(self.keep().await),
-            // Also after a refusal: the change may have been made before, and its answer lost.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
             Change::Asks | Change::Changes => self.keep().await?,
         }
         let reply = reply?;
@@ -213,8 +213,8 @@ where
             self.settings_queue(db).require("app", queued).await?;
         }
         if let Some(app) = own_app {
-            // The answer may have a secret that is shown once, so it does not wait for outboxes that do not answer: the
-            // alarm goes on with them.
+            // The answer may have a secret that is shown only once, so an outbox that does not answer must not fail it;
+            // the alarm calls it again.
             let queued = callback_sync::settings_of(db, app)?;
             if let Err(failure) = self.settings_queue(db).require("app", queued).await {
                 log::warn("catalog", format_args!("app {app}: {failure}"));
@@ -227,7 +227,7 @@ where
         Ok(reply)
     }
 
-    /// Looks for caps that are nearly used up, or counts them beside what else waits. Open consoles ask for the count often.
+    /// Finds caps that are nearly used up, or counts them for the console, whose open pages ask for the count often.
     async fn caps(&self, db: &D, is_count: bool) -> Result<OperatorReply> {
         let (counted_ms, count) = self.counted_caps.get();
         if is_count && self.now_ms().saturating_sub(counted_ms) < COUNT_CAPS_MS {
@@ -242,14 +242,14 @@ where
         near.finish(db)
     }
 
-    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.
+    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of them as one invocation may.
     ///
     /// # Errors
     /// A snapshot could not be built or written.
     pub async fn refresh(&self) -> Result<Refreshed> {
         let db = self.started().await?;
         self.kv_writer(db).ask_counters().await;
-        // Join after the counters have answered, so that a shared publication has their figures. Failures are shared.
+        // Joins after the counters have answered, so that a shared publication has their figures. Failures are shared, too.
         match self.publishing.join(|_| true).await {
             Outcome::Shared(refreshed) => refreshed,
             Outcome::Lead(leader) => leader.run(panics_to_failure(self.publish_both(db))).await,
@@ -273,8 +273,8 @@ where
         Ok(refreshed)
     }
 
-    /// Writes what the next pointer is to name. A listing comes between two rounds of the tracking snapshot, both of which
-    /// must be complete: so the goals of a listed offer are published, whatever is put meanwhile.
+    /// Writes the values that the next pointer names. A listing is built between two rounds of the tracking snapshot, both
+    /// of which must be complete, so that the goals of all listed offers are published, even if PUTs come meanwhile.
     async fn write(&self, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Written {
         let mut written = Written::default();
         written.failed = self.try_write(&mut written, writer, with_listing).await.err();
@@ -317,7 +317,7 @@ where
         Ok(())
     }
 
-    /// The bytes of a snapshot, a shard or a chunk, by the path that names it.
+    /// Returns the bytes of the snapshot, shard or chunk that a path names.
     ///
     /// # Errors
     /// 404 if there is none, or the database failed.
@@ -327,7 +327,7 @@ where
             publication::chunk_for_isolate(db, key, self.now_ms())?
         } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
             let shard = tracking_slots::for_isolate(db, slot, self.now_ms())?;
-            // It may be due to be written again.
+            // The shard may now be due to be written again.
             self.shell.wake_by(self.next_alarm(db)?)?;
             Some(shard)
         } else {
@@ -342,8 +342,8 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings and caps, tells accounts and attention what is due, applies what a decided import has left,
-    /// and publishes. Each is done even if another fails.
+    /// Pushes due callback settings, caps, suspensions and waiting publishers, finishes a decided import, and
+    /// publishes. Each is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
@@ -402,12 +402,12 @@ where
     }
 }
 
-/// What a publication has written, and the next pointer names.
+/// The snapshots that a publication has written and the next pointer names.
 #[derive(Default)]
 struct Written {
     manifest: Option<Prepared>,
     listing: Option<Prepared>,
-    /// Whether changes that were made before are yet to be published.
+    /// Whether earlier changes are not published yet.
     is_partial: bool,
     /// Why the rest was not written.
     failed: Option<Failure>,

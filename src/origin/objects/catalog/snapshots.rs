@@ -1,5 +1,5 @@
-//! Builds the listing from the tables, in steps between which the catalog answers others. A built listing is also
-//! stored in the tables: writing it to KV may be retried, and a cold isolate reads it when KV has none.
+//! Builds the listing from the tables in steps, between which the catalog answers other callers. A built listing is
+//! also stored in the tables, for retries of its write to KV and for cold isolates when KV has none.
 //! [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,18 +20,18 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, log, params};
 
-/// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
+/// Maximum offers that one step of the listing reads. A chunk has at most half as many, so every step completes a chunk or reads further.
 const PAGE: usize = 512;
-/// A step of the listing ends after the chunk with which so many bytes were written.
+/// A step of the listing ends after the chunk that reaches this many written bytes.
 const STEP_BYTES: usize = 2 << 20;
-/// Bodies that one step re-renders.
+/// Maximum bodies that one step re-renders.
 const RENDER_BATCH: i64 = 20;
-/// How long offers that ended and goals that were retired stay in the tracking snapshot: older clicks cannot convert, as
-/// no window exceeds 90 days. So the snapshot grows with the offers of a season and not with all there ever were.
+/// How long ended offers and retired goals stay in the tracking snapshot. Older clicks cannot convert, because no
+/// window exceeds 90 days. So the snapshot's size depends on the offers of a season, not on all offers ever.
 pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
 
-/// What was read of a row. One that this code cannot read, which newer code has written or a fault has damaged, is logged and
-/// left out, so that it does not stop the publication of the others.
+/// Returns a row that was read. A row that this code cannot read, because newer code wrote it or a fault damaged it, is logged
+/// and left out, so that it does not stop the publication of the others.
 pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
     read.inspect_err(|failure| {
         let id = row.text(0).unwrap_or_default();
@@ -40,8 +40,8 @@ pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
     .ok()
 }
 
-/// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any. Once there
-/// are none, a mark says so, because looking for them reads the bodies of all offers.
+/// Re-renders the next bodies that other code rendered in another format. Returns whether there were any. A mark
+/// records that none are left, because looking for them reads all offers' bodies.
 pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
     let format = bodies::FORMAT;
     if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
@@ -66,17 +66,17 @@ pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
     })
 }
 
-/// The listing of the offers that are live at a time, while it is built in steps.
+/// The listing of the offers that are live at a time, as it is built in steps.
 ///
-/// A step adds whole chunks, each of offers and bodies that the same step has read, so whatever is put between two steps,
-/// a chunk has the bodies that its key stands for.
+/// A step adds whole chunks of offers and bodies that the same step has read. So a chunk's bodies always match its key,
+/// even if offers are put between two steps.
 #[derive(Debug)]
 pub struct ListingBuild {
     now_ms: i64,
     index: Index,
     /// The last id that was read.
     after: String,
-    /// The live offers up to there that are not in a chunk yet. The next step reads them again.
+    /// The live offers up to `after` that are not in a chunk yet. The next step reads them again.
     carried: Vec<OfferId>,
 }
 
@@ -105,7 +105,7 @@ impl ListingBuild {
         }
         let mut chunks = listing::plan_chunks(&offers);
         if !is_last {
-            // More offers may belong to the last one.
+            // More offers may belong to the last chunk.
             chunks.pop();
         }
         let mut done = 0;
@@ -127,7 +127,7 @@ impl ListingBuild {
         Ok(!is_last || !self.carried.is_empty())
     }
 
-    /// The offers with these ids that are live, by id.
+    /// Reads those of these offers that are live, by id.
     fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>> {
         let today = UtcDay::of_ms(self.now_ms).number();
         let rows = db.query(sql::LIST_LISTED_OFFERS, params![json(&ids)?, today])?;
@@ -135,8 +135,8 @@ impl ListingBuild {
         Ok(rows.iter().filter_map(offer).collect())
     }
 
-    /// Stores the listing, once no step is left, and marks which chunks are in use. Most listings change no chunk and write
-    /// no row of one.
+    /// Stores the listing once no step is left, and marks the chunks in use. Most listings change no chunk and write no
+    /// chunk's row.
     pub fn finish(self, db: &impl Database) -> Result<Prepared> {
         db.transaction(|| {
             let version = revisions::next_snapshot(db, self.now_ms)?;
@@ -194,7 +194,7 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>> {
     }))
 }
 
-/// The figures by app, of all counters objects together: one adds up an offer's clicks, another its conversions.
+/// Adds up the figures by app over all counters objects: one object has an offer's clicks, another its conversions.
 fn apps(row: &Row) -> DbResult<Vec<AppFigures>> {
     let mut apps: BTreeMap<u32, AppFigures> = BTreeMap::new();
     if !row.is_null(16) {
@@ -207,7 +207,7 @@ fn apps(row: &Row) -> DbResult<Vec<AppFigures>> {
     Ok(apps.into_values().collect())
 }
 
-/// Stores a chunk if it is new, and returns the bytes of its bodies then.
+/// Stores a chunk if it is new. Returns the bytes that were stored.
 fn store_chunk(db: &impl Database, key: &str, offers: &[ListedOffer]) -> Result<usize> {
     if db.query_first(sql::INSERT_CHUNK, params![key])?.is_none() {
         return Ok(0);

@@ -1,5 +1,5 @@
 //! The catalog's statements. A bound integer arrives as a double, and only a STRICT INTEGER column or a LIMIT converts
-//! it back, so each is bound to one of the two.
+//! it back, so integers are bound only to these.
 
 /// The state of a publisher `p`: 0 approved, 1 suspended, 2 closed.
 macro_rules! suspension {
@@ -20,8 +20,8 @@ macro_rules! queued_settings {
     };
 }
 
-/// The ids of those with a part of a name or an id, from the index by name. The name is written as the index has it, or SQLite would read
-/// the documents. A pattern of LIKE has 50 bytes at most.
+/// Finds ids by a part of a name or an id in the index by name. The name's expression is that of the index, or SQLite
+/// would read the documents. LIKE is not used, because its patterns have at most 50 bytes.
 macro_rules! named {
     ($table:literal) => {
         concat!(
@@ -33,8 +33,8 @@ macro_rules! named {
     };
 }
 
-/// The order by name of a table `d`, from after an id on, or from the beginning where there is none. The bounds for the name alone
-/// let the index begin at the name.
+/// Orders a table `d` by name, after the resource with an id, or from the beginning without one. The extra bound of the
+/// name lets the index scan begin there.
 macro_rules! by_name {
     ($table:literal) => {
         concat!(
@@ -190,7 +190,7 @@ platform::statements! {
     pub const DISCARD_GOALS = "DELETE FROM import_goals WHERE (import, id) IN (
         SELECT import, id FROM import_goals WHERE import BETWEEN ? AND ? LIMIT ?) RETURNING import";
 
-    // Terms. Revisions are never changed; superseded ones are deleted when no click can need them any more.
+    // Terms. Revisions never change; superseded ones are deleted when no click needs them any more.
     pub const GET_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
     pub const INSERT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?)";
     pub const LIST_TERMS = "SELECT revision, terms, superseded_at_ms FROM terms WHERE kind = ? AND id = ? ORDER BY revision DESC LIMIT ?";
@@ -341,7 +341,7 @@ platform::statements! {
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
 
     // The console's questions.
-    /// A part in lower case, rows at most → ids, first those whose name begins so.
+    /// A part in lower case, rows at most → ids, first those whose name begins with the part.
     pub const FIND_PUBLISHERS = named!("publishers");
     pub const FIND_APPS = named!("apps");
     pub const FIND_ADVERTISERS = named!("advertisers");
@@ -377,7 +377,7 @@ platform::statements! {
 
     // The listing.
     pub const LIST_OFFER_IDS = "SELECT id FROM offers WHERE id > ? ORDER BY id LIMIT ?";
-    /// A JSON list of ids, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
+    /// A JSON list of ids, today. An offer without figures of today has nothing taken from its caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
         SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0)), '[' || GROUP_CONCAT(s.apps) || ']'

@@ -21,11 +21,11 @@ use domain::{
 use platform::{Database, DbResult, Result, database::json as as_json, log, params};
 
 const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
-/// Superseded revisions that one sweep deletes.
+/// Maximum superseded revisions that one sweep deletes.
 const SWEEP: i64 = 5_000;
 
-/// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms that equal
-/// those of `last`, the revision before, make none.
+/// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms equal to
+/// those of revision `last` make no new one.
 pub fn seal(
     db: &impl Database,
     now_ms: i64,
@@ -45,10 +45,10 @@ pub fn seal(
     Ok(revision)
 }
 
-/// The `terms_since` of a resource that is put: the document's, or else the stored one.
+/// Returns the `terms_since` of a resource that is put: the document's, or else the stored one.
 ///
 /// # Errors
-/// It would fall, which could pay clicks by terms that they were never promised twice; or it is in the future.
+/// It is below the stored one, so that clicks would change their terms a second time; or it is in the future.
 pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option<i64>, FieldError> {
     match put {
         None => Ok((stored > 0).then_some(stored)),
@@ -64,10 +64,10 @@ pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option
     }
 }
 
-/// Revisions in the answer to [`list`].
+/// Maximum revisions in the answer to [`list`].
 const LISTED: u32 = 100;
 
-/// The revisions of an offer's terms that are kept, the newest first.
+/// Lists the stored revisions of an offer's terms, the newest first.
 ///
 /// # Errors
 /// 404 if there is no such offer.
@@ -125,7 +125,7 @@ pub fn of_offer(
         .ok_or_else(|| unknown(Resource::Offer, id))?;
     let terms = revision_of(db, Resource::Offer, id, question.revision)?;
     if let Some((app, shard)) = question.outbox {
-        // Before it can pay: from now on it learns of each change of the cap.
+        // The outbox is recorded before it can pay, so that it receives each change of the cap.
         db.transaction(|| cap_sync::record_outbox(db, context, id, app, shard))?;
     }
     answer(&KnownOffer {
@@ -134,7 +134,7 @@ pub fn of_offer(
     })
 }
 
-/// Answers an outbox's question about its app. From then on the catalog pushes the app's callback settings to it.
+/// Answers an outbox's question about its app. From then on the catalog pushes the app's callback settings to the outbox.
 ///
 /// # Errors
 /// 404 if there is no such app.
@@ -162,7 +162,7 @@ pub fn of_app(db: &impl Database, context: &Context<'_>, question: &GetAppTerms)
     answer(&known)
 }
 
-/// The terms of a revision.
+/// Returns the terms of a revision.
 ///
 /// # Errors
 /// [`LOST_TERMS`]: nothing else was promised, so nothing else is paid.
@@ -185,7 +185,7 @@ fn revision_of<T: DeserializeOwned>(
     }
 }
 
-/// Deletes terms that no click can need any more.
+/// Deletes terms that no click needs any more.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(
         sql::SWEEP_TERMS,

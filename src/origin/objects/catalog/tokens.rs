@@ -24,7 +24,7 @@ fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
 }
 
-/// Issues a publisher's Pub-Key. Its predecessor becomes invalid, and a request for it is closed.
+/// Issues a publisher's Pub-Key. The previous key becomes invalid, and an open request for a new key is closed.
 pub fn issue_pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<OperatorReply> {
     let pub_key = credentials::pub_key(context.random()?);
     let key = PubKey {

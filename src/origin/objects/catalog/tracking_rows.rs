@@ -17,7 +17,7 @@ use domain::{
 };
 use platform::{Database, Result, Row, params};
 
-/// The most rows of a slot. It bounds the memory of a build; shards are split by their size long before.
+/// Maximum rows of a slot, which limits the memory of a build. Shards are split by their size long before.
 const MAX_ROWS: usize = 512;
 
 /// Builds the shard of a slot; `None` if it has too many rows.
@@ -73,7 +73,7 @@ fn app(row: &Row) -> Result<SourceApp> {
     })
 }
 
-/// A goal, unless it was retired or its offer ended so long ago that its clicks cannot convert any more.
+/// Returns a goal; none if it was retired, or its offer ended, so long ago that no click can convert.
 fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>> {
     let retired_at_ms = row.optional_integer(1)?;
     let offer = offer(row)?;
@@ -107,8 +107,8 @@ fn offer(row: &Row) -> Result<SourceOffer> {
     })
 }
 
-/// Whether an offer can be clicked, or could be since this time. It has been inactive for as long as its last change is
-/// ago, at least: its revision is no earlier than the time of that change.
+/// True if an offer is active or could be clicked after `since_ms`. An inactive offer was deactivated at its last
+/// change at the latest, and its revision is not below the time of that change.
 fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
     let has_ended = offer
         .ends_at

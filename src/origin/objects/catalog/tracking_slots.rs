@@ -1,7 +1,7 @@
-//! The slots of the tracking snapshot: which of their shards a change has made out of date, and which are in KV.
+//! The slots of the tracking snapshot: whose shards are out of date, and which shards are in KV.
 //!
-//! A change marks the slots of what it changes, and a publication builds these and no others. A shard's key is its
-//! checksum, so a key always has the same value, and shards of any age may be in KV together.
+//! A change marks the slots that it affects, and a publication builds only these. A shard's key is its checksum, so a
+//! key always has the same value, and shards of any age can be in KV together.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,15 +20,15 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
 
-/// How long a shard stays in KV after the last manifest that named it: an isolate that hears nothing of KV serves from its
+/// How long a shard stays in KV after the last manifest that named it. An isolate that cannot read KV serves from its
 /// manifest for as long.
 const RETENTION_MS: i64 = DAY_MS;
-/// For how long after its last manifest a shard counts as being in KV, so that none is named while it is deleted.
+/// How long after its last manifest a shard counts as being in KV, so that no manifest names a shard that is being deleted.
 const REUSE_MS: i64 = 12 * HOUR_MS;
-/// Slots of each kind that are built again with each listing, whether they changed or not: offers that ended long ago
-/// leave their shards, and damage heals. At 8,192 slots of goals a round takes four days.
+/// The slots of each kind that are rebuilt with each listing even if they have not changed. This removes offers that
+/// ended long ago and repairs damage. At 8,192 slots of goals a round takes four days.
 const CHECKED_AT_ONCE: i64 = 8;
-/// Shards that one sweep deletes: KV allows 1,000 operations in one invocation.
+/// Maximum shards that one sweep deletes: KV allows 1,000 operations in one invocation.
 const SWEEP: i64 = 100;
 
 /// A slot whose shard is out of date.
@@ -39,7 +39,7 @@ pub struct ChangedSlot {
     pub change: i64,
 }
 
-/// The mark that holds the number of bits by which the slots of a kind are told apart.
+/// Returns the mark with the number of bits of a kind's slot numbers.
 fn bits_mark(kind: ShardKind) -> &'static str {
     match kind {
         ShardKind::Advertisers => "advertiser_slot_bits",
@@ -73,13 +73,13 @@ pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> DbResult {
     mark(db, ShardKind::Apps, &[slots::hash_of_app(id)], revision)
 }
 
-/// Marks the apps of a publisher, whose approval and Pub-Key stand with each.
+/// Marks the apps of a publisher, since each app's row has the publisher's approval and Pub-Key.
 pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_APP_HASHES, params![publisher])?)?;
     mark(db, ShardKind::Apps, &hashes, revision)
 }
 
-/// Marks the goals of an offer, which stands with each; the retired ones, too.
+/// Marks the goals of an offer, also the retired ones, since each goal's row has the offer.
 pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_GOAL_HASHES, params![offer])?)?;
     mark(db, ShardKind::Goals, &hashes, revision)
@@ -89,7 +89,7 @@ fn hashes(rows: &[Row]) -> DbResult<Vec<u16>> {
     rows.iter().map(|row| row.number(0)).collect()
 }
 
-/// Marks the next few slots of each kind, so that all are built again in turn.
+/// Marks the next slots of each kind, so that all are rebuilt in turn.
 pub fn mark_next(db: &impl Database) -> DbResult {
     db.transaction(|| {
         let turn = revisions::get(db, revisions::CHECKED_SLOTS)?.unwrap_or_default();
@@ -126,13 +126,13 @@ pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     rows.iter().map(read).collect()
 }
 
-/// Whether a slot is out of date since this revision or an earlier one.
+/// True if a slot is out of date since this revision or an earlier one.
 pub fn is_changed_by(db: &impl Database, revision: i64) -> DbResult<bool> {
     db.query_boolean(sql::IS_SLOT_CHANGED, params![revision])
 }
 
-/// Records that the pointer in KV has the manifest. Slots that changed while it was made are due again; of a manifest that
-/// is only a part, the rest stays due since its change.
+/// Records that the pointer in KV has the manifest. Slots that changed while it was made are due again; the rest of a
+/// partial manifest stays due since its change.
 pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result {
     if changed(db, 1)?.is_empty() {
         revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
@@ -142,8 +142,8 @@ pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Re
     Ok(())
 }
 
-/// Builds a slot's shard. `None` if it was too large, so that the slots of its kind are now twice as many and out of date,
-/// or if they have become so since the slot was listed.
+/// Builds a slot's shard. Returns `None` if the shard was too large, so that the slots of its kind were doubled and are
+/// out of date, or if they were doubled since the slot was listed.
 pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>> {
     if bits(db, slot.kind)? != slot.bits {
         return Ok(None);
@@ -170,8 +170,8 @@ fn split(db: &impl Database, slot: Slot) -> DbResult {
     })
 }
 
-/// The key of a shard that must be written to KV; `None` if it is there. It is listed first, so that a shard is deleted
-/// again if no manifest comes to name it.
+/// Returns the key of a shard that must be written to KV; `None` if KV has it. The shard is listed first, so that it is
+/// deleted again if no manifest ever names it.
 pub fn key_to_write(
     db: &impl Database,
     slot: Slot,
@@ -207,9 +207,9 @@ pub fn record_written(db: &impl Database, changed: ChangedSlot, built: &BuiltSha
     })
 }
 
-/// Stores the manifest of the shards, unless one of them was never built. Every change until `built_at_ms` is in them; if
-/// that is `None`, the time of the manifest before stays. While the slots of a kind are doubled, the former ones stay in the
-/// manifest, so that the changes of other kinds are published meanwhile.
+/// Stores the manifest of the shards, unless a shard was never built. The shards have every change up to `built_at_ms`;
+/// if that is `None`, the previous manifest's time stays. While the slots of a kind are doubled, its old slots stay in
+/// the manifest, so that changes of other kinds are published.
 pub fn prepare_manifest(
     db: &impl Database,
     built_at_ms: Option<i64>,
@@ -248,10 +248,10 @@ pub fn prepare_manifest(
     })
 }
 
-/// The manifest that is stored, and that the pointer has or will have.
+/// Returns the stored manifest, which the pointer has or will have.
 fn named(db: &impl Database) -> DbResult<Option<Manifest>> {
     let bytes = publication::newest(db, SnapshotKind::Tracking)?;
-    // One of another version of Signpost names nothing that this one knows.
+    // The manifest of another version of Signpost cannot be read and counts as missing.
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
 }
 
@@ -270,7 +270,7 @@ fn built_shards(db: &impl Database, kind: ShardKind) -> DbResult<Option<Vec<u64>
     rows.iter().map(checksum).collect()
 }
 
-/// The shards that the next manifest names: of a kind of which one was not built yet, those of the manifest before.
+/// Returns the shards for the next manifest. If a shard of a kind is not built yet, the previous manifest's shards of that kind are used.
 fn to_name(db: &impl Database, before: Option<&Manifest>) -> DbResult<Option<Checksums>> {
     let mut checksums = Checksums::default();
     for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
@@ -283,7 +283,7 @@ fn to_name(db: &impl Database, before: Option<&Manifest>) -> DbResult<Option<Che
     Ok(Some(checksums))
 }
 
-/// Whether the stored manifest names exactly the shards that were built.
+/// True if the stored manifest names exactly the shards that were built.
 pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
     let Some(manifest) = named(db)? else {
         return Ok(false);
@@ -292,11 +292,11 @@ pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
     Ok(to_name(db, Some(&manifest))? == Some(named))
 }
 
-/// The shard of a slot for an isolate that does not find it in KV. If KV should have had it for long, it will be written
-/// again.
+/// Returns the shard of a slot for an isolate that does not find it in KV. If it was written long ago, it will be
+/// written again.
 ///
 /// # Errors
-/// The slots of its kind are more by now, and it has too many rows.
+/// The slots of the kind were doubled since, and the old slot has too many rows.
 pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8>> {
     let built = tracking_rows::build(db, slot, now_ms)?;
     let built = built.ok_or_else(|| Failure::Internal(format!("slot {} is too large", slot.name())))?;

@@ -1,6 +1,6 @@
-//! Tells the operator's attention of each new publisher that waits for approval, and the activity of one that was closed that its
-//! address for alarms ends. The transaction that stores the publisher queues it, and the alarm sends it
-//! ([`push`](crate::delivery::push)).
+//! Tells the operator's attention of each new publisher that waits for approval, and the activity object of a closed
+//! publisher that its address of alarms ends. The transaction that stores the publisher queues this, and the alarm
+//! sends it ([`push`](crate::delivery::push)).
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
@@ -13,7 +13,7 @@ use contract::{
 use domain::{catalog::publisher::Publisher, model::PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// The queue of what they do not know yet.
+/// The queue of publishers that are not announced yet.
 pub type WaitingQueue<'a, D, R> = PushQueue<'a, D, R, Waiting>;
 
 /// A publisher that waits for approval, or was closed.
@@ -66,7 +66,7 @@ impl Push for Waiting {
         let alarm = Alarm {
             kind: AlarmKind::PublisherWaiting,
             subject: self.publisher.to_string(),
-            // A publisher is new once, so a second one is a repeat.
+            // A publisher is new only once, so a second cause is a repeat.
             cause: 1,
             since_ms: self.since_ms,
             count: 1,
@@ -76,7 +76,7 @@ impl Push for Waiting {
     }
 }
 
-/// Queues a new publisher without approval, and one that was closed; forgets one that is approved. Within the caller's transaction.
+/// Queues a new unapproved publisher or a closed one, and removes an approved one, within the caller's transaction.
 pub fn note(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, is_new: bool) -> DbResult {
     if publisher.approved {
         return db.execute(sql::END_WAITING, params![id]);

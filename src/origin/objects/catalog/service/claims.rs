@@ -34,8 +34,8 @@ where
         }
     }
 
-    /// Claims an app that a member has set up. Its answer has a secret that is shown once, so a failure is only logged: the count is
-    /// known, and its id was new.
+    /// Claims an app that a member has set up. The answer has a secret that is shown only once, so a failure is only
+    /// logged. That is safe: the app has the default number of outboxes and a new id.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
         let created = serde_json::from_str::<Created>(&created.body).ok();
         if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {

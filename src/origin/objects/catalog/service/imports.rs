@@ -23,12 +23,12 @@ use platform::{
 };
 use serde_json::json;
 
-/// The longest import, in bytes.
+/// Maximum size of an import, in bytes.
 const MAX_IMPORT: usize = 64 << 20;
-/// Lines are staged in steps of so many bytes, between which the catalog answers others.
+/// The bytes of a staging step. The catalog answers other callers between two steps.
 const STEP_BYTES: usize = 32 << 10;
 
-/// The imports of a process. They are staged side by side, and checked and applied one after the other.
+/// The imports of a process. They are staged concurrently, and checked and applied one after the other.
 #[derive(Default)]
 pub(super) struct Imports {
     turns: SingleFlight<()>,
@@ -52,7 +52,7 @@ impl Imports {
     }
 }
 
-/// An import's turn. It ends when this is dropped, also if the caller goes away.
+/// An import's turn. It ends when this is dropped, even if the caller disconnects.
 struct Turn<'i> {
     imports: &'i Imports,
     _leader: Leader<'i, ()>,
@@ -72,8 +72,8 @@ where
     /// `POST /v1/operator/import`: lines are staged as they arrive, then checked, then applied unless it is a dry run.
     ///
     /// # Errors
-    /// The import is refused as a whole, or the database failed. Nothing of it is applied then, unless it was decided;
-    /// then all of it will be.
+    /// The import is refused as a whole, or the database failed. Nothing of it is applied, unless it was decided: then
+    /// all of it will be.
     pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
         &self,
         chunks: Option<S>,
@@ -91,9 +91,9 @@ where
             }
         })
         .await;
-        // Also after a failure: the write may have happened.
+        // The alarm is set even after a failure, because a write may have happened.
         let woken = self.shell.wake_for(self.next_alarm(db).map(Some));
-        // Also after a failure no staged line stays behind, unless it will still be applied.
+        // Staged lines are deleted even after a failure, unless they will still be applied.
         let discarded = if import_claims::decided(db)? == Some(import) {
             Ok(())
         } else {
@@ -111,7 +111,7 @@ where
         Ok(reply)
     }
 
-    /// Deletes what an earlier process staged and did not decide.
+    /// Deletes the staged lines of an earlier process that were not decided.
     async fn discard_leftovers(&self, db: &D, import: i64) -> Result {
         if self.imports.were_swept.replace(true) {
             return Ok(());
@@ -157,14 +157,14 @@ where
 
     async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<OperatorReply> {
         let _turn = self.imports.turn(import).await;
-        // One that was decided and failed goes first, because its lines were checked before.
+        // A decided import that failed is finished first, because its lines were checked before.
         self.apply_decided(db).await?;
         let mut check = Check::default();
         in_steps(self.shell.runtime(), || {
             self.with_context(|context| import_steps::check(db, context, import, &mut check))
         })
         .await?;
-        // All are asked before one is claimed: an import that is refused claims nothing.
+        // All apps are asked about before one is claimed, so that a refused import claims nothing.
         self.claim_apps(&mut check, false).await?;
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
@@ -177,17 +177,17 @@ where
             return Ok(import::refuse(&check.errors));
         }
         import_steps::decide(db, import)?;
-        // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.
+        // The alarm is set in the commit of the decision. It waits for this turn and applies the lines that are left.
         self.shell.wake_by(self.next_alarm(db)?)?;
         let imported = self.apply_decided(db).await?;
         if imported < check.lines {
-            let problem = format!("{imported} of {} checked lines were applied", check.lines);
+            let problem = format!("only {imported} of {} checked lines were applied", check.lines);
             return Err(Failure::Internal(problem));
         }
         Ok(OperatorReply::ok(&json!({ "imported": imported })))
     }
 
-    /// Claims the new apps of an import, or asks whether each can be claimed. What cannot is an error of its line.
+    /// Claims the new apps of an import, or asks whether each can be claimed. A refused claim is an error of the app's line.
     async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result {
         if !check.errors.is_empty() || check.new_apps.len() > app_claims::MAX_OF_IMPORT {
             return Ok(());
@@ -199,7 +199,7 @@ where
         Ok(())
     }
 
-    /// Applies what a decided import has left, after the import in turn, if there is one.
+    /// Applies the remaining lines of a decided import, after the current turn.
     pub(super) async fn resume_import(&self, db: &D) -> Result {
         if let Some(import) = import_claims::decided(db)? {
             let _turn = self.imports.turn(import).await;
@@ -215,7 +215,7 @@ where
             return Ok(applied);
         };
         while self.with_context(|context| import_steps::apply(db, context, import, &mut applied))? {
-            // A backlog would hold up conversions, which wait for the register, too.
+            // The register must not fall behind, because conversions wait for it, too.
             self.keep_up().await;
             self.shell.runtime().sleep(Duration::ZERO).await;
         }

@@ -1,4 +1,4 @@
-//! The catalog's register: every change is in it before it is answered, and a catalog that was put back makes them again.
+//! The catalog's register: it has every change before the change is answered, and a restored catalog makes its changes again.
 
 use super::CatalogService;
 use crate::objects::catalog::{Context, restored::RestoredCatalog};
@@ -9,10 +9,10 @@ use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Nothing,
-    /// It may tell the catalog who asks for terms. Conversions wait for its answer.
+    /// An outbox asks for terms, which may record the outbox. Conversions wait for the answer.
     Asks,
     Changes,
-    /// The answer has a secret, which nobody could read again.
+    /// The answer has a secret that cannot be read again.
     ShowsSecret,
 }
 
@@ -34,7 +34,7 @@ where
     D: ObjectStorage,
     R: Clock + Random + Sleep + ObjectCall + Kv,
 {
-    /// The database, once it is known that it has every change.
+    /// Returns the database once the register was read, so that it has every change.
     pub(super) async fn started(&self) -> Result<&D> {
         let db = self.shell.ready().await?;
         let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result| {
@@ -52,7 +52,7 @@ where
         self.register.keep(db, runtime, OBJECT_NAME).await
     }
 
-    /// The same amid many changes, once there are enough for a call.
+    /// Like [`keep`](Self::keep) in the middle of many changes, once there are enough for a call.
     pub(super) async fn keep_up(&self) {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep_up(db, runtime, OBJECT_NAME).await;
