@@ -15,15 +15,15 @@ use contract::{
 use domain::model::DAY_MS;
 use platform::{Database, DbResult, params};
 
-/// How long a missing record may be one that was lost, after the object was put back: the operator may put back a newer copy.
+/// How long after a restore a missing record counts as lost and not as expired: the operator may put back a newer copy.
 pub const DOUBTED_MS: i64 = 31 * DAY_MS;
 
-/// Takes note that the object was put back. Within the caller's transaction.
+/// Records that the object was put back, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
-/// When the object was put back last; 0 for never.
+/// Returns when the object was last put back; 0 for never.
 pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
@@ -31,7 +31,7 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
 /// Carries out one command.
 ///
 /// # Errors
-/// The database failed; the command may then be sent again.
+/// The database failed; the command may be sent again.
 pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Put(Put {

@@ -31,7 +31,7 @@ use platform::{Database, DbResult};
 /// Carries out one command.
 ///
 /// # Errors
-/// The database failed; the command may then be sent again.
+/// The database failed; the command may be sent again.
 pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Take(take) => caps::take(db, counts, now_ms, &take).map(Reply::Taken),
@@ -59,7 +59,7 @@ const STATS_DAYS: i32 = 30;
 /// How long clicks are collected before batches are made, in milliseconds. A batch costs eleven rows of two objects.
 pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 
-/// The time for the alarm, given the object's rows: the next sweep, batches, fold or night, or the next one of what wants the
+/// Returns the time for the alarm, given the object's rows: the next sweep, batch, fold, night, or batch for the
 /// operator's attention.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
@@ -72,8 +72,8 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     ]))
 }
 
-/// The time for the alarm after clicks were appended. They begin no retry of a batch, which has its alarm already, and take
-/// from no cap.
+/// Returns the time for the alarm after clicks were appended. Clicks make no retry due, which has its alarm already,
+/// and take from no cap.
 pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
@@ -81,7 +81,7 @@ pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i
     ]))
 }
 
-/// The same after any other command, which may have taken from a cap.
+/// Like [`alarm_after_clicks`] after any other command, which may have taken from a cap.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         alarm_after_clicks(db, now_ms)?,

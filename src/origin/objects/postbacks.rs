@@ -1,5 +1,5 @@
-//! The postbacks of an advertiser: one object for each, which edges report to after they have answered. It keeps the newest
-//! [`MAX`] and counts the others. It owns nothing, and a batch that it refuses or loses is no fault.
+//! The postbacks of an advertiser: one object for each advertiser. Edges send it the postbacks that they have answered. It keeps
+//! the newest [`MAX`] and counts the others. No other data depends on it, so a batch that it refuses or loses is no fault.
 
 pub mod service;
 pub mod sql;
@@ -22,18 +22,18 @@ use platform::{
     params,
 };
 
-/// Postbacks that are kept, beside [`MAX_UNSIGNED`]. Of 8 KiB at most they take 8 MB, and of 600 bytes, as is usual, 0.6 MB.
+/// Maximum kept postbacks, besides [`MAX_UNSIGNED`]. At the maximum of 8 KiB each they take 8 MB, and at the usual 600 bytes 0.6 MB.
 pub const MAX: i64 = 1_000;
-/// Postbacks without an issued token that are kept. Anybody who clicks can send such, so they push out none of the others.
+/// Maximum kept postbacks without an issued token. Anybody who clicks can send these, so they displace no others.
 pub const MAX_UNSIGNED: i64 = 100;
 /// The largest postback that is kept, in bytes of JSON.
 pub const MAX_ROW: usize = 8 << 10;
-/// Postbacks on a page at most, 1.6 MB of them.
+/// Maximum postbacks on a page: 1.6 MB.
 pub const MAX_PAGE: u32 = 200;
-/// The least time between two writes, in milliseconds.
+/// Minimum time between two writes, in milliseconds.
 const INTERVAL_MS: i64 = SECOND_MS;
 
-/// What came since the last write and is not written yet. It is lost if the object leaves memory before the next write.
+/// Counts since the last write. They are lost if the object leaves memory before the next write.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     not_shown: Cell<u64>,
@@ -45,7 +45,7 @@ impl Unwritten {
         self.not_shown.set(self.not_shown.get().saturating_add(count));
     }
 
-    /// Adds when each token last came.
+    /// Records when each token was last used.
     fn use_tokens(&self, tokens: Vec<(i64, i64)>) {
         merge(&mut self.tokens.borrow_mut(), tokens);
     }
@@ -69,14 +69,14 @@ pub fn handle(db: &impl Database, unwritten: &Unwritten, now_ms: i64, command: C
     }
 }
 
-/// Keeps the postbacks of a batch. Those that come within a second of the last that were kept are counted; postbacks without a
-/// token have a second of their own.
+/// Stores the postbacks of a batch. Within a second of the last write, postbacks are only counted; those with and those
+/// without a token have separate writes.
 fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: PostbackBatch) -> DbResult {
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);
     let last = db.query_first(sql::LAST_WRITES, &[])?;
     let last = last.ok_or_else(|| DatabaseError("the row of counts is gone".into()))?;
-    // A clock that was set back does not end the batches.
+    // A clock that was set back must not stop the writes.
     let is_due = |last_ms: Option<i64>| {
         !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))
     };
@@ -124,7 +124,7 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
 fn read(db: &impl Database, unwritten: &Unwritten, list: &ListPostbacks) -> DbResult<PostbackPage> {
     let limit = usize::try_from(list.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
     let before = list.before.unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
-    // One row more than asked for shows whether there are more.
+    // One row more than the limit shows whether there is another page.
     let rows = db.query(
         sql::LIST,
         params![before, list.code.as_deref(), limit.saturating_add(1)],

@@ -13,7 +13,7 @@ const TABLES: &[&str] = &[
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
 ];
 
-// One row: when the object was put back last.
+// One row: when the object was last put back.
 const RESTORED: &[&str] =
     &["CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 

@@ -1,4 +1,4 @@
-//! Deletes expired click records by walking over all records once a week. Reads ignore expired records in the meantime.
+//! Deletes expired click records by walking over all records once a week. Until then reads ignore them.
 
 use super::sql;
 use domain::model::DAY_MS;
@@ -6,10 +6,10 @@ use platform::{Database, DbResult, params};
 
 const WEEK_MS: i64 = 7 * DAY_MS;
 
-/// Records that one alarm checks: about 3 MB, and tens of milliseconds during which the object answers no request.
+/// Maximum records that one alarm checks: about 3 MB, and tens of milliseconds during which the object answers no request.
 const SLICE: i64 = 5_000;
 
-/// Sweeps the next slice. Returns when the next alarm is due: at once until the walk is complete. Safe to repeat.
+/// Sweeps the next slice. Returns the time of the next alarm: at once until the walk is complete. Safe to repeat.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     if let Some(slice) = db.query_first(sql::SLICE, params![SLICE])? {
         let rows = slice.integer(1)?;

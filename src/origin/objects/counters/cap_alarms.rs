@@ -11,12 +11,12 @@ use contract::{
 use domain::model::{SECOND_MS, UtcDay};
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
-/// Caps that one call tells, at most.
+/// Maximum caps in one call.
 const MAX_ALARMS: u32 = 100;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much of a cap is used. The numbers are stored.
+/// The used part of a cap. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Low = 0,
@@ -36,7 +36,7 @@ impl Level {
     }
 }
 
-/// A cap, and what was taken from it before and after a change.
+/// A cap, and the takes from it before and after a change.
 pub struct Change<'c> {
     pub kind: CapKind,
     pub day: UtcDay,
@@ -47,7 +47,7 @@ pub struct Change<'c> {
     pub taken: [u32; 2],
 }
 
-/// Notes that a cap of today has reached a level, within the caller's transaction. It is told once for each limit.
+/// Notes that a cap of today has reached a level, within the caller's transaction. Each level is announced once for each limit.
 pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     let [before, after] = change.taken.map(|taken| Level::of(taken, change.limit));
     let rises = after > before || change.is_new && after > Level::Low;
@@ -67,12 +67,12 @@ pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     )
 }
 
-/// When attention is to be told; none if it knows all.
+/// Returns when attention must be told; none if it knows all levels.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_CAP_ALARM, &[])
 }
 
-/// Tells all that attention does not know, if any of it is due: it takes the alarms of an offer in their order.
+/// Tells attention all levels that it does not know, if one is due: it takes an offer's alarms only in their order.
 pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let now_ms = runtime.now_ms();
     if due_ms(db)?.is_none_or(|due_ms| due_ms > now_ms) {

@@ -1,4 +1,4 @@
-//! Daily caps. Takes are counted per UTC day, so a cap renews itself at 00:00 UTC. A cap is never exceeded, because no
+//! Daily caps. Takes are counted per UTC day, so a cap starts anew at 00:00 UTC. A cap is never exceeded, because no
 //! other command runs between a read and the write that depends on it.
 
 use std::cell::RefCell;
@@ -11,12 +11,12 @@ use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, UtcDay, seeded_hash::SeededMap};
 use platform::{Database, DbResult, Row, params};
 
-/// The most counts that a process keeps, about 100 bytes each.
+/// Maximum counts that a process keeps, about 100 bytes each.
 const KNOWN: usize = 50_000;
 
 type Cap = (CapKind, UtcDay, OfferId);
 
-/// How much of each cap is taken. A process counts the stored takes once; a stored count would cost a row for each take.
+/// The number of takes from each cap. A process counts the stored takes once; a stored count would cost a row for each take.
 #[derive(Debug, Default)]
 pub struct TakenCounts(RefCell<SeededMap<Cap, u32>>);
 
@@ -46,7 +46,7 @@ impl TakenCounts {
     }
 }
 
-/// How much of an offer's caps of a day is taken.
+/// Returns the takes from an offer's caps on a day.
 pub fn read_taken(db: &impl Database, counts: &TakenCounts, read: ReadTaken) -> DbResult<TakenOfDay> {
     log::count(db)?;
     let clicks = db.query_integer(sql::GET_CLICKS, params![read.day.number(), read.offer.as_str()])?;
@@ -72,7 +72,7 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
     let cap = (take.kind, take.day, take.offer.clone());
     let taken = counts.get(db, cap.clone())?;
 
-    // Takes of a swept day cannot be deduplicated. Tomorrow is allowed, as clocks differ; later days are not.
+    // Repeats of a swept day's takes would not be recognized. Tomorrow is allowed, because clocks differ.
     let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
         && take.day <= UtcDay::of_ms(now_ms).minus(-1);
     let repeated = state.optional_number(0)?;
@@ -116,7 +116,7 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
     })
 }
 
-/// Stores a conversion cap, and counts what an outbox paid before there was one as taken.
+/// Stores a conversion cap. Conversions that an outbox paid without a cap count as taken.
 pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetCap) -> DbResult {
     let (day, offer, source) = (cap.day.number(), cap.offer.as_str(), cap.source.as_str());
     counts.forget(&(CapKind::Conversion, cap.day, cap.offer.clone()));
@@ -126,7 +126,7 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
         let known = before.map_or(Ok(None), |row| row.optional_integer(1))?;
         let limit = params![kind.number(), offer, cap.limit, cap.revision];
         db.execute(sql::LEARN_LIMIT, limit)?;
-        // As with takes, a swept day is over.
+        // A swept day is over, as for takes.
         if cap.uncapped > 0 && cap.day >= sweep::first_day_of_takes(kind, now_ms) {
             db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
             db.execute(sql::ADD_OFFER, params![day, offer])?;

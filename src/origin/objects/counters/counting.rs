@@ -1,4 +1,4 @@
-//! The offers' figures: clicks of the [log], and the outboxes' conversions and payouts.
+//! The offers' figures: clicks from the [log], and conversions and payouts from the outboxes.
 
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -42,7 +42,7 @@ pub fn stats(db: &impl Database, counts: &TakenCounts, stats: &Stats) -> DbResul
         after,
         STATS_PAGE
     ];
-    // The arrays that `OfferStats` is in JSON.
+    // The JSON form of `OfferStats` is an array.
     let figures = db.read_all(sql::STATS, page, |row| {
         let offer =
             OfferId::parse(row.text(0)?).ok_or_else(|| DatabaseError("figures of no offer".into()))?;

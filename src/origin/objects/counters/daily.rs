@@ -1,4 +1,4 @@
-//! The sums of each day and offer, with the apps that they are of.
+//! The sums of each day and offer, with the largest apps in them.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::sql;
 use contract::counters::{AppStats, STATS_APPS};
 use platform::{Database, DbResult, database::json, params};
 
-/// Apps of one row, at most 40 bytes each.
+/// Maximum apps of one row, at most 40 bytes each.
 const APPS: usize = 100;
-/// Rows passed to the database as one JSON text: 4.3 KB each make 1.7 MB, and a value may have 2 MB.
+/// Maximum rows that are passed to the database as one JSON text: 4.3 KB each make 1.7 MB, and a value may have 2 MB.
 const ROWS_PER_STATEMENT: usize = 400;
 
 /// Clicks and conversions by an app's number.
@@ -63,7 +63,7 @@ fn add(apps: &mut Apps, (app, clicks, conversions): (u32, i64, i64)) {
     sums.1 += conversions;
 }
 
-/// The apps with the most conversions, which nobody can make up, and then those with the most clicks.
+/// Returns the apps with the most conversions, which nobody can fake, and then those with the most clicks.
 fn largest(apps: Apps, most: usize) -> StoredApps {
     let mut apps: Vec<_> = apps
         .into_iter()

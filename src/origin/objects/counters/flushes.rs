@@ -1,4 +1,4 @@
-//! Takes the isolates' batches of clicks into the log: one row for all that arrive within [`GATHER`].
+//! Appends the isolates' batches of clicks to the log: one row for all batches that arrive within [`GATHER`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,10 +22,10 @@ use platform::{Database, DbResult, database::json, params};
 /// How long batches are gathered. An isolate waits for the answer to one before it sends the next.
 pub const GATHER: Duration = Duration::from_millis(200);
 
-/// Sums of one row of the log: at most 300 bytes each make 1.2 MB, and a value may have 2 MB.
+/// Maximum sums of one row of the log: at most 300 bytes each make 1.2 MB, and a value may have 2 MB.
 const SUMS: usize = 4_000;
 
-/// The object's memory of its log. A process reads it when it starts.
+/// The state of the log that a process keeps in memory and reads when it starts.
 pub struct Tally {
     /// The number of the last batch of each isolate.
     isolates: SeededMap<String, u64>,
@@ -59,14 +59,14 @@ impl Tally {
         Ok(tally)
     }
 
-    /// Whether a batch was taken before. An isolate has one in flight, and their numbers rise.
+    /// True if a batch was appended before. An isolate has one batch in flight, and its batches' numbers rise.
     pub fn has(&self, flush: &Flush) -> bool {
         self.isolates
             .get(&flush.isolate)
             .is_some_and(|last| flush.sequence <= *last)
     }
 
-    /// Whether a placement of an app's day is, or becomes, one of those that are counted separately.
+    /// True if a placement of an app's day is counted separately. New placements are, until there are too many.
     fn counts_separately(&mut self, day: UtcDay, app: AppId, placement: &str) -> bool {
         let hash = self.hasher.hash_one(placement);
         let known = self.placements.entry((day, app)).or_default();
@@ -81,7 +81,7 @@ impl Tally {
         }
     }
 
-    /// Appends batches to the log, each once. After an error the tally is stale.
+    /// Appends batches to the log, each once. After an error the tally is wrong and must be read again.
     pub fn append(&mut self, db: &impl Database, now_ms: i64, flushes: &[Flush]) -> DbResult {
         let yesterday = UtcDay::of_ms(now_ms).minus(1);
         self.placements.retain(|(day, _), _| *day >= yesterday);

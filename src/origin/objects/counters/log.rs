@@ -1,5 +1,5 @@
-//! The log of clicks, which [batches] to the ledgers are made of. New clicks are rows of it. Rows are folded after five
-//! minutes, and stay so for 31 days. What a ledger has is one sum then; what it lacks keeps its number.
+//! The log of clicks, from which the [batches] to the ledgers are made. New clicks are rows. After five minutes rows are
+//! folded, and folds stay for 31 days. A fold adds up the clicks that a ledger has; clicks that it lacks keep their numbers.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
-/// How long rows wait until they are folded.
+/// The time until rows are folded, in milliseconds.
 pub const FOLD_MS: i64 = 5 * MINUTE_MS;
 /// How long folded clicks stay, in days.
 pub const KEPT_DAYS: i32 = STATS_DAYS + 1;
-/// How far the clock of an isolate may be ahead of the object's.
+/// How far an isolate's clock may be ahead of the object's, in milliseconds.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
-/// Rows and folds of a page: about 50 ms, in which the object answers no request.
+/// Maximum rows and folds of a page: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
-/// The same where a publisher's day is read: a day has 288, and not each has the publisher.
+/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, of which only some have the publisher.
 const FOLDS_OF_A_DAY: i64 = 12;
-/// Rows that are folded at once.
+/// Maximum rows that are folded at once.
 const FOLDED_ROWS: i64 = 2_000;
-/// Sums of one fold's value, so that it stays below SQLite's 2 MB.
+/// Maximum sums of one fold's value, which must stay below SQLite's 2 MB.
 const SUMS: usize = 4_000;
 
-/// Clicks of the log.
+/// A sum of clicks in the log.
 pub struct LoggedSum {
-    /// The first and the last number under which they are in the log.
+    /// The first and the last number of the clicks in the log.
     pub first: i64,
     pub last: i64,
     pub publisher: String,
@@ -48,7 +48,7 @@ type StoredSum = ((String, i64, u32, String, String, String), i64);
 /// Sums that their ledger lacked when they were folded, as JSON, each with its number.
 type LateSums = Vec<(i64, StoredSum)>;
 
-/// All of the log, or what it has of a publisher's day.
+/// The log, or a publisher's day of it.
 pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
@@ -81,7 +81,7 @@ pub fn last(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
 }
 
-/// Calls `each` with all clicks after a number; of folds only with those of a day, if there is one.
+/// Calls `each` with all clicks after a number. If a day is given, folds of other days are skipped.
 pub fn each(
     db: &impl Database,
     after: i64,
@@ -98,7 +98,7 @@ pub fn each(
     }
 }
 
-/// Folds come before rows, and both in the order of their numbers.
+/// Reads a page. Folds come before rows, both in the order of their numbers.
 fn page(
     db: &impl Database,
     after: i64,
@@ -114,7 +114,7 @@ fn page(
             for fold in of_number {
                 read_fold(fold, publisher, each, &mut late)?;
             }
-            // A part of them may be of another day.
+            // The number's late sums may be in folds of several days, so they are sorted.
             late.sort_unstable_by_key(|sum| sum.last);
             late.into_iter().for_each(&mut *each);
         }
@@ -159,7 +159,7 @@ fn sum_key(day: Option<UtcDay>, app: u32, offer: &str, country: &str, placement:
 /// The numbers of a publisher's clicks in a fold.
 type Span = (String, i64, i64);
 
-/// A fold: its last number, day, rows, spans and image. Without rows it has `late` sums.
+/// Reads a fold: its last number, day, rows, spans and image. A fold without rows has `late` sums.
 fn read_fold(
     fold: &Row,
     publisher: Option<&str>,
@@ -212,7 +212,7 @@ fn read_fold(
     outcome
 }
 
-/// Adds the clicks of rows to the offers' figures, which have them up to a number.
+/// Adds new rows' clicks to the offers' figures, which store the number up to which they have them.
 pub fn count(db: &impl Database) -> DbResult {
     loop {
         let counted = db.query_integer(sql::GET_COUNTED, &[])?.unwrap_or(0);
@@ -241,25 +241,25 @@ pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<Da
     let bounds = (sum.after, sum.through);
     let sums = batches::sums_of_day(&log, publisher, sum.day, before, bounds)?;
     Ok(DaySums {
-        // Of the first day that is left, a fold may have left.
+        // The oldest day may have lost folds already.
         is_kept: sum.day > UtcDay::of_ms(now_ms).minus(KEPT_DAYS),
         ..sums
     })
 }
 
-/// When rows are folded next.
+/// Returns when rows are folded next.
 pub fn fold_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let first = db.query_integer(sql::FIRST_ROW, &[])?;
     Ok(first.map(|number| number.div_euclid(first_number(1)).saturating_add(FOLD_MS)))
 }
 
-/// Folds the rows that were in a batch. The isolates' marks move to their table.
+/// Folds the rows that were in a batch, and moves the isolates' marks to their table.
 ///
 /// # Errors
 /// The database failed, and nothing has changed.
 pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult {
     count(db)?;
-    // Sums that a ledger lacks are not added up, so a fold of them is no longer than a page.
+    // Sums that a ledger lacks are not added up, so such a fold must be as short as a page.
     let is_any_behind = positions.due_ms().is_some();
     let most = if is_any_behind { ROWS } else { FOLDED_ROWS };
     let rows = db.query(sql::ROWS_UP_TO, params![positions.seen, most])?;
@@ -275,7 +275,7 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
         let number = row.integer(0)?;
         for sum in row.json::<Vec<StoredSum>>(1)? {
             let ((publisher, day, ..), _) = &sum;
-            // Its mark may come to be amid these rows.
+            // The ledger's mark may come to lie among these rows.
             if number > positions.seen_by(publisher) {
                 late.entry(*day).or_default().push((number, sum));
                 continue;
@@ -313,7 +313,7 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
     })
 }
 
-/// A day's clicks that are folded.
+/// A day's clicks while they are folded.
 #[derive(Default)]
 struct Fold {
     full: Vec<EncodedSegment>,
@@ -350,7 +350,7 @@ impl Fold {
     }
 }
 
-/// The ledger that a batch is for.
+/// Returns the publisher whose ledger a batch is for.
 ///
 /// # Errors
 /// The destination is not a publisher id. Other batches are not affected.

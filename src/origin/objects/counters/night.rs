@@ -1,4 +1,4 @@
-//! Each night an object vouches for the clicks of the day before to the ledgers that it sends clicks to, one call for each.
+//! Each night an object vouches for the day before to the ledgers to which it sends clicks, with one call each.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ use domain::{
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, concurrent::each, params};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Ledgers that are called in one step.
+/// Maximum ledgers that are called in one step.
 const LEDGERS: usize = 200;
 
 struct Night {
@@ -55,7 +55,7 @@ impl Night {
         )
     }
 
-    /// The days that are over for an hour and for which the object has not vouched to all ledgers, as
+    /// The days that ended at least an hour ago and for which the object has not vouched to all ledgers, as
     /// [`Positions::not_vouched`] takes them; none without clicks.
     fn open_days(&self, db: &impl Database, now_ms: i64) -> DbResult<Option<[UtcDay; 3]>> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
@@ -66,20 +66,20 @@ impl Night {
         let last = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1);
         let oldest = UtcDay::of_ms(now_ms).minus(KEPT_DAYS - 1);
         let days = [oldest, since, last];
-        // A ledger that was put back waits for a day that was done.
+        // A ledger that was put back waits for a day that was vouched for before.
         let is_open = since <= last || Positions::read(db)?.is_any_not_vouched(days);
         Ok(is_open.then_some(days))
     }
 }
 
-/// When the object vouches next; none if it has done so for the day before.
+/// Returns when the object vouches next; none if it has vouched for yesterday.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
-/// Vouches to some of the ledgers for the next day that each waits for, if that is due. A ledger that does not answer delays
-/// no other, and is asked for each of its days later.
+/// Vouches to up to [`LEDGERS`] ledgers, if that is due, each for the next day that it waits for. A ledger that does
+/// not answer delays no other, and gets each of its days later.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), source: &str) -> DbResult {
     let mut night = Night::read(db)?;
     let days = night.open_days(db, runtime.now_ms())?;
@@ -96,7 +96,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), sour
             return (ledger, None);
         };
         let clicks = clicks.get(&ledger.day).and_then(|of| of.get(&ledger.name));
-        // The day is not confirmed while some of it has not arrived.
+        // A day is not vouched for while some of its clicks have not reached the ledger.
         let Some(clicks) = clicks.copied().unwrap_or(Some(0)) else {
             return (ledger, None);
         };
@@ -160,12 +160,12 @@ fn settle(
     })
 }
 
-/// The day to which a ledger sends the object back.
+/// Returns the day from which a ledger asks the object to vouch again.
 fn go_back_to(vouched: &Vouched, oldest: UtcDay) -> Option<UtcDay> {
     vouched.go_back_to.filter(|day| *day >= oldest)
 }
 
-/// The clicks of a day for each of the ledgers that wait for it; none if it does not have them all.
+/// Returns the clicks of a day for each ledger that waits for it; none for a ledger that does not have them all.
 fn clicks_of(
     db: &impl Database,
     day: UtcDay,

@@ -1,5 +1,5 @@
 //! Counters that were put back to an earlier copy have lost takes. Before such an object takes from a cap again, it asks the
-//! outboxes that pay for the offer, or the object that counts its clicks: what these have of the day is at least taken.
+//! outboxes that pay for the offer, or the object that counts its clicks. Their conversions or clicks of the day count as taken.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use platform::{Database, DbResult, Failure, ObjectCall, Result, concurrent::try_
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Outboxes may say for so long that they have sent more than the object has, until they have sent it again.
+/// For this time after a restore, outboxes may still name batches that the object lacks, until they have sent them again.
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
-/// Notes that the object was put back if it lacks a batch that an outbox knows it had.
+/// Notes that the object was put back, if it lacks a batch that it confirmed to an outbox before.
 pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
     if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {
@@ -31,7 +31,7 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     db.transaction(|| put_back(db, now_ms))
 }
 
-/// Takes are lost. Within the caller's transaction.
+/// Records that takes are lost, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FORGET_RESTORED, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])
@@ -41,7 +41,7 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
-/// Where lost takes are stored.
+/// The source under which lost takes are stored.
 fn source(kind: CapKind) -> &'static str {
     match kind {
         CapKind::Click => "lost clicks",
@@ -49,16 +49,16 @@ fn source(kind: CapKind) -> &'static str {
     }
 }
 
-/// Whether takes of the cap may be lost, and nobody was asked yet.
+/// True if takes of the cap may be lost and the others were not asked yet.
 pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
     let known = params![take.day.number(), take.offer.as_str(), source(take.kind)];
     Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
 }
 
-/// Asks others how much of the cap was taken at least.
+/// Asks the outboxes, or the counters of clicks, for the minimum number of takes from the cap.
 ///
 /// # Errors
-/// `unavailable`: one did not answer.
+/// `unavailable`: an object did not answer.
 pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     let (offer, day) = (&take.offer, take.day);
     if take.kind == CapKind::Click {
@@ -84,7 +84,7 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     Ok(rewards.await?.into_iter().fold(0, i64::saturating_add))
 }
 
-/// An outbox's rewards of an offer on a day.
+/// Returns the number of an outbox's rewards of an offer on a day.
 async fn rewards(
     runtime: &impl ObjectCall,
     outbox: OutboxShard,
@@ -110,7 +110,7 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Counts as taken what others have beyond the takes that are left.
+/// Counts as taken the conversions or clicks beyond the takes that are still stored.
 pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
     let lost = least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {

@@ -38,14 +38,14 @@ pub struct CountersService<D, R> {
     /// Batches of clicks that the next row takes.
     gathered: RefCell<Vec<Flush>>,
     appends: SingleFlight<Result>,
-    /// Whether this process knows if the object was put back.
+    /// Whether this process has checked if the object was put back.
     has_started: Cell<bool>,
-    /// Others are asked about one cap at a time.
+    /// Other objects are asked about one cap at a time.
     asking: SingleFlight<()>,
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
-    /// Ledgers deduplicate batches by the object's `name` and the batch's numbers, so without a name no batch is sent.
+    /// Ledgers recognize a repeated batch by the object's `name` and the batch's numbers, so without a name no batch is sent.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS)
@@ -62,7 +62,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Carries out one command.
     ///
     /// # Errors
-    /// The database failed; the command may then be sent again.
+    /// The database failed; the command may be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply> {
         if let Command::Flush(flush) = command {
             return self.flush(flush).await.map(Reply::Applied);
@@ -92,7 +92,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(reply)
     }
 
-    /// Asks others for what takes of a cap were lost, if they may be.
+    /// Asks other objects for the lost takes of a cap, if takes may be lost.
     async fn know_cap(&self, take: &Take) -> Result {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         if self.has_started.get() && !restored::is_unknown(db, take)? {
@@ -110,7 +110,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // The count in memory may include takes of an earlier restore, which are asked for again.
+            // The count in memory may include takes learned after an earlier restore, which are asked for again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, take, least, taken)?;
@@ -119,7 +119,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(())
     }
 
-    /// Takes an isolate's batch into the log, together with those that arrive meanwhile.
+    /// Appends an isolate's batch to the log, together with those that arrive meanwhile.
     async fn flush(&self, flush: Flush) -> Result<Applied> {
         if self
             .tally
@@ -163,7 +163,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sweeps, tells of caps, sends batches, folds the log and vouches for the day before; each is done even if another fails.
+    /// Sweeps, announces caps, sends batches, folds the log and vouches for the day before; each is done even if another fails.
     /// After an error the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>> {
         let clock = self.shell.runtime();
@@ -187,7 +187,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         }
     }
 
-    /// Folds what was in a batch, if that is due. No batch is on its way now.
+    /// Folds the part of the log that was in a batch, if that is due. It is called while no batch is on its way.
     fn fold(&self, db: &D) -> DbResult {
         let now_ms = self.shell.runtime().now_ms();
         if log::fold_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
@@ -196,7 +196,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(())
     }
 
-    /// Returns whether there is more to send at once.
+    /// Returns whether more can be sent at once.
     async fn send_batches(&self, db: &D) -> DbResult<bool> {
         let Some(name) = self.shell.name() else {
             return Ok(false);
@@ -205,7 +205,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         batches::send(db, self.shell.runtime(), name, &ClickLog(db, None), true, deliver).await
     }
 
-    /// Tells the operator's attention which batches were refused or are late.
+    /// Sends the operator's attention the batches that were refused or are late, and the days that differ.
     async fn send_attention(&self, db: &D) -> DbResult {
         let of_name = |name: &str| Source {
             name: name.to_owned(),

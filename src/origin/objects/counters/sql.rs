@@ -1,5 +1,5 @@
-//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so tables
-//! are WITHOUT ROWID, and what changes with every batch is in no second index.
+//! The counters' schema and statements, without those of [`batches`]. Cloudflare charges for rows written, so tables
+//! are WITHOUT ROWID, and columns that change with every batch are in no second index.
 
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
@@ -12,8 +12,8 @@ pub const MIGRATIONS: &[Migration] = &[
 ];
 
 const CAP_ALARMS: &[&str] = &[
-    // The level that an offer's cap of a day has reached (1 at 80 %, 2 when it is used up), of this limit. `at_ms` rises
-    // with each level of an offer. `due_ms` is when attention is told, and NULL once it knows.
+    // The level that an offer's cap of a day has reached under this limit: 1 at 80 %, 2 when it is used up. `at_ms`
+    // rises with each level of an offer. `due_ms` is when attention is told, NULL afterwards.
     "CREATE TABLE cap_alarms (
        offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
        at_ms INTEGER NOT NULL, due_ms INTEGER,
@@ -22,25 +22,25 @@ const CAP_ALARMS: &[&str] = &[
     "CREATE INDEX due_cap_alarms ON cap_alarms (due_ms) WHERE due_ms IS NOT NULL",
 ];
 
-// A day's clicks and conversions by app, as JSON: number, clicks, conversions. Apps beyond the largest 100 are in
-// the sums alone, and so is what was counted before there was this column.
+// A day's clicks and conversions by app, as JSON: number, clicks, conversions. Only the sums have the apps beyond the
+// largest 100, and counts from before this column existed.
 const APPS: &[&str] = &["ALTER TABLE daily ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
 
 // When the object noticed that it was put back.
 const RESTORED: &[&str] = &["ALTER TABLE clicks ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
 
 const TABLES: &[&str] = &[
-    // The newest cap of each offer that a take or an outbox has brought. A removed one stays without a limit.
+    // The newest cap of each offer that a take or an outbox has brought. A removed cap stays as a row without a limit.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)
      ) STRICT, WITHOUT ROWID",
-    // Takes, which are counted, and by which a repeat is recognized. A day's takes are deleted together.
+    // The takes. They are counted, and a repeat is recognized by its row. A day's takes are deleted together.
     "CREATE TABLE takes (
        kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
        PRIMARY KEY (kind, day, offer, key)
      ) STRICT, WITHOUT ROWID",
-    // Sums by day and offer. Outboxes send the conversions and the payout. An offer from which was taken has a row, too.
+    // Sums by day and offer. Outboxes send the conversions and the payout. An offer with a take from its cap has a row, too.
     "CREATE TABLE daily (
        day INTEGER NOT NULL, offer TEXT NOT NULL,
        clicks INTEGER NOT NULL DEFAULT 0,
@@ -50,23 +50,23 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     // The figures of the offers are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
-    // Conversions that each outbox paid on a day before the offer had a cap; after a restore, under `lost` what all have paid beyond
-    // the takes that are left, and under `lost clicks` the clicks that were counted beyond theirs. They count as taken.
+    // Conversions that each outbox paid on a day before the offer had a cap. After a restore, `lost` has the conversions of
+    // all outboxes beyond the stored takes, and `lost clicks` the counted clicks beyond them. All count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch of each isolate, without those in `flushes`. The day changes at its first batch of a day alone, and so
-    // does the index, by which expired marks are found.
+    // The number of the last batch of each isolate, without those in `flushes`. The day, and the index that finds
+    // expired marks, change only with an isolate's first batch of a day.
     "CREATE TABLE marks (
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
     // The log of clicks. `isolates` and `sums` are JSON: the isolates' batches in a row, and its sums.
     "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
-    // The log before that. `last` is the last number of a fold, which has a row for each day, or several. `spans` is JSON: the
-    // first and the last number of each publisher. The demand source of the segment in `image` is the publisher. Without `rows`,
-    // `spans` has sums that their ledgers lacked, with their numbers.
+    // The older part of the log. `last` is the last number of a fold, which has one row or more for each day. `spans`
+    // is JSON: the first and the last number of each publisher. The demand source in the segment in `image` is the
+    // publisher. If `rows` is 0, `spans` has sums that their ledgers lacked, with their numbers.
     "CREATE TABLE folds (
        fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
        image BLOB NOT NULL
@@ -78,23 +78,23 @@ const TABLES: &[&str] = &[
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "INSERT INTO clicks (only) VALUES (1)",
-    // One row: the UTC day whose sweep is done.
+    // One row: the UTC day of the last complete sweep.
     "CREATE TABLE sweeps (id INTEGER PRIMARY KEY CHECK (id = 0), day INTEGER NOT NULL) STRICT",
-    // The number of the last batch applied from each outbox. Unlike an isolate's it is never deleted: an outbox may be
-    // idle for weeks and then repeat its last batch.
+    // The number of the last batch applied from each outbox. Unlike an isolate's mark it is never deleted, because an
+    // outbox may be idle for weeks and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
 platform::statements! {
-    /// kind, day, offer, key → what an earlier take of the key left; current revision and limit
+    /// kind, day, offer, key → the remaining cap after an earlier take with the key; current revision and limit
     pub const STANDING = "SELECT
         (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3 AND key = ?4),
         (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?3),
         (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?3)";
-    /// kind, day, offer → takes, those that were lost, and for conversions what was paid before there was a cap
+    /// kind, day, offer → takes, lost takes, and for conversions those that were paid before there was a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
         + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
-    /// offer, kind, day, level, limit, time: unless the level was reached before, by the same limit
+    /// offer, kind, day, level, limit, time: adds an alarm, unless the level was reached before under the same limit
     pub const RAISE_CAP_ALARM = "INSERT INTO cap_alarms (offer, kind, day, level, daily_limit, at_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, MAX(?6, COALESCE((SELECT MAX(at_ms) + 1 FROM cap_alarms WHERE offer = ?1), 0)), ?6)
         ON CONFLICT (offer, kind, day) DO UPDATE SET level = excluded.level, daily_limit = excluded.daily_limit, at_ms = excluded.at_ms,
@@ -105,26 +105,26 @@ platform::statements! {
     pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms, kind FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
     /// time of the next attempt
     pub const POSTPONE_CAP_ALARMS = "UPDATE cap_alarms SET due_ms = ? WHERE due_ms IS NOT NULL";
-    /// offer, when the level was reached: attention knows it
+    /// offer, when the level was reached: marks it as sent
     pub const END_CAP_ALARM = "UPDATE cap_alarms SET due_ms = NULL WHERE offer = ? AND at_ms = ?";
     /// first day kept
     pub const SWEEP_CAP_ALARMS = "DELETE FROM cap_alarms WHERE day < ?";
     pub const GET_CLICKS = "SELECT clicks FROM daily WHERE day = ? AND offer = ?";
     pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
     pub const ADD_OFFER = "INSERT INTO daily (day, offer) VALUES (?, ?) ON CONFLICT DO NOTHING";
-    /// day, offer, source, conversions, which never become fewer
+    /// day, offer, source, conversions: a lower number is ignored
     pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions
         WHERE excluded.conversions > uncapped.conversions";
     /// → when the object noticed that it was put back
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
-    /// day, offer, `lost` or `lost clicks` → whether others were asked for what is lost
+    /// day, offer, `lost` or `lost clicks` → whether the other objects were asked for the lost takes
     pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
     /// day, offer, the same, takes
     pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
-    /// what others have said is out of date
+    /// deletes the lost takes, which a new restore makes out of date
     pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source IN ('lost', 'lost clicks')";
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
@@ -137,7 +137,7 @@ platform::statements! {
     pub const LIST_ISOLATES = "SELECT isolates FROM flushes ORDER BY number";
     /// → the last number of the log
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(number) FROM flushes), 0), COALESCE((SELECT MAX(last) FROM folds), 0))";
-    /// → a number that no other one may be below
+    /// → the floor of new numbers
     pub const FLOOR = "SELECT MAX(seen, highest) FROM positions";
     /// number → whether the log has it
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM flushes WHERE number = ?1) OR EXISTS (SELECT 1 FROM folds WHERE last >= ?1)";
@@ -174,12 +174,12 @@ platform::statements! {
     pub const SOURCE = "SELECT number FROM sources WHERE source = ?";
     pub const SET_SOURCE = "INSERT INTO sources (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
-    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout, each day's apps. Negative figures
-    /// become 0: more was reversed than paid within these days, and the rewards lie before them.
+    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout, each day's apps.
+    /// Negative figures become 0: they come from reversals of rewards from before these days.
     pub const STATS = "SELECT offer, SUM(clicks), MAX(SUM(conversions), 0), MAX(SUM(payout_micro_usd), 0),
         '[' || GROUP_CONCAT(apps) || ']'
         FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4";
-    /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
+    /// kind, first day kept, rows at most: sweeps the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
         DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND (offer, key) IN
           (SELECT offer, key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
@@ -192,7 +192,7 @@ platform::statements! {
         (SELECT day, offer, source FROM uncapped WHERE day < ? LIMIT ?)";
     /// first day kept, rows at most
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
-    /// → the day whose sweep is done
+    /// → the day of the last complete sweep
     pub const SWEPT = "SELECT day FROM sweeps";
     pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
         ON CONFLICT (id) DO UPDATE SET day = excluded.day";

@@ -9,22 +9,22 @@ use domain::{
 };
 use platform::{Database, DbResult, params};
 
-/// A take of a click is repeated within seconds; yesterday's may be repeated just after midnight.
+/// Days that takes of clicks are kept. A take is repeated within seconds, but just after midnight it may be yesterday's.
 const CLICK_TAKES_DAYS: i32 = 2;
-/// A conversion is taken on the day of its receipt, and an outbox that gets no answer keeps retrying.
+/// Days that takes of conversions are kept. An outbox without an answer repeats the take, which names the day of the conversion's receipt.
 const CONVERSION_TAKES_DAYS: i32 = 30;
-/// The 30 days of the offers' figures, and 10 in case an object sweeps late.
+/// Days that sums are kept: the 30 days of the offers' figures, and 10 in case an object sweeps late.
 const DAILY_DAYS: i32 = 40;
-/// An isolate idle for this long has ended and will repeat no batch.
+/// Days that isolates' marks are kept. An isolate that was idle for so long has ended and repeats no batch.
 const MARK_DAYS: i32 = 7;
 
-/// Takes of a kind, sums of days, and marks, that one alarm deletes at most: about 50 ms each, during which the object
-/// answers no request.
+/// Maximum takes of a kind, sums and marks that one alarm deletes: about 50 ms each, during which the object answers no
+/// request.
 const ROWS: i64 = 10_000;
-/// Folded clicks that one alarm deletes at most; a fold may have 2 MB.
+/// Maximum folds that one alarm deletes; a fold may have 2 MB.
 const FOLDS: i64 = 300;
 
-/// The first day whose takes are kept, so that repeats are recognized.
+/// Returns the first day whose takes are kept, so that repeats are recognized.
 pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     let days = match kind {
         CapKind::Click => CLICK_TAKES_DAYS,
@@ -33,8 +33,8 @@ pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
 
-/// Does one alarm's sweep, unless this UTC day's is done. Returns when the next one is due: at once if expired rows are
-/// left, never if no rows are left. After an error it may be repeated.
+/// Does one alarm's sweep, unless this UTC day's sweep is complete. Returns the time of the next one: at once if
+/// expired rows are left, none if no rows are left. After an error it may be repeated.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let today = UtcDay::of_ms(now_ms).number();
     if db.query_integer(sql::SWEPT, &[])? == Some(today) {
@@ -53,7 +53,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
     db.execute(sql::SWEEP_CAP_ALARMS, params![today])?;
-    // Clicks stay until their ledger has them.
+    // Folds stay until all ledgers have their clicks.
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
     let folds = folds.min(batches::settled_through(db)?.saturating_add(1));
     db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
@@ -67,7 +67,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     due_ms(db, now_ms)
 }
 
-/// When the next sweep is due; never if there are no rows that expire.
+/// Returns when the next sweep is due; none without rows that expire.
 pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))

@@ -1,4 +1,4 @@
-//! A postbacks object: reports, lists, and an alarm that deletes what has expired.
+//! A postbacks object: batches, lists, and an alarm that deletes expired rows.
 
 use super::{MIGRATIONS, Unwritten, handle, sweep};
 use contract::postbacks::{Command, Reply};

@@ -5,7 +5,7 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[TOKENS], &[UNSIGNED]];
 
 const TABLES: &[&str] = &[
-    // One row: how many postbacks were kept, how many were only counted and since when, and the time of the last write.
+    // One row: the number of postbacks that were kept, the number that were only counted and since when, and the time of the last write.
     "CREATE TABLE counts (
        only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
        since_ms INTEGER, written_ms INTEGER
@@ -17,11 +17,11 @@ const TABLES: &[&str] = &[
      ) STRICT",
 ];
 
-/// When each token last came. A revoked one may still come.
+/// When each token was last used, even after it was revoked.
 const TOKENS: &[&str] =
     &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
 
-/// Postbacks without an issued token, and the time of their last write.
+/// Marks postbacks without an issued token, and the time of their last write.
 const UNSIGNED: &[&str] = &[
     "ALTER TABLE postbacks ADD COLUMN is_unsigned INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE counts ADD COLUMN unsigned_written_ms INTEGER",
@@ -30,7 +30,7 @@ const UNSIGNED: &[&str] = &[
 platform::statements! {
     /// → times of the last writes: of postbacks with a token, of others
     pub const LAST_WRITES = "SELECT written_ms, unsigned_written_ms FROM counts";
-    /// postbacks to keep, others, time, whether there are some with a token, some without → number of the last postback
+    /// kept postbacks, other postbacks, time, whether some kept ones have a token, whether some have none → number of the last postback
     pub const WRITE = "UPDATE counts SET kept = kept + ?1, not_shown = MIN(not_shown + ?2, 9007199254740991),
           since_ms = COALESCE(since_ms, ?3), written_ms = IIF(?4, ?3, written_ms),
           unsigned_written_ms = IIF(?5, ?3, unsigned_written_ms)

@@ -1,4 +1,4 @@
-//! Retention: postbacks and the uses of tokens leave after 90 days, as receivers' answers do.
+//! Retention: deletes postbacks and uses of tokens after 90 days, as for receivers' answers.
 
 use super::sql;
 use domain::model::{DAY_MS, time::next_night_ms};
@@ -6,7 +6,7 @@ use platform::{Database, DbResult, params};
 
 pub const RETENTION_MS: i64 = 90 * DAY_MS;
 
-/// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
+/// Deletes expired rows. Returns when the next sweep is due. Safe to repeat.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let first_ms = now_ms.saturating_sub(RETENTION_MS);
     db.execute(sql::SWEEP, params![first_ms])?;
@@ -14,7 +14,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     next_alarm(db, now_ms)
 }
 
-/// The time for the next sweep; none if the object has neither.
+/// Returns the time of the next sweep; none if there are no rows.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))
