@@ -41,7 +41,7 @@ use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
 use platform::{Database, DbResult, Result};
 use segments::MergeResult;
 
-/// Everything a command needs besides the database.
+/// What a command needs besides the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
@@ -76,12 +76,12 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::SuspendKeys(suspend) => keys::suspend(db, context.now_ms, suspend).map(|()| Reply::Done {}),
         Command::ReadOffers(read) => Ok(Reply::Offers(offers::counted(db, &read)?)),
-        // The service asks the sources.
+        // The service carries this out, because it calls the sources.
         Command::Restate(_) => Err(common::NOT_FOUND.into()),
     }
 }
 
-/// Merges in one alarm: about 100 ms, during which the object answers no request.
+/// Maximum merges in one alarm: about 100 ms, during which the object answers no request.
 const MERGES: usize = 4;
 /// The delay before a day with many segments is merged, in milliseconds.
 const MERGE_AFTER_MS: i64 = SECOND_MS;

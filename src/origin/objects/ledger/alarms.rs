@@ -1,6 +1,6 @@
-//! Causes of alarms that a ledger knows: final days that have changed, and facts that are late. The publisher's activity and the
-//! operator's attention are told, until both have answered; they know a repeat by its cause. A late day is an item of attention
-//! until it is loaded.
+//! Causes of alarms that a ledger finds: final days that have changed, and facts that are late. The publisher's
+//! activity object and the operator's attention are called until both have answered; they recognize a repeat by the
+//! number of its cause. A late day is an item of attention until it is loaded.
 
 use std::time::Duration;
 
@@ -20,22 +20,22 @@ use platform::{
     traits::{Clock, ObjectCall},
 };
 
-/// The last change of a final day that was told.
+/// The state with the last change of a final day that was announced.
 const TOLD: &str = "alarms_told";
-/// The last day that was told to be late.
+/// The state with the last late day that was announced.
 const LATE: &str = "alarms_late";
-/// When a failed call is made again.
+/// The state with the time at which a failed call is repeated.
 const AGAIN: &str = "alarms_again_ms";
-/// The changes of all days have one subject: many at once are one alarm.
+/// The changes of all days have one subject, so that many at once make one alarm.
 const REPORTS: &str = "reports";
 /// A day's facts are late at noon of the day after, in milliseconds after its start.
 const LATE_MS: i64 = 36 * HOUR_MS;
-/// After so many days without facts, nobody waits for them any longer.
+/// After this number of days without facts, none are expected any longer.
 const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How far the receivers were told, and the newest causes.
+/// The announced causes and the newest ones.
 struct Standing {
     told: i64,
     again_ms: i64,
@@ -47,7 +47,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// None before the first load, when nobody knows whose ledger it is.
+    /// Returns `None` before the first load, because only then the ledger learns its publisher.
     fn read(db: &impl Database, now_ms: i64) -> DbResult<Option<Self>> {
         let today = UtcDay::of_ms(now_ms).number();
         let row = db.query_first(sql::ALARMS, params![TOLD, LATE, AGAIN, today])?;
@@ -63,7 +63,7 @@ impl Standing {
         .transpose()
     }
 
-    /// The next day without facts, and when it is late; none where no facts are expected.
+    /// Returns the next day without facts, and when it is late; none if no facts are expected.
     fn late(&self) -> DbResult<Option<(UtcDay, i64)>> {
         let (Some(last), Some(day)) = (self.loaded, self.missing) else {
             return Ok(None);
@@ -83,12 +83,12 @@ impl Standing {
     }
 }
 
-/// When something is to be told; none if nothing is known.
+/// Returns when the next cause is announced; none if there is none.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Standing::read(db, now_ms)?.map_or(Ok(None), |standing| standing.due_ms(now_ms))
 }
 
-/// Tells what is due.
+/// Announces the due causes.
 pub async fn tell(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -103,7 +103,7 @@ pub async fn tell(
     }
     let late = standing.late()?.filter(|(_, at_ms)| *at_ms <= now_ms);
     let Standing { told, newest, .. } = standing;
-    // The operator knows of what it loaded or restated itself.
+    // The operator needs no alarm for days that it loaded or restated itself.
     let own = [ChangeCause::LateBatch, ChangeCause::Restored];
     let alarms_of = |causes: &[ChangeCause], publisher: Option<&PublisherId>| {
         let causes: Vec<_> = causes.iter().map(|cause| cause.number()).collect();
@@ -145,7 +145,7 @@ pub async fn tell(
     }
     db.transaction(|| {
         db.execute(sql::RAISE_STATE, params![TOLD, newest])?;
-        // It may have been loaded during the calls.
+        // The day may have been loaded during the calls.
         let is_late = Standing::read(db, now_ms)?.map_or(Ok(None), |standing| standing.late())? == late;
         if let Some((day, at_ms)) = late.filter(|_| is_late) {
             attention_feed::open_day(db, at_ms, Kind::FactsLate, day, "late")?;

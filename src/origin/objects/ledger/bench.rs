@@ -1,5 +1,5 @@
-//! Bench builds only: makes a report several times, each from the bytes of its query to the bytes of its answer. Runs
-//! share the columns that are kept in memory, as reports do.
+//! Bench builds only: makes a report several times, from the bytes of its query to the bytes of its answer. The runs
+//! share the cached columns, as reports do.
 
 use worker::{Request, Response};
 

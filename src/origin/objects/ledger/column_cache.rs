@@ -1,13 +1,13 @@
-//! Keeps the columns that reports read in memory. Reading them from SQLite takes half of a report's time: workerd copies a
-//! value four times on its way into WebAssembly.
+//! Caches the columns that reports read. Reading them from SQLite takes half of a report's time, because workerd copies
+//! a value four times on its way into WebAssembly.
 
 use std::{cell::Cell, rc::Rc};
 
 use platform::{DbResult, byte_cache::ByteCache};
 
-/// The bytes that the columns of all ledgers of an isolate may take: those that a report of 1,000,000 facts reads.
+/// Maximum bytes of all ledgers' columns in an isolate: what a report of 1,000,000 facts reads.
 const BUDGET: usize = 16 << 20;
-/// The bytes that an entry takes besides its column.
+/// The bytes of an entry besides its column.
 const ENTRY: usize = 128;
 
 thread_local! {
@@ -15,9 +15,9 @@ thread_local! {
     static LEDGERS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// One ledger's columns, by their ids in the table `columns`. A segment never changes, and its id is given once, so a kept
-/// column is right as long as the object lives. An object that is started again, perhaps without its last writes, has a
-/// cache of its own.
+/// One ledger's columns, by their ids in the table `columns`. A segment never changes and its id is used once, so a
+/// cached column is right as long as the object lives. A restarted object, which may lack its last writes, has a new
+/// cache.
 pub struct ColumnCache {
     ledger: u64,
 }
@@ -31,7 +31,7 @@ impl Default for ColumnCache {
 }
 
 impl ColumnCache {
-    /// The columns with these ids, in their order. `read` reads all of them if one is not kept.
+    /// Returns the columns with these ids, in their order. If one is not cached, `read` reads all of them.
     pub fn columns(
         &self,
         ids: impl Iterator<Item = i64> + Clone,

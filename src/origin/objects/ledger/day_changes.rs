@@ -1,8 +1,8 @@
-//! Changes of final days, told to those who keep a copy of the reports (docs/DECISIONS.md, "Reports").
+//! Changes of final days, for readers who keep a copy of the reports (docs/DECISIONS.md, "Reports").
 //!
-//! For readers, all days up to one are final; it never goes back, unless the ledger does. Whatever changes one of these days
-//! afterwards adds an entry for each app, in its own transaction: the app's sums on the day before and after. So a copy
-//! that reads these days again, and those that are not final, equals a full pull.
+//! For readers, all days up to one day are final. That day never moves back, unless the ledger is put back. Every later
+//! change of a final day adds an entry for each app in its transaction: the app's sums on the day before and after the
+//! change. So a copy that reads the changed days again, and the days that are not final, equals a full pull.
 
 pub mod sql;
 
@@ -34,38 +34,38 @@ use platform::{
     params,
 };
 
-/// The last of the days that are final for readers.
+/// The state with the last day that is final for readers.
 const FINAL_THROUGH: &str = "final_through";
-/// The last entry that somebody has read.
+/// The state with the last entry that was read.
 const READ_THROUGH: &str = "day_changes_read";
-/// The first and the last entry that a ledger which was put back has lost, until it is told what went back.
+/// The states with the first and the last entry that a restored ledger has lost, until entries say what went back.
 const LOST_FROM: &str = "day_changes_lost_from";
 const LOST_THROUGH: &str = "day_changes_lost_through";
 /// How long entries are kept, in milliseconds.
 const KEPT_MS: i64 = 400 * DAY_MS;
-/// The most entries on a page.
+/// Maximum entries on a page.
 pub const MAX_LIMIT: u32 = 1_000;
 
 /// An app's sums on a day, and a hash of its rows.
 type AppFigures = (Sums, u128);
 type Figures = BTreeMap<String, AppFigures>;
 
-/// Days that are about to change, with what each has.
+/// Days that are about to change, with their figures before the change.
 pub struct Watch(Vec<(UtcDay, Figures)>);
 
 impl Watch {
-    /// Reads the final ones of these days, within the transaction of the change.
+    /// Reads the figures of those of these days that are final, within the transaction of the change.
     pub fn begin(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
         Self::of_all(db, &final_of(db, days)?)
     }
 
-    /// The same of all of these days.
+    /// Reads the figures of all of these days.
     pub fn of_all(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
         let days = days.iter().map(|day| Ok((*day, figures(db, *day)?)));
         days.collect::<Result<_, DatabaseError>>().map(Self)
     }
 
-    /// Adds entries of what has changed. Returns whether there are any.
+    /// Adds entries for the changes. Returns whether there are any.
     pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> Result<bool, DatabaseError> {
         let differences = self.differences(db)?.into_iter();
         let entries =
@@ -76,7 +76,7 @@ impl Watch {
         Ok(has_changed)
     }
 
-    /// The apps that have changed, by day.
+    /// Returns the apps whose figures have changed, by day.
     pub fn differences(self, db: &impl Database) -> Result<Vec<Difference>, DatabaseError> {
         let mut differences = Vec::new();
         for (day, before) in self.0 {
@@ -115,7 +115,7 @@ pub fn shown(sums: &Sums) -> Map<String, Value> {
     shown.into_iter().collect()
 }
 
-/// Those of these days that are final for readers.
+/// Returns those of these days that are final for readers.
 pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
     db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| {
         segments::day(row.integer(0)?)
@@ -125,7 +125,7 @@ pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, Data
 fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
     let mut figures = Figures::new();
     for layer in [Layer::Loaded, Layer::Offers] {
-        // Nobody knows what a damaged segment had, and no report is made of it.
+        // Damaged segments are skipped: their facts are unknown, and no report is made from them.
         segments::each_intact_row(db, day, layer, |key, sums| {
             let [app, ..] = *key;
             let (total, hash) = match figures.get_mut(app) {
@@ -147,7 +147,7 @@ fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
     Ok(figures)
 }
 
-/// Adds an entry. Further changes of an hour go into the same one, unless somebody has read it.
+/// Adds an entry. Further changes within the hour update it, unless it was read.
 fn add(
     db: &impl Database,
     now_ms: i64,
@@ -170,7 +170,7 @@ fn add(
     change(&added)
 }
 
-/// So that a ledger that was put back has them again.
+/// Registers the entries, so that a restored ledger gets them back.
 fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> Result<(), DatabaseError> {
     entries
         .into_iter()
@@ -189,13 +189,13 @@ fn change(row: &Row) -> Result<DayChange, DatabaseError> {
     })
 }
 
-/// The last of the days that are final for readers; none before the first.
+/// Returns the last day that is final for readers; none before the first.
 pub fn final_through(db: &impl Database) -> Result<Option<UtcDay>, DatabaseError> {
     let number = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
     number.map(segments::day).transpose()
 }
 
-/// Days were judged: moves on over those that are final, and deletes old entries. Within the caller's transaction.
+/// Moves the last final day forward after days were judged, and deletes old entries, within the caller's transaction.
 pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP, params![first_number(now_ms.saturating_sub(KEPT_MS))])?;
     let through = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
@@ -217,7 +217,7 @@ pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// A page of entries. Those on it stay as they are from then on.
+/// Returns a page of entries. Its entries no longer change.
 pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, DatabaseError> {
     let limit = list.limit.clamp(1, MAX_LIMIT);
     let mut changes = match list.before {
@@ -236,7 +236,7 @@ pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, Data
     })
 }
 
-/// Takes an entry that a ledger which was put back has lost. Within the caller's transaction.
+/// Stores an entry that a restored ledger has lost, within the caller's transaction.
 pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseError> {
     let (before, after) = (as_json(&entry.before)?, as_json(&entry.after)?);
     let cause = u32::from(entry.cause.number());
@@ -258,7 +258,7 @@ pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseE
     db.execute(state::RAISE_STATE, params![READ_THROUGH, number])
 }
 
-/// Adds entries of what a ledger that was put back no longer has, from what the lost entries had to what came after them.
+/// Adds entries for the days that went back in a restored ledger, from the lost entries' figures to the next or current ones.
 pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     let Some(from) = db.query_integer(state::GET_STATE, params![LOST_FROM])? else {
         return Ok(());
@@ -289,13 +289,13 @@ pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     })
 }
 
-/// The version of the facts of these days: any change of one of them gives another.
+/// Returns the version of the facts of these days. Any change of one of them raises it.
 pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, DatabaseError> {
     let version = db.query_integer(sql::GET_VERSION, params![first.number(), last.number()])?;
     Ok(version.unwrap_or(0))
 }
 
-/// The facts of these days have changed, within the transaction that changes them.
+/// Records that the facts of these days have changed, within the transaction that changes them.
 pub fn set_versions(db: &impl Database, days: &[UtcDay], version: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SET_VERSIONS, params![as_json(&days)?, version])
 }

@@ -20,10 +20,10 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)
-            .ok_or_else(|| ApiError::from(FieldError::new("cursor", "is not one that a list gave")))?
+            .ok_or_else(|| ApiError::from(FieldError::new("cursor", "must be of an earlier page")))?
             .number(),
     };
-    // One day more than requested shows whether there is a next page.
+    // One day more than the limit shows whether there is a next page.
     let limit = limit.clamp(1, MAX_PAGE);
     let rows = db.query(sql::LIST_DAYS, params![before, limit + 1])?;
     let mut layers = match (rows.last(), rows.first()) {
@@ -66,7 +66,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     Ok(OperatorReply::ok(&json!({ "days": days, "cursor": cursor })))
 }
 
-/// A layer's figures, by the numbers of the day and the layer.
+/// The figures of layers, by the numbers of the day and the layer.
 type Layers = BTreeMap<(i64, i64), Map<String, Json>>;
 
 fn sum_layers(db: &impl Database, first: i64, last: i64) -> DbResult<Layers> {
@@ -82,7 +82,7 @@ fn sum_layers(db: &impl Database, first: i64, last: i64) -> DbResult<Layers> {
         .collect()
 }
 
-/// Segments, rows and the five sums.
+/// Returns the segments, the rows and the five sums as JSON.
 fn summary([segments, rows, sums @ ..]: &[i64; 7]) -> Map<String, Json> {
     let mut summary = Map::new();
     summary.insert("segments".into(), json!(segments));

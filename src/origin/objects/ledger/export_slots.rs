@@ -1,28 +1,28 @@
-//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so there are few.
+//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so their number is small.
 
 use std::cell::RefCell;
 
 use domain::model::{ApiError, MINUTE_MS};
 
-/// Exports at a time. The origin Worker holds a piece of 1 MiB for each.
+/// Maximum exports at a time. The origin Worker holds a piece of 1 MiB for each.
 const SLOTS: usize = 4;
-/// An export without a further piece for this long is taken as abandoned: its reader does not say so. A reader of
-/// 140 kbit/s asks for the next piece of 1 MiB in time.
+/// An export whose reader asks for no piece for this time counts as abandoned. A reader of 140 kbit/s asks for the next
+/// piece of 1 MiB in time.
 const LEASE_MS: i64 = MINUTE_MS;
 
-/// Nothing was done, and the export can be read later.
+/// The export is not spent and can be read later.
 pub const TOO_MANY_EXPORTS: ApiError =
     ApiError::new(429, "too_many_exports", "too many exports at once").retry_after(15);
 
-/// They are in memory: a restart of the object frees them.
+/// The slots are in memory: a restart of the object frees them.
 #[derive(Default)]
 pub struct ExportSlots {
-    /// Ids, and when the last piece of each was made, in milliseconds.
+    /// The ids of the exports, and when the last piece of each was made, in milliseconds.
     reading: RefCell<Vec<(String, i64)>>,
 }
 
 impl ExportSlots {
-    /// Takes a slot for an export, or keeps the one that it has. Returns whether it is new.
+    /// Takes a slot for an export, or keeps its slot. Returns whether the slot is new.
     ///
     /// # Errors
     /// Other exports have all slots.

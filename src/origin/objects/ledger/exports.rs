@@ -1,5 +1,5 @@
 //! Exports: a report with all its rows, made once and read once by the session that made it. The rows are made piece by
-//! piece while they are read, so no export has to fit into memory (docs/DECISIONS.md, "Accounts and the dashboard").
+//! piece while they are read, so no export needs to fit into memory (docs/DECISIONS.md, "Accounts and the dashboard").
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,8 +27,8 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, log, params};
 
-/// Exports that wait to be read, with a query of up to 256 KiB each: 4 MiB of rows. A page reads an export at once, so one
-/// that 16 others follow was abandoned, and makes way.
+/// Maximum exports that wait to be read: with a query of up to 256 KiB each, 4 MiB. A page reads its export at once, so
+/// one after which 16 others were made was abandoned and is deleted.
 const WAITING: i64 = 16;
 
 /// A piece ends with the row that reaches this many bytes, or after `PIECE_ROWS`, since all facts are read for each piece.
@@ -37,7 +37,7 @@ const WAITING: i64 = 16;
 const PIECE: usize = 1 << 20;
 const PIECE_ROWS: u32 = 10_000;
 
-/// No file is better than one of two versions of the facts.
+/// The export ends, because a file must not mix two versions of the facts.
 pub const FACTS_CHANGED: ApiError = ApiError::new(
     409,
     "facts_changed",
@@ -53,7 +53,7 @@ struct NewExport {
 
 impl Document for NewExport {}
 
-/// The query of an export, of which the order is fixed and the page is not.
+/// The query of an export. Its order is fixed; its page changes from piece to piece.
 pub struct ExportQuery {
     pub query: Query,
     layer: Option<Layer>,
@@ -63,19 +63,19 @@ impl ExportQuery {
     /// Reads the query that a page asks to export.
     ///
     /// # Errors
-    /// It is no report query, or has a page.
+    /// The body is not a report query, or the query has a page.
     pub fn of_body(body: &str) -> Result<Self, ApiError> {
         let NewExport { query, .. } = NewExport::from_json(body)?;
         if query.get("pagination").is_some() {
-            return Err(INVALID_PAGINATION.with_message("an export has all rows, and no pagination"));
+            return Err(INVALID_PAGINATION.with_message("an export has all rows: remove pagination"));
         }
         Self::parse(&query.to_string())
     }
 
     /// # Errors
-    /// It is no report query.
+    /// The text is not a report query.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
-        /// The member that only queries under a session have.
+        /// The field that only queries under a session have.
         #[derive(Deserialize)]
         struct Extras {
             #[serde(default)]
@@ -90,7 +90,7 @@ impl ExportQuery {
         })
     }
 
-    /// The stored facts that each piece reads.
+    /// Returns the number of stored facts that each piece reads.
     pub fn facts(&self, db: &impl Database) -> DbResult<u64> {
         Segments::new(db, self.layer).facts(self.query.start, self.query.end)
     }
@@ -106,7 +106,7 @@ impl ExportQuery {
         })
     }
 
-    /// The page of the result on which the row after `rows` others is.
+    /// Returns the query of the page with the row after the first `rows` rows.
     fn page(&self, rows: u64, count: u32) -> Query {
         Query {
             page: rows / u64::from(count) + 1,
@@ -122,7 +122,7 @@ impl ExportQuery {
         Ok(report.map_err(failure)?.page.total)
     }
 
-    /// The page of a piece, and for the first piece the length of the whole body.
+    /// Makes the page of a piece and, for the first piece, computes the length of the whole body.
     fn report(&self, db: &impl Database, wanted: &ExportPiece) -> Result<(Report, Option<u64>)> {
         let segments = Segments::new(db, self.layer);
         let page = self.page(wanted.rows_before, PIECE_ROWS);
@@ -151,7 +151,7 @@ fn failure(error: ReportError) -> Failure {
 /// Makes an export. It can be read for 5 minutes.
 ///
 /// # Errors
-/// The body is not one.
+/// The body is not valid.
 pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) -> Result<OperatorReply> {
     let NewExport { query, format } = NewExport::from_json(&create.body)?;
     let rows = ExportQuery::of_body(&create.body)?.count(db)?;
@@ -178,8 +178,8 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
 /// Spends an export.
 ///
 /// # Errors
-/// 404 if there is none with this id that this session made, and none after it was read or has expired: whoever asks
-/// learns nothing about the exports of others.
+/// 404 for an unknown id, another session's export, and one that was read or has expired, so that nobody learns of
+/// others' exports.
 pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export> {
     let spent = db.query(
         sql::SPEND_EXPORT,
@@ -201,7 +201,7 @@ fn name_of(format: ExportFormat) -> Result<String> {
     }
 }
 
-/// Makes the next piece of an export, of the version of the facts that the pieces before were made of.
+/// Makes the next piece of an export from the same version of the facts as the earlier pieces.
 ///
 /// # Errors
 /// The facts have changed, or the report cannot be made.

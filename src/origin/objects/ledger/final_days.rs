@@ -1,6 +1,6 @@
-//! Decides which days are final: those that the operator has loaded after their end, and for which every source has vouched.
-//! Seven days after its end a loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so
-//! until they vouch.
+//! Decides which days are final: those that the operator has loaded after their end and for which every source has
+//! vouched. Seven days after its end a loaded day is final even if sources have not vouched. It is then `unconfirmed`,
+//! and an item for the operator's attention says so until they vouch.
 
 use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
@@ -10,13 +10,13 @@ use platform::{Database, DbResult, params};
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;
-/// A source that has nothing on a day and on so many days before is not waited for: it may have nothing left to vouch for.
+/// A source without sums on a day and on this number of days before is not waited for: it may have nothing left to vouch for.
 const IDLE_DAYS: i32 = 3;
-/// The sums of a day's last hours arrive within this time, in milliseconds.
+/// The time after a day's end within which its last sums arrive, in milliseconds.
 const ARRIVE_MS: i64 = 2 * HOUR_MS;
-/// Sources vouch one soon after the other. Their days are judged together after this time, in milliseconds.
+/// The time after which days are judged, in milliseconds: sources vouch shortly after each other, and are judged together.
 const GATHER_MS: i64 = 10 * SECOND_MS;
-/// When days are judged next.
+/// The state with the time of the next judgement.
 const DUE: &str = "final_days_due_ms";
 
 /// Stores the publisher that the ledger belongs to, for the items about its days.
@@ -33,12 +33,12 @@ pub fn publisher(db: &impl Database) -> DbResult<Option<PublisherId>> {
     row.map(|row| row.parse(0, PublisherId::parse)).transpose()
 }
 
-/// A day was loaded or restated. Within the caller's transaction.
+/// Makes a judgement due after a day was loaded or restated, within the caller's transaction.
 pub fn changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
 }
 
-/// Signpost's own sums of a day have changed: a final day is judged again. Within the caller's transaction.
+/// Makes a final day be judged again after Signpost's own sums of it have changed, within the caller's transaction.
 pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if !db.query(sql::REOPEN_DAY, params![day.number()])?.is_empty() {
         changed(db, now_ms)?;
@@ -46,7 +46,7 @@ pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     Ok(())
 }
 
-/// A source has vouched for a day. Within the caller's transaction.
+/// Makes a judgement due after a source has vouched for a day, within the caller's transaction.
 pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if db.query_boolean(sql::HAS_OPEN_DAY, params![day.number()])? {
         changed(db, now_ms)?;
@@ -54,7 +54,7 @@ pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     Ok(())
 }
 
-/// When days are judged next; none if nothing waits.
+/// Returns when days are judged next; none if no day waits.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![DUE])
 }
@@ -76,7 +76,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
             );
             let end_ms = day.start_ms().saturating_add(DAY_MS);
             if row.integer(2)? < end_ms {
-                // It was loaded before it was over, so something is still to be loaded.
+                // The day was loaded before its end, so more facts are still to be loaded.
                 continue;
             }
             let arrived_ms = end_ms.saturating_add(ARRIVE_MS);

@@ -1,6 +1,6 @@
-//! `X-Data-Through`: the instant up to which there is data. A loaded day counts up to its end, or up to the time of
-//! loading while it is not over. The latest loaded day counts, also when an earlier one is loaded again. Signpost's own
-//! counts arrive all the time and would hide a missing upload, so they count only if nothing was ever loaded.
+//! `X-Data-Through`: the time up to which there is data. It is the end of the latest loaded day, or the time of its
+//! load if the day is not over. Loading an earlier day again does not lower it. Signpost's own counts arrive all the
+//! time and would hide a missing upload, so they count only if nothing was ever loaded.
 
 use super::{day_changes, sql};
 use contract::ledger::Freshness;
@@ -11,7 +11,7 @@ const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
 const FIRST_CLICK: &str = "first_click_ms";
 const FIRST_REPORT: &str = "first_report_ms";
-/// The version of the facts: the time of the last change, or one more than the version before.
+/// The state with the version of the facts: the time of the last change, or one more than the version before.
 const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
@@ -50,12 +50,12 @@ pub fn version(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_STATE, params![FACTS])?.unwrap_or(0))
 }
 
-/// The instant up to which facts were loaded, in milliseconds; none before the first.
+/// Returns the time up to which facts were loaded, in milliseconds; none before the first load.
 pub fn loaded_through_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![LOADED])
 }
 
-/// The instants that the dashboard shows and the ledger knows.
+/// Reads the times that the dashboard shows.
 pub fn read(db: &impl Database) -> DbResult<Freshness> {
     let state = |name| db.query_integer(sql::GET_STATE, params![name]);
     Ok(Freshness {
@@ -75,7 +75,7 @@ pub fn reported(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FIRST_STATE, params![FIRST_REPORT, now_ms])
 }
 
-/// The instant, in milliseconds; none before the first data.
+/// Returns the time for the header, in milliseconds; none before the first data.
 pub fn through_ms(db: &impl Database) -> DbResult<Option<i64>> {
     for name in [LOADED, COUNTED] {
         if let Some(row) = db.query_first(sql::GET_STATE, params![name])? {

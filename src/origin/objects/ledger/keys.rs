@@ -1,5 +1,5 @@
-//! Report keys and their rate limit. The ledger alone checks keys and stores only their hashes, so that a revoked key
-//! stops working at once. The rate is exact because one object counts it.
+//! Report keys and their rate limit. Only the ledger checks keys, so that a revoked key stops working at once; it
+//! stores only their hashes. The rate is exact because one object counts it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,7 +24,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// Enough for a key for each of a publisher's systems, and one more during rotation.
+/// Maximum keys: enough for a key for each of a publisher's systems, and another during rotation.
 const MAX_KEYS: i64 = 100;
 
 const TOO_MANY_KEYS: ApiError = ApiError::new(
@@ -47,7 +47,7 @@ impl Document for NewKey {
     }
 }
 
-/// Issues a key. Its secret is in this answer only.
+/// Issues a key. Only this answer has its secret.
 pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<OperatorReply> {
     let new = NewKey::from_json(&create.body)?;
     let count = db.query_integer(sql::COUNT_KEYS, &[])?;
@@ -93,7 +93,7 @@ pub fn store(db: &impl Database, key: &Key) -> DbResult {
     )
 }
 
-/// The keys without their secrets. Times are UNIX seconds.
+/// Lists the keys without their secrets. Times are UNIX seconds.
 pub fn list(db: &impl Database) -> Result<OperatorReply> {
     let keys = db.read_all(sql::LIST_KEYS, &[], |row| {
         let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
@@ -125,7 +125,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result 
     })?)
 }
 
-/// The id and the label of the key with a hash.
+/// Returns the id and the label of the key with a hash.
 pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply> {
     let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
     let row = row.as_ref();
@@ -158,7 +158,7 @@ pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission> {
     Ok(verdict)
 }
 
-/// The same for a request of another kind.
+/// Like [`admit`], for a request with a scope.
 ///
 /// # Errors
 /// As [`UseKey`] says.

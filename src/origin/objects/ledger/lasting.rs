@@ -1,4 +1,4 @@
-//! What must outlast a restore of a ledger, for its [register](crate::delivery::register).
+//! The entries of a ledger's [register](crate::delivery::register): changes that a restore must not undo.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use domain::{model::UtcDay, reporting::keys::Scope};
 pub enum Lasting {
     Key(Key),
     RevokedKey(String),
-    /// The revision of a suspension of all keys; negative if that has ended.
+    /// The revision of a suspension of all keys; negative if it ended the suspension.
     Suspension(i64),
     /// The operator has loaded facts of these days.
     Loaded(Vec<UtcDay>),
@@ -22,7 +22,7 @@ pub enum Lasting {
     Changed(DayChange),
 }
 
-/// A key as it is stored.
+/// A stored key.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Key {
     pub hash: Bytes,

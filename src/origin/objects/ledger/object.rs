@@ -1,5 +1,5 @@
 //! The ledger's Durable Object. A request's path names the publisher, because an object that its alarm starts does not
-//! know its own name. The alarm does not need it.
+//! know its own name. The alarm does not need the name.
 
 use std::panic::RefUnwindSafe;
 
@@ -32,7 +32,7 @@ pub struct Ledger {
     service: LedgerService<DurableDatabase, Workers>,
 }
 
-/// Its cells are set in single steps that cannot panic, so a panic leaves them consistent.
+/// Cells are set in single steps that cannot panic, so the object stays consistent.
 impl RefUnwindSafe for Ledger {}
 
 impl DurableObject for Ledger {

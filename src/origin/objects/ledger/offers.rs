@@ -30,9 +30,9 @@ use platform::{Database, DbResult, params};
 const SDK_V: &str = "api";
 /// The placement of a click without one.
 const DEFAULT_PLACEMENT: &str = "offerwall";
-/// For how many days counters keep clicks: they cannot vouch for earlier ones.
+/// The number of days that counters keep clicks. They cannot vouch for earlier days.
 const KEPT_DAYS: i32 = 30;
-/// How long a day's placements are stored, in days. Batches that arrive later, after weeks of outage, start afresh.
+/// How long a day's placements are stored, in days. For batches that arrive later, after weeks of outage, the limit starts again.
 const PLACEMENTS_DAYS: i32 = 40;
 
 /// Adds the sums of a batch, once.
@@ -80,7 +80,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> DbResult<Mark>
     })
 }
 
-/// The key of a row: app, country, placement and offer, and what all rows of the layer have.
+/// Returns the key of a row: app, country, placement and offer, and the values that all rows of the layer share.
 pub fn row_key<'k>([app, country, placement, offer]: [&'k str; 4]) -> Key<'k> {
     [app, country, placement, offer, OWN_DEMAND_SOURCE, SDK_V]
 }
@@ -89,18 +89,18 @@ pub fn country_of(sum: &OfferSum) -> &'static str {
     sum.country.map_or(Dimension::Country.unknown(), Country::as_str)
 }
 
-/// The placement of a sum, before the day's limit.
+/// Returns the placement of a sum, before the day's limit applies.
 pub fn placement_of(sum: &OfferSum) -> &str {
     let placement = sum.placement.as_deref().filter(|placement| !placement.is_empty());
     placement.unwrap_or(DEFAULT_PLACEMENT)
 }
 
-/// Whether a placement is always reported separately. Counters have summed up others already.
+/// True if a placement is always reported separately: the default, and the one into which counters have added up others.
 pub fn is_always_reported(placement: &str) -> bool {
     [DEFAULT_PLACEMENT, OTHER_PLACEMENT].contains(&placement)
 }
 
-/// The number of the last batch that was applied of a source.
+/// Returns the number of the last batch that was applied from a source.
 pub fn mark(db: &impl Database, source: &str) -> DbResult<Mark> {
     let mark = db.query_integer(sql::GET_MARK, params![source])?;
     Ok(Mark {
@@ -108,19 +108,19 @@ pub fn mark(db: &impl Database, source: &str) -> DbResult<Mark> {
     })
 }
 
-/// The applied clicks and revenue of a source and day.
+/// Returns the applied clicks and revenue of a source and day.
 fn total(db: &impl Database, source: &str, day: UtcDay) -> DbResult<(i64, i64)> {
     let row = db.query_first(sql::GET_TOTAL, params![source, day.number()])?;
     row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))
 }
 
-/// Whether the total of a source and day is another one, or a source has vouched for another one.
+/// True if the applied total of a source and day differs from `sums`, or the source has vouched for another total.
 pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) -> DbResult<bool> {
     let (clicks, revenue) = total(db, source, day)?;
     Ok([clicks, revenue] != sums || db.query_boolean(sql::HAS_DIFFERED, params![source, day.number()])?)
 }
 
-/// Compares a source's total of a day with what was applied of it, if both go up to the same number.
+/// Compares a source's total of a day with the applied one, if both go up to the same number.
 pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched> {
     let (source, day) = (vouch.source.as_str(), vouch.day);
     let Mark { mark } = mark(db, source)?;
@@ -149,7 +149,7 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched
     Ok(vouched)
 }
 
-/// The revenue of an app on a day by offer, and what was applied of each of its outboxes.
+/// Returns the revenue of an app on a day by offer, and the applied revenue and the mark of each of its outboxes.
 pub fn counted(db: &impl Database, read: &ReadOffers) -> DbResult<CountedDay> {
     let (mut sums, day) = (BTreeMap::new(), read.day);
     let app = read.app.to_string();
@@ -182,13 +182,13 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_PLACEMENTS, params![first_kept(now_ms).number()])
 }
 
-/// When the next sweep is due; none if no placement is stored.
+/// Returns when the next sweep is due; none if no placement is stored.
 pub fn sweep_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let Some(row) = db.query_first(sql::FIRST_PLACEMENT, &[])? else {
         return Ok(None);
     };
     let first = row.optional_integer(0)?.and_then(UtcDay::from_number);
-    // A minute after midnight UTC, to stay clear of other work at midnight.
+    // A minute after midnight UTC, to avoid other work at midnight.
     Ok(first.map(|day| day.minus(-PLACEMENTS_DAYS).start_ms() + MINUTE_MS))
 }
 
@@ -217,7 +217,7 @@ struct Placements<'d, D> {
 }
 
 impl<D: Database> Placements<'_, D> {
-    /// The placement under which a sum is reported.
+    /// Returns the placement under which a sum is reported.
     fn reported<'s>(&mut self, sum: &'s OfferSum) -> DbResult<&'s str> {
         let placement = placement_of(sum);
         if is_always_reported(placement) {

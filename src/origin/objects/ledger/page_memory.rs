@@ -1,15 +1,15 @@
-//! Limits the memory of large reports that are being streamed. A streamed report holds its page until it has been read,
-//! so slow readers could otherwise take all of an isolate's memory.
+//! Limits the memory of large reports that are being streamed. A streamed report holds its page until it was read, so
+//! without a limit slow readers could take all of an isolate's memory.
 
 use std::{cell::Cell, rc::Rc};
 
 use domain::reporting::page;
 
-/// Bytes that the streamed pages of all ledgers of an isolate may hold together.
+/// Maximum bytes of the streamed pages of all ledgers in an isolate.
 const TOTAL: usize = 40 << 20;
-/// Bytes of them for one ledger: slow readers of one publisher leave the other half free.
+/// Maximum bytes for one ledger, so that slow readers of one publisher leave the other half free.
 const SHARE: usize = TOTAL / 2;
-// The largest page can be streamed.
+// Even the largest page can be streamed.
 const _: () = assert!(page::MAX_BYTES <= SHARE);
 
 thread_local! {

@@ -14,11 +14,11 @@ use domain::{
 };
 use platform::{Database, DatabaseError, Failure};
 
-/// A damaged segment fails the report, because its figures would be wrong. The log names the segment.
+/// The error of a report with a damaged segment, whose figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(
     500,
     "damaged_facts",
-    "some of the stored facts are damaged, and no report is made of them",
+    "some stored facts are damaged, so no report can be made",
 );
 
 /// A page, and the values for its headers.
@@ -27,7 +27,7 @@ pub struct Report {
     pub page: Page,
     /// Names of the page's apps, by app id.
     pub names: HashMap<String, String>,
-    /// The instant up to which there is data, in milliseconds.
+    /// The time up to which there is data, in milliseconds.
     pub through_ms: Option<i64>,
 }
 
@@ -45,12 +45,12 @@ impl<E: Into<Failure>> From<E> for ReportError {
     }
 }
 
-/// Builds a report of all facts. It is synchronous, so that an isolate holds the groups of only one query at a time.
+/// Builds a report from all facts. It is synchronous, so that an isolate holds the groups of only one query at a time.
 pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, ReportError> {
     build_of(&Segments::new(db, None), db, query, budget)
 }
 
-/// Builds a report of these segments.
+/// Builds a report from these segments.
 pub fn build_of<D: Database>(
     segments: &Segments<'_, D>,
     db: &D,
@@ -60,7 +60,7 @@ pub fn build_of<D: Database>(
     with_names(db, engine::run(segments, query, budget))
 }
 
-/// Builds a report of these segments, and shows the rows of all pages to `visitor`, in no order.
+/// Builds a report from these segments, and calls `visitor` with the rows of all pages in no particular order.
 pub fn build_visited<D: Database>(
     segments: &Segments<'_, D>,
     db: &D,

@@ -1,20 +1,20 @@
-//! The budget of reports under a session: a bucket of facts. People and their pages have no key whose rate would bound
-//! them, and a ledger makes one report at a time.
+//! The budget of reports under a session: a token bucket of facts. Pages have no key whose rate would limit them, and a
+//! ledger makes one report at a time.
 
 use std::cell::Cell;
 
 use domain::model::ApiError;
 
-/// Facts that a burst of queries may read, and how many come back each millisecond: 2,000,000 a second, which take about
-/// 14 ms of the object's time.
+/// The facts that a burst of queries may read, and the facts that are refilled each millisecond. 2,000,000 a second
+/// take about 14 ms of the object's time.
 const BURST: i64 = 16_000_000;
 const PER_MS: i64 = 2_000;
 pub const TOO_MANY_REPORTS: ApiError = ApiError::new(429, "too_many_reports", "too many reports at once");
 
-/// It is in memory: a restart of the object fills it.
+/// The budget is in memory: a restart of the object refills it.
 #[derive(Default)]
 pub struct ReportBudget {
-    /// The cost that is not paid off yet, in facts, and when that was computed, in milliseconds.
+    /// The cost that is not refilled yet, in facts, and when it was computed, in milliseconds.
     owed: Cell<(i64, i64)>,
 }
 
@@ -22,16 +22,16 @@ impl ReportBudget {
     /// Takes the cost of queries that read this many facts.
     ///
     /// # Errors
-    /// 429 with the seconds after which there is room for it. What is larger than the burst needs all of it.
+    /// 429 with the seconds until there is room. A cost above the burst needs the whole burst.
     pub fn take(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
         self.take_of(BURST, facts, now_ms)
     }
 
-    /// Takes the cost of a piece of an export, and leaves half of the burst to the views, which people wait for. An
-    /// export of any size can end: a piece that costs more than the other half needs all of that half.
+    /// Takes the cost of a piece of an export from one half of the burst, and leaves the other half to views, for which
+    /// people wait. A piece that costs more than its half needs the whole half, so an export of any size can end.
     ///
     /// # Errors
-    /// 429 with the seconds after which there is room for it.
+    /// 429 with the seconds until there is room.
     pub fn take_spare(&self, facts: u64, now_ms: i64) -> Result<(), ApiError> {
         self.take_of(BURST / 2, facts, now_ms)
     }

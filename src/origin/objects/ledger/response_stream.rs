@@ -9,7 +9,7 @@ use super::page_memory::PagePermit;
 use domain::reporting::render::Renderer;
 use platform::log;
 
-/// A page is checked every 2 s and may take 60 s, which is 12 MB of JSON at 1.6 Mbit/s.
+/// A page's progress is checked every 2 s. The page may take 60 s, which is 12 MB of JSON at 1.6 Mbit/s.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 const CHECKS: u32 = 30;
 
@@ -19,7 +19,7 @@ struct Sending {
     _permit: PagePermit,
 }
 
-/// Returns the pieces of a report's body, and a future that ends when it has been sent or its time is over.
+/// Returns the pieces of a report's body, and a future that ends when they were sent or the time is over.
 pub fn stream(
     renderer: Renderer,
     permit: PagePermit,
@@ -32,7 +32,7 @@ pub fn stream(
         _permit: permit,
     };
     let sending = Rc::new(RefCell::new(Some(sending)));
-    // A reader that disconnects drops the pieces, and the page with them.
+    // If the reader disconnects, the pieces and the page are dropped.
     let timed = Rc::downgrade(&sending);
     let mut complete = false;
     let pieces = std::iter::from_fn(move || {

@@ -1,6 +1,6 @@
-//! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day those that their sources report. What differs is
-//! written as one more segment, in which clicks may be negative. A damaged segment is replaced. What a source no longer has stays
-//! as it is.
+//! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day equal to those that the sources report.
+//! Differences are written as a further segment, in which clicks may be negative. Damaged segments are replaced. Sums
+//! that a source no longer has stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
+/// Maximum rows of a day that all sources report, and that the ledger has: about 20 MB each.
 const MAX_ROWS: usize = 100_000;
 
 const DAY_NOT_OVER: ApiError = ApiError::new(409, "day_not_over", "the day is not over (UTC)");
@@ -45,9 +45,9 @@ const DAY_NOT_KEPT: ApiError = ApiError::new(
     "a segment of the day is damaged, and a source no longer has the day to replace it: restore the ledger",
 );
 
-/// App, country, placement and offer.
+/// A row's app, country, placement and offer.
 type RowKey = [String; 4];
-/// The measures that a source reports of a row.
+/// The measures of a row that sources report.
 const MEASURES: [Measure; 2] = [Measure::Clicks, Measure::Revenue];
 /// Clicks, and revenue in micro-USD.
 type Amounts = [i64; 2];
@@ -64,7 +64,7 @@ pub struct SourceReport {
     /// The number up to which the sums go.
     through: i64,
     rows: BTreeMap<RowKey, Amounts>,
-    /// The source no longer has all of the day.
+    /// Whether the source no longer has all of the day.
     is_lost: bool,
 }
 
@@ -86,7 +86,7 @@ impl SourceReport {
     /// Adds a step's sums.
     ///
     /// # Errors
-    /// They are too many.
+    /// The report has too many rows.
     pub fn add(&mut self, part: &DaySums) -> Result<(), ApiError> {
         self.is_lost |= !part.is_kept;
         for sum in &part.sums {
@@ -125,8 +125,8 @@ pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
 }
 
 impl ReportedDay {
-    /// The sources that must be asked. Those that have sent something since the day before are asked once, and again if the
-    /// ledger has applied more of their day meanwhile.
+    /// Returns the sources that must be asked. Sources that have sent a batch since the day before are asked once, and
+    /// again if the ledger has applied more of the day meanwhile.
     pub fn missing(&self, db: &impl Database, day: UtcDay) -> DbResult<Vec<Question>> {
         let first = first_number(day.start_ms().saturating_sub(DAY_MS));
         let mut missing = Vec::new();
@@ -140,10 +140,10 @@ impl ReportedDay {
         Ok(missing)
     }
 
-    /// Takes a source's report, in place of an earlier one.
+    /// Stores a source's report instead of an earlier one.
     ///
     /// # Errors
-    /// The sums are too many.
+    /// The reports have too many rows.
     pub fn put(&mut self, source: String, report: SourceReport) -> Result<(), ApiError> {
         self.sources.insert(source, report);
         check_rows(self.sources.values().map(|report| report.rows.len()).sum())
@@ -155,7 +155,7 @@ impl ReportedDay {
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
-    /// The rows that the day must have. It reports 200 placements of an app separately: first those that it has.
+    /// Returns the rows that the day must have. It reports 200 placements of an app separately, first the stored ones.
     fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for [app, _, placement, _] in stored.keys() {
@@ -189,7 +189,7 @@ pub struct Restatement {
     pub sources: Vec<String>,
 }
 
-/// Writes what differs, unless it is a dry run, in the turn in which nothing was missing.
+/// Writes the differences, unless it is a dry run. Called in the same turn in which no source was missing.
 ///
 /// # Errors
 /// A damaged segment cannot be replaced, or the database failed.
@@ -204,7 +204,7 @@ pub fn apply(
         let [app, country, placement, offer, _, _] = *key;
         let amounts = MEASURES.map(|measure| get(sums, measure));
         let row = [app, country, placement, offer].map(str::to_owned);
-        // One row more is refused below.
+        // One row above the maximum is stored, so that the check below refuses the day.
         if stored.len() <= MAX_ROWS || stored.contains_key(&row) {
             add(stored.entry(row).or_default(), amounts);
         }
@@ -303,7 +303,7 @@ fn add(to: &mut Amounts, more: Amounts) {
     }
 }
 
-/// Clicks and revenue before and after.
+/// Clicks and revenue before and after the restatement.
 #[derive(Default)]
 struct Change {
     before: Amounts,

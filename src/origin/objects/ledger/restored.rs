@@ -1,6 +1,5 @@
-//! A ledger that was put back to an earlier copy: its keys are as they were, and the operator is told which days to load again.
-//! Signpost's own facts come again from their sources. Readers are told which
-//! final days went back.
+//! A ledger that was put back to an earlier copy: its keys are restored, and the operator is told which days to load
+//! again. Signpost's own facts come again from their sources. Readers are told which final days went back.
 
 use std::collections::BTreeSet;
 

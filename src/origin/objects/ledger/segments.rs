@@ -1,5 +1,5 @@
 //! Stores segments: the metadata in one table, the columns in another. Merges small segments, so that a day with
-//! constant additions keeps few of them.
+//! constant additions keeps few segments.
 
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ impl Layer {
 /// The `upload` of active segments, which reports read.
 pub const ACTIVE: i64 = 0;
 
-/// Ids in `columns` that belong to a segment, and the offset of its image among them.
+/// The number of ids in `columns` for a segment, and the offset of its image among them.
 const SLOTS: i64 = 16;
 const IMAGE_SLOT: i64 = 15;
 
@@ -46,7 +46,7 @@ const IMAGE_SLOT: i64 = 15;
 /// 1,000 of its rows.
 const MERGE: usize = 8;
 
-/// Stores a segment, its metadata first, so that a segment that was stored in part is found and deleted.
+/// Stores a segment, its metadata first, so that a partly stored segment is found and deleted.
 pub fn insert(
     db: &impl Database,
     upload: i64,
@@ -103,8 +103,8 @@ pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> DbResult {
     Ok(())
 }
 
-/// Marks those of these days that have at least `MERGE` segments, for the alarm to merge. Called after a change, within
-/// its transaction.
+/// Marks those of these days that have at least `MERGE` segments, so that the alarm merges them. Called after a change,
+/// within its transaction.
 pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> DbResult {
     db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, MERGE])
 }
@@ -133,7 +133,7 @@ impl<'d, D: Database> Segments<'d, D> {
         }
     }
 
-    /// The number of stored facts between two days, which a query over them reads.
+    /// Returns the number of stored facts between two days, which a query over these days reads.
     pub fn facts(&self, first: UtcDay, last: UtcDay) -> DbResult<u64> {
         let segments = self.segments(first, last)?;
         Ok(segments.iter().map(|segment| u64::from(segment.rows)).sum())
@@ -171,10 +171,10 @@ fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Vec<Vec<u
     stored_columns(db, id, wanted)?.ok_or_else(|| DatabaseError(format!("segment {id} is incomplete")))
 }
 
-/// With one statement for separate columns and for an image alike; `None` if one is missing.
+/// Reads separate columns or an image with one statement. Returns `None` if a column is missing.
 fn stored_columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Option<Vec<Vec<u8>>>> {
     let image = id * SLOTS + IMAGE_SLOT;
-    // SQLite looks repeated ids up once.
+    // SQLite looks up repeated ids only once.
     let mut slots = [image; COLUMNS + 1];
     for (to, column) in slots.iter_mut().zip(wanted) {
         *to = slot(id, *column);
@@ -201,7 +201,7 @@ fn slot(id: i64, column: Column) -> i64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeResult {
-    /// There may be more to merge.
+    /// A day was handled; there may be more.
     Some,
     Nothing,
 }
@@ -209,7 +209,7 @@ pub enum MergeResult {
 /// Merges some segments of one crowded day, in one transaction.
 ///
 /// # Errors
-/// The database failed, or a segment is corrupt; its day is then no longer merged.
+/// The database failed, or a segment is corrupt, whose day is then no longer merged.
 pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
         return Ok(MergeResult::Nothing);
@@ -299,7 +299,7 @@ pub fn each_row(
     Ok(())
 }
 
-/// The same, but passes over damaged segments. Returns their ids.
+/// Like [`each_row`], but skips damaged segments and returns their ids.
 pub fn each_intact_row(
     db: &impl Database,
     day: UtcDay,

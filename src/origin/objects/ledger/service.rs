@@ -49,12 +49,12 @@ use platform::{
     object_shell::ObjectShell,
 };
 
-/// Pages up to this size are rendered whole, in bytes; larger ones are streamed.
+/// Maximum size of a page that is rendered as a whole, in bytes; larger pages are streamed.
 const WHOLE: usize = 256 << 10;
 /// The timeout of a call to the catalog for the operator.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Reports that wait for their query, of up to 256 KiB each (8 MiB), or for app names. They are made one at a time.
+/// Reports that wait for their query or for app names. With queries of up to 256 KiB they take 8 MiB. They are made one at a time.
 const REPORTS: Limit = Limit {
     permits: 32,
     per_owner: 32,
@@ -67,7 +67,7 @@ const UPLOADS: Limit = Limit {
     lease_ms: 16 * MINUTE_MS,
 };
 
-/// Restatements at once: one holds a day's rows in memory.
+/// One restatement at a time, because it holds a day's rows in memory.
 const RESTATEMENTS: Limit = Limit {
     permits: 1,
     per_owner: 1,
@@ -85,13 +85,13 @@ pub struct LedgerService<D, R> {
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
     restatements: ConcurrencyLimit,
-    /// The cost that reports under a session may still have.
+    /// The budget of reports under a session.
     budget: ReportBudget,
     /// The exports that are being read.
     exports: ExportSlots,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
-    /// Whether this process has recorded that there was a report.
+    /// Whether this process has recorded that a report was made.
     has_reported: Cell<bool>,
     /// After a failed request for app names, reports send no other before this time, in milliseconds.
     names_wait_until_ms: Cell<i64>,
@@ -99,22 +99,22 @@ pub struct LedgerService<D, R> {
     names: RefCell<Option<BTreeMap<String, String>>>,
 }
 
-/// The headers of a request for a report.
+/// The headers of a report request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'r> {
     pub accept: Option<&'r str>,
-    /// The versions of the facts that a page may be of.
+    /// The versions of the facts that the reader accepts.
     pub if_match: Option<&'r str>,
 }
 
-/// The answer to a page that was asked for of another version.
+/// The answer to a request for a page of another version.
 const DATA_CHANGED: ApiError = ApiError::new(
     412,
     "data_changed",
-    "the facts of these days have changed since the page before: begin again with the first",
+    "the facts of these days have changed since the previous page: begin again with page 1",
 );
 
-/// Whether an `If-Match` lists this ETag (RFC 9110, section 13.1.1).
+/// True if an `If-Match` lists this ETag (RFC 9110, section 13.1.1).
 fn lists(tags: &str, etag: &str) -> bool {
     let mut listed = tags.split(',').map(str::trim);
     listed.any(|version| ["*", etag].contains(&version))
@@ -128,7 +128,7 @@ pub struct ReportAnswer {
 
 pub enum ReportBody {
     Error(ApiError),
-    /// No facts match the query: 204.
+    /// 204, because no facts match the query.
     Nothing,
     Whole(Vec<u8>),
     /// Streamed; the permit reserves its memory.
@@ -182,7 +182,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if lasts {
             let db = self.started(publisher).await?;
             if let Command::CreateKey(_) = command {
-                // Its answer has the key, which nobody could read again.
+                // The answer has the key, which cannot be read again, so the register must answer first.
                 self.register
                     .ready(db, self.shell.runtime(), &object_name(publisher))
                     .await?;
@@ -203,7 +203,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         };
         let reply = self.shell.command(carry_out, next_alarm).await;
         if lasts {
-            // Also after a refusal: the change may have been made before, and its answer lost.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
             let kept = self.keep(publisher).await;
             if !shows_key {
                 kept?;
@@ -232,7 +232,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Tells the operator's attention which days are final and unconfirmed.
+    /// Sends the operator's attention the ledger's items, such as days that are unconfirmed.
     async fn send_attention(&self, db: &D) -> DbResult {
         let source = |publisher: PublisherId| Source {
             name: object_name(&publisher),
@@ -252,14 +252,14 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.shell.ready().await
     }
 
-    /// The columns that reports keep in memory.
+    /// The cached columns of reports.
     #[cfg(feature = "bench")]
     pub fn columns(&self) -> &ColumnCache {
         &self.columns
     }
 
-    /// `POST …/report/generate`, from the check of the key on. `body` is read once there is a permit. Once the key is
-    /// accepted, every answer carries the rate limit's headers.
+    /// `POST …/report/generate`, beginning with the check of the key. `body` is read once there is a permit. Once the
+    /// key is accepted, every answer has the rate limit's headers.
     ///
     /// # Errors
     /// The key is not valid, too many reports wait, or the database failed.
@@ -376,7 +376,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             }
             Err(failure) => Err(failure),
         };
-        // Also after a failure: rows that were written before it need their alarm.
+        // The alarm is set even after a failure, because rows that were written before need it.
         let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
         let reply = received?;
         self.keep(publisher).await?;

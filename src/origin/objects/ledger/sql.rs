@@ -11,23 +11,23 @@ pub const MIGRATIONS: &[Migration] = &[
     &[DAY_CHANGES],
 ];
 
-// Every older key reads reports.
+// Keys from before this column read reports.
 const SCOPES: &[&str] =
     &["ALTER TABLE report_keys ADD COLUMN scope TEXT NOT NULL DEFAULT 'ia-reporting.READ'"];
 
 const TABLES: &[&str] = &[
-    // The key is the hash, because requests look keys up by it; the operator's list of them is short.
+    // The primary key is the hash, by which requests look keys up; the operator's list is short and needs no index.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
        creator TEXT, creator_name TEXT, accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
-    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token. `state` is a
-    // number of `DayState`.
+    // When facts of a day were last loaded, and by which member of the operator; null for the operator's token. `state`
+    // is a number of `DayState`.
     "CREATE TABLE loads (
        day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT, state INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE INDEX loads_not_final ON loads (day) WHERE state <> 1",
-    // A segment's metadata. `upload` is 0 for an active segment, and otherwise the upload that it is staged for.
+    // A segment's metadata. `upload` is 0 for an active segment, or the upload for which it is staged.
     "CREATE TABLE segments (
        upload INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, id INTEGER NOT NULL,
        rows INTEGER NOT NULL, ad_requests INTEGER NOT NULL, ad_responses INTEGER NOT NULL, impressions INTEGER NOT NULL,
@@ -35,7 +35,7 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (upload, day, layer, id)
      ) STRICT, WITHOUT ROWID",
     // A segment's columns under 16 × its id + the column's number, or its image under 16 × id + 15. The table has
-    // rowids, because SQLite keeps large values out of the tree's inner pages only then.
+    // rowids, because only then SQLite keeps large values out of the tree's inner pages.
     "CREATE TABLE columns (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
     // Days of a layer with many segments; the alarm merges them.
     "CREATE TABLE crowded (day INTEGER NOT NULL, layer INTEGER NOT NULL, PRIMARY KEY (day, layer)) STRICT, WITHOUT ROWID",
@@ -43,12 +43,12 @@ const TABLES: &[&str] = &[
     "CREATE TABLE batches (
        key TEXT PRIMARY KEY, digest BLOB NOT NULL, rows INTEGER NOT NULL, applied_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch applied from each counters object and outbox, and the last day that it vouched for.
+    // The number of the last batch applied from each counters object and outbox, and the last day for which it vouched.
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
-    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is 1 if the
-    // source has vouched for other sums, and 2 if it must vouch for the day: it has passed it over, or had more clicks of it later.
+    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is 1 if the source
+    // has vouched for other sums, and 2 if it must vouch for the day, because it skipped the day or sent more clicks of it later.
     "CREATE TABLE totals (
        source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
        number INTEGER NOT NULL DEFAULT 0, differs INTEGER NOT NULL DEFAULT 0,
@@ -64,8 +64,8 @@ const TABLES: &[&str] = &[
     "CREATE TABLE staged_names (
        upload INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (upload, app)
      ) STRICT, WITHOUT ROWID",
-    // Exports that were made and not read yet, with the hash of the session that may read each. A query may have 256 KiB,
-    // so the table has rowids.
+    // Exports that are not read yet, with the hash of the session that may read each. A query may have 256 KiB, so the
+    // table has rowids.
     "CREATE TABLE exports (
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL
@@ -73,7 +73,7 @@ const TABLES: &[&str] = &[
     // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; `final_through` and
     // `day_changes_…` to `day_changes`; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // One row since the first load: whose ledger this is. An object that its alarm started may not know its name.
+    // One row since the first load: the ledger's publisher, because an object that its alarm started may not know its name.
     "CREATE TABLE publisher (only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL) STRICT",
 ];
 
@@ -86,12 +86,12 @@ platform::statements! {
     pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name, scope FROM report_keys
         ORDER BY created_ms, key_id";
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
-    /// id → a row if there was one
+    /// id → a row if the key existed
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
     /// hash → when a request with it was last accepted, scope, id, label; no row while the publisher is suspended
     pub const GET_KEY = "SELECT accepted_ms, scope, key_id, label FROM report_keys WHERE hash = ?
         AND NOT EXISTS (SELECT 1 FROM state WHERE name = 'suspended' AND value > 0)";
-    /// → the revision of the last suspension, negative if it has ended
+    /// → the revision of the last suspension, negative if the suspension has ended
     pub const GET_SUSPENSION = "SELECT value FROM state WHERE name = 'suspended'";
     /// the same
     pub const SET_SUSPENSION = "INSERT INTO state (name, value) VALUES ('suspended', ?)
@@ -115,7 +115,7 @@ platform::statements! {
     pub const DELETE_COLUMNS = "DELETE FROM columns WHERE id BETWEEN ? AND ?";
     pub const LIST_STAGED = "SELECT day, layer, id FROM segments WHERE upload = ?";
     pub const LIST_ALL_STAGED = "SELECT DISTINCT upload FROM segments WHERE upload > 0";
-    /// upload: its segments become active
+    /// upload: makes its segments active
     pub const ACTIVATE = "UPDATE segments SET upload = 0 WHERE upload = ?";
     pub const LIST_STAGED_DAYS = "SELECT DISTINCT day FROM segments WHERE upload = ? ORDER BY day";
     /// layer, upload, limit → a day of the upload on which a measure would exceed the limit, and which measures do
@@ -136,8 +136,8 @@ platform::statements! {
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
     pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
-    /// day before which, days at most → those with facts or that were loaded, newest first: day, time of the load, member's
-    /// name, state
+    /// before this day, days at most → days with facts or a load, newest first: day, time of the load, member's name,
+    /// state
     pub const LIST_DAYS = "SELECT d.day, l.at_ms, l.member, l.state FROM (
           SELECT day FROM segments WHERE upload = 0 AND day < ?1 UNION SELECT day FROM loads WHERE day < ?1
           ORDER BY day DESC LIMIT ?2) d
@@ -154,7 +154,7 @@ platform::statements! {
     pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = clicks + excluded.clicks,
           revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd, number = MAX(number, excluded.number)";
-    /// the same: they replace the day's, and do not differ
+    /// the same: replaces the day's total, which then does not differ
     pub const SET_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = excluded.clicks,
           revenue_micro_usd = excluded.revenue_micro_usd, number = excluded.number, differs = 0";
@@ -166,17 +166,17 @@ platform::statements! {
     /// source, day → whether the source has vouched for other sums
     pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs > 0)";
     pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
-    /// source, day that it vouches for: it passes over the days before for which it has not vouched
+    /// source, day for which it vouches: marks earlier days as skipped for which it has not vouched
     pub const PASS_OVER = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day < ?2
           AND day > COALESCE((SELECT vouched FROM marks WHERE source = ?1), 0)";
-    /// source, day that has got more clicks: if it has vouched for the day, it must do so again
+    /// source, day with more clicks: if the source has vouched for the day, it must vouch again
     pub const VOUCH_AGAIN = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day = ?2
           AND day <= (SELECT vouched FROM marks WHERE source = ?1)";
-    /// source, first day that it may still have → the first day for which it must vouch
+    /// source, first day that the source may still have → the first day for which it must vouch
     pub const FIRST_TO_VOUCH = "SELECT MIN(day) FROM totals WHERE source = ? AND day >= ? AND differs = 2";
     pub const SET_VOUCHED = "INSERT INTO marks (source, number, vouched) VALUES (?, 0, ?)
         ON CONFLICT (source) DO UPDATE SET vouched = MAX(vouched, excluded.vouched)";
-    /// day, app, placement, limit → whether the day reports the placement separately, and whether it may add one
+    /// day, app, placement, limit → whether the day reports the placement separately, whether it may add a placement
     pub const FIND_PLACEMENT = "SELECT EXISTS (SELECT 1 FROM placements WHERE day = ?1 AND app = ?2 AND placement = ?3),
         (SELECT COUNT(*) FROM placements WHERE day = ?1 AND app = ?2) < ?4";
     pub const ADD_PLACEMENT = "INSERT INTO placements (day, app, placement) VALUES (?, ?, ?)";
@@ -189,7 +189,7 @@ platform::statements! {
     pub const LIST_OPEN_DAYS = "SELECT day, state, at_ms FROM loads WHERE state <> 1 ORDER BY day";
     /// UTC day → whether a loaded day up to it is not final
     pub const HAS_OPEN_DAY = "SELECT EXISTS (SELECT 1 FROM loads WHERE state <> 1 AND day <= ?)";
-    /// day, first day → a row if a source with sums since the first day has not confirmed the day; whether one differs
+    /// day, first day → a row if a source with sums since the first day has not confirmed the day: whether it differs
     pub const FIND_UNCONFIRMED = "SELECT t.day = ?1 AND t.differs FROM marks m
         JOIN totals t ON t.source = m.source AND t.day BETWEEN ?2 AND ?1
         WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs > 0 ORDER BY 1 DESC LIMIT 1";
@@ -216,9 +216,9 @@ platform::statements! {
         WHERE COALESCE(from_facts, from_catalog) IS NOT NULL";
 
     // Exports.
-    /// time: the expired ones
+    /// time: deletes expired exports
     pub const SWEEP_EXPORTS = "DELETE FROM exports WHERE expires_ms <= ?";
-    /// number: the newest ones stay
+    /// number: deletes all but the newest
     pub const KEEP_EXPORTS = "DELETE FROM exports WHERE rowid NOT IN (SELECT rowid FROM exports ORDER BY rowid DESC LIMIT ?)";
     pub const INSERT_EXPORT = "INSERT INTO exports (export_id, session, expires_ms, query, format, rows) VALUES (?, ?, ?, ?, ?, ?)";
     pub const SPEND_EXPORT = "DELETE FROM exports WHERE export_id = ? AND session = ? AND expires_ms > ?
@@ -228,9 +228,9 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
-    /// names of the last change and the last late day that were told and of a time, today → the change and the time, or 0, the
-    /// newest change of a final day, or 0, the last loaded day before today, and the first day without facts of these four days,
-    /// among those after the first load that nobody was told of
+    /// names of the states of the last announced change, the last announced late day and a time, today → the announced
+    /// change and the time, or 0; the newest change of a final day, or 0; the last loaded day before today; the first
+    /// day without facts, among these four days, after the first load, that was not announced
     pub const ALARMS = "SELECT COALESCE((SELECT value FROM state WHERE name = ?1), 0),
           COALESCE((SELECT value FROM state WHERE name = ?3), 0), COALESCE((SELECT MAX(number) FROM day_changes), 0),
           (SELECT MAX(day) FROM loads WHERE day < ?4),
@@ -238,16 +238,16 @@ platform::statements! {
             WHERE day > (SELECT MIN(day) FROM loads) AND day > COALESCE((SELECT value FROM state WHERE name = ?2), 0)
               AND day NOT IN (SELECT day FROM loads))
         FROM publisher";
-    /// time → the version of the facts that reports read, which goes on after a restore
+    /// time → the new version of the facts, which rises even after a restore
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
         ON CONFLICT (name) DO UPDATE SET value = MAX(value + 1, excluded.value) RETURNING value";
-    /// name, value: the first one stays
+    /// name, value: sets the value unless there is one
     pub const FIRST_STATE = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
-    /// name, value: the lesser one stays
+    /// name, value: keeps the lower value
     pub const LOWER_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value < state.value";
     pub const DELETE_STATE = "DELETE FROM state WHERE name = ?";
-    /// name, value: the greater one stays
+    /// name, value: keeps the higher value
     pub const RAISE_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value > state.value";
 }

@@ -1,4 +1,4 @@
-//! Suggests values for a filter: values of a dimension in the data, those with the most impressions first.
+//! Suggests values for a filter: a dimension's values in the data, those with the most impressions first.
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ use domain::{
 };
 use platform::{Database, Failure, Result};
 
-/// Suggestions in an answer.
+/// Maximum suggestions in an answer.
 const MAX: usize = 20;
 
-/// The report whose rows are suggested from.
+/// Returns the query of the report from whose rows values are suggested.
 pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
     let range: Value = serde_json::from_str(&wanted.date_range).unwrap_or_default();
     let query = json!({
@@ -30,7 +30,7 @@ pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
     Query::parse(&query.to_string())
 }
 
-/// Values that contain the text in any case, or apps whose name does, among the first 50,000.
+/// Returns the values that contain the text, or the apps whose name does, ignoring case, among the first 50,000.
 pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply> {
     let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
         ReportError::Failure(failure) => failure,

@@ -1,6 +1,6 @@
-//! Receives an upload of facts. A body may exceed an isolate's memory, and a transaction cannot wait for more bytes.
-//! Facts are therefore built into segments as they arrive, staged under the upload's number, and activated in one
-//! transaction at the end. Reports do not read staged segments, and these do not outlive the object's process.
+//! Receives an upload of facts. A body may exceed an isolate's memory, and a transaction cannot wait for more bytes. So
+//! facts are built into segments as they arrive, staged under the upload's number, and activated in one transaction at
+//! the end. Reports do not read staged segments, which the next process of the object deletes.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -30,33 +30,33 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Result, database::json as as_json, params};
 
-/// The memory for facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
+/// Maximum memory for the facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
 pub const BUFFERED: usize = 12 << 20;
 /// Upper estimates of the memory of a fact without its texts, and of an empty day, in bytes.
 const FACT_BYTES: usize = 96;
 const DAY_BYTES: usize = 2 << 10;
-/// Days in an entry of the register, so that it has less than 2 KB.
+/// Maximum days in an entry of the register, so that it has less than 2 KB.
 const REGISTERED_DAYS: usize = 100;
 
-/// Apps and days that a preview lists.
+/// Maximum days of apps that a preview lists.
 const PREVIEWED: usize = 1_000;
 
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
-    "this Idempotency-Key was spent on other facts",
+    "this Idempotency-Key was used for other facts",
 );
 
 /// An upload that is being received.
 pub struct Upload {
-    /// Above 0, and unique among the uploads in progress.
+    /// A number above 0, unique among the uploads in progress.
     number: i64,
     days: BTreeMap<UtcDay, Segmenter>,
     /// Memory of the facts that are not staged yet, in bytes.
     buffered: usize,
     names: BTreeMap<String, String>,
     digest: Xxh3,
-    /// The operator's member who loads.
+    /// The operator's member who uploads.
     by: Option<String>,
 }
 
@@ -92,17 +92,17 @@ impl Upload {
         }
     }
 
-    /// The same upload by a member of the operator.
+    /// Sets the operator's member who uploads.
     pub fn by(self, by: Option<String>) -> Self {
         Self { by, ..self }
     }
 
-    /// Adds decompressed bytes to the digest, which tells a repeat from other facts under the same key.
+    /// Adds decompressed bytes to the digest, by which a repeat differs from other facts under the same key.
     pub fn note(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
 
-    /// Adds a fact. It never fails; a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
+    /// Adds a fact. It never fails, but a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
     pub fn add(&mut self, fact: &Fact<'_>) -> DbResult {
         let day = self.days.entry(fact.day).or_insert_with(|| {
             self.buffered += DAY_BYTES;
@@ -181,7 +181,7 @@ impl Upload {
         })
     }
 
-    /// The changes that these facts would make, on the first 1,000 days of apps. Nothing is changed.
+    /// Returns the changes that these facts would make, on the first 1,000 days of apps. Nothing is changed.
     ///
     /// # Errors
     /// Those of [`Self::apply`].
@@ -210,7 +210,7 @@ impl Upload {
         Ok(body.into())
     }
 
-    /// How these days would differ with the staged facts, in place of those that are loaded or beside them.
+    /// Returns how these days would differ if the staged facts replaced the loaded ones or were added to them.
     fn differences(&self, db: &impl Database, days: &[UtcDay], replaces: bool) -> DbResult<Vec<Difference>> {
         let previewed: Result<Infallible, _> = db.transaction(|| {
             let watch = Watch::of_all(db, days)?;
@@ -219,7 +219,7 @@ impl Upload {
                     .try_for_each(|day| segments::delete_day(db, *day, Layer::Loaded))?;
             }
             db.execute(sql::ACTIVATE, params![self.number])?;
-            // An error takes all of it back.
+            // The error rolls back the transaction.
             Err(Previewed::Differences(watch.differences(db)?))
         });
         match previewed {
@@ -229,7 +229,7 @@ impl Upload {
         }
     }
 
-    /// The rows of the upload that spent a key; none if none did.
+    /// Returns the rows of the upload that used a key; none if the key is new.
     fn spent(&self, db: &impl Database, key: &str) -> Result<Option<u64>> {
         let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? else {
             return Ok(None);
@@ -269,7 +269,7 @@ impl Upload {
     }
 }
 
-/// Deletes what an upload staged and did not activate.
+/// Deletes the facts that an upload staged and did not activate.
 pub fn discard(db: &impl Database, number: i64) -> DbResult {
     for row in db.query(sql::LIST_STAGED, params![number])? {
         let day = segments::day(row.integer(0)?)?;
@@ -278,7 +278,7 @@ pub fn discard(db: &impl Database, number: i64) -> DbResult {
     db.execute(sql::DISCARD_NAMES, params![number])
 }
 
-/// Deletes what uploads of an earlier process staged.
+/// Deletes the facts that uploads of an earlier process staged.
 pub fn discard_all(db: &impl Database) -> DbResult {
     for row in db.query(sql::LIST_ALL_STAGED, &[])? {
         discard(db, row.integer(0)?)?;
@@ -286,7 +286,7 @@ pub fn discard_all(db: &impl Database) -> DbResult {
     db.execute(sql::DISCARD_ALL_NAMES, &[])
 }
 
-/// The problem, if an upload would bring a day over the limit of a measure.
+/// Returns the problem if an upload would exceed a day's limit of a measure.
 fn overflow(db: &impl Database, number: i64) -> DbResult<Option<String>> {
     let found = db.query_first(
         sql::FIND_OVERFLOW,
@@ -302,6 +302,6 @@ fn overflow(db: &impl Database, number: i64) -> DbResult<Option<String>> {
         .find(|(_, column)| row.boolean(*column) == Ok(true));
     let measure = over.map_or("a measure", |(measure, _)| measure.as_str());
     Ok(Some(format!(
-        "{day}: with these facts {measure} would pass 2^53, which no day has"
+        "{day}: with these facts {measure} would exceed 2^53"
     )))
 }

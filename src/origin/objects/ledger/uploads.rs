@@ -1,4 +1,4 @@
-//! Receives uploads of facts, which are checked and staged chunk by chunk.
+//! Receives uploads of facts, and checks and stages them chunk by chunk.
 
 use std::cell::Cell;
 
@@ -13,19 +13,19 @@ use domain::{
 };
 use platform::{Clock, Database, Result, panics_to_failure};
 
-/// The largest upload, decompressed, in bytes.
+/// Maximum size of an upload, decompressed, in bytes.
 const MAX_UPLOAD: usize = 64 << 20;
 
 const ENDED_EARLY: &str = "nothing was kept: the body ended early";
 const NOT_GZIP: &str = "nothing was kept: the body does not unpack as gzip of one member";
-/// An empty body is refused: a failing sender sends one, and it would clear a day.
+/// An empty body is refused, because a broken sender may send one, and it would clear a day.
 const EMPTY: &str =
     "nothing was kept: the body is empty; a day without facts is a header of CSV, or an empty line of NDJSON";
 
 /// The uploads of one object.
 #[derive(Default)]
 pub struct Uploads {
-    /// Whether the facts that an earlier process staged have been deleted; its uploads had the same numbers.
+    /// Whether the facts that an earlier process staged were deleted. Its uploads had the same numbers.
     cleared: Cell<bool>,
     started: Cell<i64>,
     in_progress: Cell<usize>,
@@ -70,7 +70,7 @@ impl Uploads {
         }
         let number = self.started.get() + 1;
         self.started.set(number);
-        // Also after a panic: no staged facts stay behind.
+        // A panic is caught, so that staged facts are deleted even then.
         let received = panics_to_failure(self.stage(db, clock, info, chunks, number)).await;
         let discarded = upload::discard(db, number);
         let reply = received?;

@@ -1,8 +1,8 @@
 //! Tables and statements of changes of final days.
 
 pub const TABLES: &[&str] = &[
-    // Numbers have their time, so that they go on after a restore. `cause` is a number of `ChangeCause`; `before` and `after` are
-    // JSON lists of sums.
+    // Numbers follow the time, so that they continue to rise after a restore. `cause` is a number of `ChangeCause`;
+    // `before` and `after` are JSON lists of sums.
     "CREATE TABLE day_changes (
        number INTEGER PRIMARY KEY, day INTEGER NOT NULL, app TEXT NOT NULL, cause INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        before TEXT NOT NULL, after TEXT NOT NULL
@@ -24,7 +24,7 @@ platform::statements! {
     pub const ADD = "INSERT INTO day_changes (number, day, app, cause, at_ms, before, after)
         SELECT MAX(COALESCE(MAX(number), 0) + 1, ?1), ?2, ?3, ?4, ?5, ?6, ?7 FROM day_changes
         RETURNING number, day, app, cause, at_ms, before, after";
-    /// the same, since when, the last number that was read: into an entry that nobody has read
+    /// the same, first time, the last number that was read: updates an entry since that time that was not read
     pub const GO_ON = "UPDATE day_changes SET after = ?7, at_ms = ?5
         WHERE day = ?2 AND app = ?3 AND cause = ?4 AND at_ms >= ?8 AND number > ?9
           AND number = (SELECT MAX(number) FROM day_changes WHERE day = ?2 AND app = ?3)
@@ -36,8 +36,8 @@ platform::statements! {
     pub const LIST = "SELECT number, day, app, cause, at_ms, before, after FROM day_changes WHERE number > ? ORDER BY number LIMIT ?";
     /// before this number, entries at most → the same, the newest first
     pub const LIST_NEWEST = "SELECT number, day, app, cause, at_ms, before, after FROM day_changes WHERE number < ? ORDER BY number DESC LIMIT ?";
-    /// numbers of the first and the last lost entry → day and app of each, what the last one has after it, and what the first
-    /// one after that has before it
+    /// numbers of the first and the last lost entry → for each day and app: the figures after its last lost entry, and
+    /// those before its next entry
     pub const LIST_LOST = "SELECT l.day, l.app, l.after,
           (SELECT before FROM day_changes n WHERE n.day = l.day AND n.app = l.app AND n.number > ?2 ORDER BY n.number LIMIT 1)
         FROM (SELECT day, app, after, MAX(number) FROM day_changes WHERE number BETWEEN ?1 AND ?2 GROUP BY day, app) l";

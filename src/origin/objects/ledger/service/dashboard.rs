@@ -1,5 +1,5 @@
-//! Batches of reports under a session. They are the reports of the keys: the same parser, engine and renderer, and with
-//! `totals` the sums over all pages.
+//! Batches of reports under a session. They use the parser, engine and renderer of reports by key; `totals` adds the
+//! sums over all pages.
 
 use std::time::Duration;
 
@@ -27,14 +27,14 @@ use domain::{
 };
 use platform::{Clock, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
-/// Queries of a batch.
+/// Maximum queries of a batch.
 const MAX_QUERIES: usize = 12;
-/// Rows on a page, unless the query says fewer.
+/// Maximum rows on a page, and the default.
 const MAX_COUNT: u32 = 1_000;
-/// Attempts for a batch of one version. Facts that arrive in between make another necessary.
+/// Maximum attempts to make a batch from one version of the facts. New facts in between require another attempt.
 const ATTEMPTS: u32 = 2;
 
-/// The least cost of a query, in facts: each has a fixed part.
+/// Minimum cost of a query, in facts, because part of its work is fixed.
 pub(super) const LEAST_COST: u64 = 10_000;
 
 const INVALID_BATCH: ApiError = ApiError::new(
@@ -49,13 +49,13 @@ struct Batch<'b> {
     queries: Vec<&'b RawValue>,
 }
 
-/// The members of a query that only a batch has.
+/// The fields of a query that exist only in batches.
 #[derive(Deserialize)]
 struct Extras {
     /// Also returns the metrics over all rows.
     #[serde(default)]
     totals: bool,
-    /// Leaves out what Signpost counted itself, which has no impressions.
+    /// Leaves out Signpost's own counts, which have no impressions.
     #[serde(default)]
     without_offerwall: bool,
     pagination: Option<serde_json::Value>,
@@ -92,7 +92,7 @@ impl BatchQuery {
         self.query.dimensions == [Dimension::Date] && self.query.page == 1
     }
 
-    /// The query of its totals: the same facts by day, of which there are at most 91.
+    /// Returns the query for the totals: the same facts by day, at most 91 rows.
     fn by_day(&self) -> Query {
         Query {
             dimensions: vec![Dimension::Date],
@@ -108,11 +108,11 @@ impl BatchQuery {
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, R> {
-    /// Makes a batch of reports of one version of the facts: `{data_through, data_version, final_through, results}`. Between two of
-    /// them others are served, so that batches of clicks and rewards do not wait for a page of figures.
+    /// Makes a batch of reports from one version of the facts: `{data_through, data_version, final_through, results}`. Other
+    /// callers are answered between two reports, so that batches of clicks and rewards do not wait for a page of figures.
     ///
     /// # Errors
-    /// The batch is not one, costs more than the budget has left, or facts kept arriving.
+    /// The body is not a batch, the batch costs more than the budget has left, or facts kept arriving.
     pub async fn dashboard(&self, publisher: &PublisherId, body: &str) -> Result<String> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let Batch { queries } = serde_json::from_str(body).map_err(|_| INVALID_BATCH)?;
@@ -138,10 +138,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         Err(common::UNAVAILABLE.into())
     }
 
-    /// Reads values of a dimension, within the permits and the budget of reports.
+    /// Suggests values of a dimension, within the permits and the budget of reports.
     ///
     /// # Errors
-    /// The query is wrong, or too much is asked for.
+    /// The query is wrong, or there is no permit or budget.
     pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::OperatorReply> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = suggestions::query(suggest)?;
@@ -151,7 +151,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         suggestions::suggest(db, &suggest.text, &query)
     }
 
-    /// The facts that a batch reads, at least 10,000 for each query.
+    /// Returns the facts that a batch reads, at least 10,000 for each query.
     fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64> {
         let mut cost = 0_u64;
         for query in queries {
@@ -166,7 +166,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         Ok(cost)
     }
 
-    /// Makes a batch, unless the facts change in between.
+    /// Makes a batch; none if the facts change in between.
     async fn try_batch(&self, db: &D, queries: &[Result<BatchQuery, ApiError>]) -> Result<Option<String>> {
         let version = freshness::version(db)?;
         let mut results = Vec::new();
@@ -193,7 +193,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         Ok(Some(format!("{head},\"results\":[{}]}}", results.join(","))))
     }
 
-    /// One report as JSON: `{total_count, rows, totals?}`.
+    /// Makes one report as JSON: `{total_count, rows, totals?}`.
     fn result(&self, db: &D, query: &BatchQuery) -> Result<String, ApiError> {
         let segments = Segments::new(db, query.layer).with_cache(&self.columns);
         let build =
@@ -201,7 +201,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         let Report { page, names, .. } = build(&query.query)?;
         let total = page.total;
         let totals = match query.with_totals {
-            // The page of a query by day has all that its totals are made of.
+            // If the query is by day and fits one page, the totals are made from this page.
             true if query.is_by_day() && page.rows() as u64 == total => Some(totals(&page, &query.query)?),
             true => Some(totals(&build(&query.by_day())?.page, &query.query)?),
             false => None,
@@ -221,7 +221,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     }
 }
 
-/// The metrics over all days, as a row without dimensions. Rates are those of the sums.
+/// Returns the metrics over all days, as a row without dimensions. Rates are computed from the sums.
 fn totals(by_day: &Page, query: &Query) -> Result<String, ApiError> {
     let mut sums = Sums::default();
     for row in (0..by_day.rows()).filter_map(|at| by_day.row(at)) {

@@ -1,5 +1,5 @@
-//! Exports within the permits and the budget of reports. Others are served between two pieces, so that batches of clicks
-//! and rewards do not wait for an export.
+//! Exports within the permits and the budget of reports. Other callers are answered between two pieces, so that batches
+//! of clicks and rewards do not wait for an export.
 
 use super::{LedgerService, dashboard::LEAST_COST};
 use crate::objects::ledger::exports::{self, ExportQuery};
@@ -11,11 +11,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Makes an export. Its rows are counted, which costs as much as a report.
     ///
     /// # Errors
-    /// The body is not one, or too much is asked for.
+    /// The body is not valid, or there is no permit, budget or slot.
     pub async fn create_export(&self, publisher: &PublisherId, create: CreateExport) -> Result<Reply> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::of_body(&create.body)?;
-        // Refused here, where the page can say so: a download that is refused says nothing.
+        // Checked here, where the page can show a refusal: a refused download shows nothing.
         self.exports.check(self.now_ms())?;
         let db = self.shell.ready().await?;
         if query.query.dimensions.contains(&Dimension::App) {
@@ -29,12 +29,12 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Spends an export, if there is room for its reader.
     ///
     /// # Errors
-    /// There is no such export for this session, or too many are being read, and then it is not spent.
+    /// There is no such export for this session; or too many are being read, and the export is not spent.
     pub async fn open_export(&self, publisher: &PublisherId, open: OpenExport) -> Result<Reply> {
         let export_id = open.export_id.clone();
         let is_new = self.exports.hold(&export_id, self.now_ms())?;
         let opened = self.command(publisher, Command::OpenExport(open)).await;
-        // One that is being read keeps its slot, whoever asks for it again.
+        // An export that is being read keeps its slot, even if it is asked for again.
         if opened.is_err() && is_new {
             self.exports.free(&export_id);
         }
@@ -44,14 +44,14 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Makes the next piece of an export.
     ///
     /// # Errors
-    /// The facts have changed, which ends the export, or too much is under way, and it may be asked for again.
+    /// The facts have changed, which ends the export; or there is no permit or budget, and the piece may be asked for again.
     pub async fn export_piece(&self, piece: &ExportPiece) -> Result<(ExportProgress, Vec<u8>)> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::parse(&piece.query)?;
         let db = self.shell.ready().await?;
         self.exports.hold(&piece.export_id, self.now_ms())?;
         let cost = query.facts(db)?.max(LEAST_COST);
-        // Somebody waits for the file to begin, as for a view.
+        // A person waits for the first piece, as for a view.
         match piece.version {
             None => self.budget.take(cost, self.now_ms())?,
             Some(_) => self.budget.take_spare(cost, self.now_ms())?,

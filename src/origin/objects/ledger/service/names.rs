@@ -1,4 +1,4 @@
-//! Whose ledger it is, and the names of the publisher's apps, from the catalog.
+//! The publisher of the ledger and the names of its apps, from the catalog.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,7 +11,7 @@ use contract::{
 use domain::model::{AppId, PublisherId, SECOND_MS, common};
 use platform::{Clock, ObjectCall, ObjectStorage, Random, Result, log};
 
-/// The timeout of a call for app names; a report is made without them if need be.
+/// The timeout of a call for app names. Without an answer a report uses the stored names.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
 const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 
@@ -41,7 +41,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    /// The names of the publisher's apps, from the catalog.
+    /// Reads the names of the publisher's apps from the catalog.
     async fn app_names(
         &self,
         publisher: &PublisherId,
@@ -60,7 +60,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let is_last = page.len() < catalog::APP_NAMES_PAGE;
             names.extend(page);
             if is_last {
-                // Nothing of a test app is in the facts.
+                // The facts have no test apps.
                 names.retain(|app, _| !AppId::parse(app).is_some_and(AppId::is_test));
                 return Ok(names);
             }

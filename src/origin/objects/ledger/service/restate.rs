@@ -18,14 +18,14 @@ use platform::{
 };
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How long sources are asked, in milliseconds: the operator's call waits for 25 s.
+/// The time limit for asking the sources, in milliseconds: the operator's call waits for 25 s.
 const TIME_MS: i64 = 15 * SECOND_MS;
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// `POST …/days/{date}/restate`.
     ///
     /// # Errors
-    /// The day is not over, a source does not answer, or the database failed; nothing has changed.
+    /// The day is not over, a source does not answer, or the database failed. Nothing has changed.
     pub async fn restate(&self, publisher: &PublisherId, restate: Restate) -> Result<OperatorReply> {
         self.require_publisher(publisher, super::CATALOG_TIMEOUT).await?;
         let db = self.started(publisher).await?;
@@ -58,7 +58,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             .into())
     }
 
-    /// Asks one source, step by step. There is no report if it must be asked again.
+    /// Asks one source, step by step. Returns no report if the source must be asked again.
     async fn ask(
         &self,
         publisher: &PublisherId,
@@ -74,7 +74,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let part = part.map_err(|error| {
                 log::warn("ledger", format_args!("the sums of {day} from {source}: {error}"));
                 let message =
-                    format!("{source} does not report the day: nothing was changed; its log says why");
+                    format!("{source} did not report the day: nothing was changed; its log says why");
                 Failure::from(common::UNAVAILABLE.with_message(message))
             })?;
             if part.is_cut || until_ms <= self.now_ms() {
@@ -114,7 +114,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    /// Ends the sources' items about the day. Those that are not reached end with the next restatement.
+    /// Ends the sources' items about the day. The item of a source that is not reached ends with the next restatement.
     async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, sources: Vec<String>) {
         let runtime = self.shell.runtime();
         let tell = async |source: String| match OutboxShard::of_object(&source) {
