@@ -1,18 +1,18 @@
-//! Outboxes: one or several objects for each app, its shards. An outbox makes conversions durable, pays each once, and
-//! delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
+//! Outboxes: one or several objects for each app, its outbox shards. An outbox makes conversions durable, pays each
+//! once, and delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
 //!
 //! - [`conversions`]: the decision about a postback or an action of the operator, and the order of writes;
 //! - [`log`]: an entry for each transaction id, and the operator's view of them;
 //! - [`callbacks`]: attempts, replays and tests;
 //! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nights' totals;
-//! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
-//! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it, [`changes`]:
-//!   all of them in the order of their changes;
-//! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
-//! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: deletion by age; [`erasure`] of users;
-//! - [`gap`]: what a restore has lost for good.
+//! - [`approval`]: the data of a payment; [`terms`] and `terms_cache`: the terms that pay a click;
+//! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
+//!   [`changes`]: rewards in the order of their changes;
+//! - [`feed`]: batches for the publisher's activity object; [`attention`]: items for the operator;
+//! - `calls`: calls to other objects; `commands`: commands that need no call; [`retention`]: deletion by age; [`erasure`] of users;
+//! - [`gap`]: payments that a restore has lost for good.
 
-/// The members of a callback's fields that identify a user.
+/// The callback fields that identify a user.
 macro_rules! identifiers {
     () => {
         "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"
@@ -33,28 +33,28 @@ macro_rules! story_columns {
     };
 }
 
-/// An error up to its first colon: what follows is in the words of the runtime or of a parser, which may repeat a URL.
+/// An error up to its first colon. The rest comes from the runtime or a parser and may repeat a URL.
 macro_rules! first_words {
     ($error:literal) => {
         concat!("substr(", $error, ", 1, instr(", $error, " || ':', ':') - 1)")
     };
 }
 
-/// Whether the user of an entry is erased, or will be once its callback has ended.
+/// True if the user of an entry is erased, or will be once the entry's callback has ended.
 macro_rules! is_erased {
     () => {
         "erase OR user_id IS NULL"
     };
 }
 
-/// Blanks an attempt: the receiver's answer may name the user.
+/// Blanks an attempt, because the receiver's answer may name the user.
 macro_rules! blank_attempt {
     () => {
         concat!("body = '', error = ", first_words!("error"))
     };
 }
 
-/// The same of a first attempt, which its entry keeps.
+/// Blanks a first attempt, which is stored in its entry.
 macro_rules! blank_first_attempt {
     () => {
         concat!("first_body = '', first_error = ", first_words!("first_error"))
@@ -108,15 +108,15 @@ use endpoint::OutboxState;
 use platform::{Database, DbResult, params};
 use sums::{night, revenue_batches::OutboxLog};
 
-/// How long the alarm leaves due work to the request or task that should do it, in milliseconds.
+/// The time that the alarm leaves to the request or task that should do due work, in milliseconds.
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
-/// How long sums are collected before batches are made, in milliseconds. They take several commits of three objects, and delay
-/// the conversions that arrive meanwhile: once in 10 s, they delay less than 1 % of them.
+/// How long sums are collected before batches are made, in milliseconds. Batches take several commits in three objects
+/// and delay the conversions that arrive meanwhile. Once in 10 s they delay less than 1 % of the conversions.
 pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
-/// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
-/// waits for a free connection, so for it the alarm is only a safety net.
+/// Returns the time for the alarm, given the object's rows; none if no work waits. Due work is in flight or waits for a
+/// free connection, so for due work the alarm is only a safety net.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let state = endpoint::read(db)?;
     let state = state.as_ref();
@@ -140,7 +140,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(alarms.min())
 }
 
-/// When the next batch for the operator's attention is due. It waits until the publisher is known.
+/// Returns when the next batch for the operator's attention is due; none until the publisher is known.
 fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64) -> DbResult<Option<i64>> {
     match state.and_then(|state| state.current.as_ref()) {
         Some(_) => attention_feed::due_ms(db, now_ms),
@@ -148,8 +148,8 @@ fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64
     }
 }
 
-/// The period of [`COALESCE_MS`] in which an outbox opens batches of sums once. Each of an app's outboxes has other periods,
-/// because 64 that open batches at once would hold up conversions.
+/// Returns the current period of [`COALESCE_MS`], in which an outbox opens batches of sums once. The periods of an
+/// app's outboxes are shifted, because 64 outboxes that open batches at once would hold up conversions.
 fn period(state: Option<&OutboxState>, now_ms: i64) -> Range<i64> {
     let offset_ms = state.and_then(|state| {
         let outboxes = state.current.as_ref()?.outbox_shards;

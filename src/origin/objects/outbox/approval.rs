@@ -1,4 +1,4 @@
-//! An approval: everything that is needed to pay a conversion.
+//! An approval: all the data that is needed to pay a conversion.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use domain::{
 };
 use platform::{Failure, Result};
 
-/// A reservation stores it, so that the alarm pays exactly what the request would have paid.
+/// An approval. A reservation stores it, so that the alarm pays exactly what the request would have paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     pub conversion: Conversion,
@@ -30,7 +30,7 @@ pub struct Approval {
     pub offer_terms: i64,
     /// Whether newer terms had superseded those that pay.
     pub superseded: bool,
-    /// Whether it is paid without taking it from a cap, because the offer has none.
+    /// Whether the conversion is paid without a take from a cap, because the offer has none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncapped: bool,
     pub currency: CurrencyRate,
@@ -56,7 +56,7 @@ impl Approval {
         Ok(transaction_id(&row, kind))
     }
 
-    /// The sender's name of the goal; empty if there is none, because no name is empty.
+    /// Returns the sender's name of the goal; empty if it gave none, because no name is empty.
     pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped conversions, dead callbacks, and the
-//! endpoint while it is disabled or fails, and terms that are lost. Those of batches and of days are opened where they are found.
+//! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped conversions, dead callbacks,
+//! the endpoint while it is disabled or fails, and lost terms. Items of batches and days are opened where the problem is found.
 //!
-//! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
+//! A trigger's condition is false for every other change. So a reward that is approved and delivered at once writes nothing here.
 
 use super::{endpoint, sums::night};
 use crate::delivery::{
@@ -10,7 +10,7 @@ use crate::delivery::{
 };
 use platform::{Clock, Database, DbResult, ObjectCall};
 
-/// The kind of a conversion's item by the conversion's state, as numbers of `Kind` and of `states.rs`; NULL if it has none.
+/// The kind of a conversion's item for the conversion's state, as numbers of `Kind` and `states.rs`; NULL without an item.
 macro_rules! kind_of_state {
     ($state:literal) => {
         concat!(
@@ -23,7 +23,7 @@ macro_rules! kind_of_state {
     };
 }
 
-/// The kind of the endpoint's item; 0 if it is well or there is none. An endpoint fails after five attempts
+/// The kind of the endpoint's item; 0 if the endpoint is healthy or missing. An endpoint fails after five attempts
 /// (`callbacks/health.rs`).
 macro_rules! kind_of_endpoint {
     ($row:literal) => {
@@ -40,7 +40,7 @@ macro_rules! kind_of_endpoint {
     };
 }
 
-/// Whether a callback is dead and may be replayed.
+/// True if a callback is dead and may be replayed.
 macro_rules! is_dead {
     ($row:literal) => {
         concat!("(", $row, ".delivery IS 2 AND ", $row, ".user_id IS NOT NULL)")
@@ -191,7 +191,7 @@ macro_rules! terms_found {
     };
 }
 
-/// One item for the lost terms of an offer or the app, while a postback is kept that needs them.
+/// Triggers for one item per lost terms of an offer or the app, while a kept postback needs them.
 pub const LOST_TERMS: &[&str] = &[
     concat!(
         "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ",
@@ -212,7 +212,7 @@ pub const LOST_TERMS: &[&str] = &[
     ),
 ];
 
-/// The outbox as a source; none before it knows its publisher.
+/// Returns the outbox as a source of items; none before it knows its publisher.
 fn source(db: &impl Database) -> DbResult<Option<Source>> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
@@ -228,7 +228,7 @@ fn source(db: &impl Database) -> DbResult<Option<Source>> {
     }))
 }
 
-/// Reports what has changed. A test app needs nobody's attention.
+/// Sends the changed items. A test app needs nobody's attention.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     if endpoint::read(db)?.is_some_and(|state| state.shard.app.is_test()) {
         return attention_feed::drop_changes(db);

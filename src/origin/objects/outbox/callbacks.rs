@@ -1,7 +1,7 @@
 //! Completion callbacks.
 //!
-//! - [`deliveries`]: which are due, and what becomes of an attempt, which [`delivery_log`] counts;
-//! - [`replay`]: the operator's replays; [`bulk_replay`]: a publisher's of many;
+//! - [`deliveries`]: due callbacks and the results of attempts; [`delivery_log`] counts attempts;
+//! - [`replay`]: the operator's replays; [`bulk_replay`]: a publisher's replays of many callbacks;
 //! - [`tester`]: test callbacks.
 
 pub mod bulk_replay;

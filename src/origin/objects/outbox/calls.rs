@@ -19,7 +19,7 @@ use platform::{Failure, ObjectCall, Result, concurrent::each, log};
 /// The timeout of a call. It is short because a sender waits.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks the catalog for terms. The reply's body is `K`.
+/// Asks the catalog for terms, and parses the reply's body as `K`.
 pub async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K>
 where
     O: Operation<Answer = OperatorReply>,
@@ -32,7 +32,7 @@ where
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
             Err(LOST_TERMS.into())
         }
-        // An offer leaves the catalog only when no click converts any more.
+        // Offers are deleted only when no click can convert, so a 404 means a wrong click id.
         Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
             .with_message("click_id refers to an unknown app or offer")
             .into()),
@@ -50,7 +50,7 @@ pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool> {
     Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
 }
 
-/// Tells the counters an offer's cap, and what was paid before there was one.
+/// Tells the counters an offer's cap, and the number of conversions that were paid without one.
 pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
     let counters = counters_of(&cap.offer);
     ask(runtime, &counters, cap).await.map(drop)
@@ -74,25 +74,25 @@ pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u3
     Ok(ask(runtime, &counters, read).await?.conversions)
 }
 
-/// Ends a claim there.
+/// Ends a claim in the outbox that keeps a `txn`.
 pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result {
     let freed = ask(runtime, &keeper.address(), FreeTxn(txn.clone())).await;
     freed.map(drop)
 }
 
-/// Sends an operation to an object, which is unavailable if it does not answer.
+/// Sends an operation to an object. No answer is `unavailable`.
 async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| unavailable(&to.name, &error))
 }
 
-/// The address of the counters that have an offer's caps.
+/// Returns the address of the counters that have an offer's caps.
 fn counters_of(offer: &OfferId) -> ObjectAddress {
     counters::address(counters::object_name(offer))
 }
 
-/// Tells an app's other outboxes that the endpoint has disabled itself. One that is not reached learns it from its own next
-/// attempt.
+/// Tells an app's other outboxes that the endpoint has disabled itself. An outbox that is not reached learns it from
+/// its own next attempt.
 pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes: u8, disabled: Disabled) {
     let tell = async |number| {
         let other = OutboxShard { number, ..own };

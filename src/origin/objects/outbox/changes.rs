@@ -1,5 +1,5 @@
-//! The rewards of an outbox in the order of their newest changes, as a publisher's key reads them. Each change has a number of
-//! the log: an entry's own, that of a later payment, or one of `changes`. Delivery of callbacks is no change.
+//! The rewards of an outbox in the order of their newest changes, for a publisher's key. Each change has a number of
+//! the log: an entry's own number, that of a later payment, or one in `changes`. Delivery of callbacks is not a change.
 
 pub mod sql;
 
@@ -18,10 +18,10 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, params};
 
-/// Numbers of the log that one part looks at: about 20 ms, during which the object answers no other request.
+/// Maximum numbers of the log that one part examines: about 20 ms, during which the object answers no other request.
 const NUMBERS: i64 = 2_000;
 
-/// A reward, and when it changed last.
+/// A reward and the time of its last change.
 #[derive(Serialize)]
 struct Changed<'r> {
     changed_ts: i64,
@@ -29,7 +29,7 @@ struct Changed<'r> {
     reward: Reward<'r>,
 }
 
-/// The rewards whose newest change is in a part of the log. It may end before the part, and be empty then.
+/// Reads the rewards whose newest change is in a part of the log. The answer may end before the part does, even without rewards.
 ///
 /// # Errors
 /// `not_found` if the app is another publisher's.
@@ -39,7 +39,7 @@ pub fn read(
     shard: OutboxShard,
     read: &ReadChanges,
 ) -> Result<ChangedRewards> {
-    // Without a publisher, nothing was ever converted here.
+    // An outbox without a publisher never had a conversion.
     let Some(current) = endpoint::read(db)?.and_then(|outbox| outbox.current) else {
         return Ok(ChangedRewards {
             rewards: vec![],
@@ -67,7 +67,7 @@ pub fn read(
     let rewards: Vec<ChangedReward> = rewards.collect::<Result<_, _>>()?;
     let through = match rewards.last() {
         Some(last) if is_cut => last.number,
-        // The numbers that this part looked at were all that it may.
+        // The part has examined its maximum of numbers.
         _ if has_more(db, end, through)? => end,
         _ => through,
     };

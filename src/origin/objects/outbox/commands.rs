@@ -1,4 +1,4 @@
-//! The commands that an outbox carries out alone, without another object.
+//! The commands that an outbox carries out without calling another object.
 
 use super::{
     callbacks::replay,
@@ -28,7 +28,7 @@ pub fn carry_out(
         command,
         Command::Replay(_) | Command::ReplayReward(_) | Command::ReplayRewards(_) | Command::Enable(_)
     ) {
-        // They make callbacks due.
+        // These commands make callbacks due.
         peers.state_cache().set_lacks_endpoint(false);
     }
     let done = |()| Reply::Done {};
@@ -82,7 +82,7 @@ pub fn carry_out(
     }
 }
 
-/// Whether a command is answered wrongly by an outbox that was put back and is not refilled yet.
+/// True if an outbox that was put back and not refilled yet would answer a command wrongly.
 pub fn needs_all_that_was_written(command: &Command) -> bool {
     matches!(
         command,

@@ -1,10 +1,10 @@
 //! Applies the table of states (`domain::conversions::table`) to an outbox's rows (docs/DECISIONS.md, "Conversions").
 //! [`admit`] and [`settle`] are one transaction each; [`commit`] runs them and takes from the cap between them.
 //!
-//! - `decision`: what would be done, without a write; [`rows`], [`goals`] and [`reservations`]: what it reads;
+//! - `decision`: decides without a write; [`rows`], [`goals`] and [`reservations`]: the data that it reads;
 //! - [`kept`]: postbacks whose terms are lost;
 //! - [`txns`]: the senders' own ids; [`rewarded`]: one reward for a user and a goal;
-//! - [`settlement`]: an action of the operator; [`check`]: the answer without the writes.
+//! - [`settlement`]: an action of the operator; [`check`]: the dry run of a postback.
 
 pub mod check;
 pub mod commit;
@@ -45,11 +45,11 @@ use rows::ConversionRow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     Settled(Answer),
-    /// Refused; a conversion that is not known yet is in the log as refused.
+    /// Refused. The log has a new conversion as refused.
     Refused(ApiError),
-    /// Its `txn` must be claimed next.
+    /// The conversion's `txn` must be claimed next.
     Unclaimed(Txn),
-    /// The cap must be taken next. `own` is false if the reservation is an earlier copy's that has not been settled.
+    /// The cap must be taken next. `own` is false if an earlier copy's reservation must be settled first.
     Reserved {
         reservation: Box<Reservation>,
         own: bool,
@@ -61,11 +61,11 @@ pub enum Admission {
 pub enum Claim {
     Open,
     Made(Txn),
-    /// Another click has it.
+    /// Another click has claimed it.
     Refused,
 }
 
-/// Decides a postback, or an action of the operator, by the stored rows and its terms, and writes the result: the
+/// Decides a postback or an action of the operator by the stored rows and the terms, and writes the result: the
 /// conversion, or a reservation if the offer has a cap.
 ///
 /// # Errors
@@ -78,7 +78,7 @@ pub fn admit(
     terms: &Terms,
     claim: &Claim,
 ) -> Result<Admission> {
-    // Everything of a command has one time: at midnight the log and the batch must not name two days.
+    // A command has one time, because around midnight the log and the batch must name the same day.
     let now_ms = peers.now_ms();
     let Decision {
         mut approval,
@@ -103,7 +103,7 @@ pub fn admit(
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
                     if *claim == Claim::Open {
-                        // An earlier copy, whose answer was lost, may have claimed it.
+                        // An earlier copy, whose answer was lost, may have claimed the `txn`.
                         approval.txn = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
                     }
                     db.transaction(|| refuse(db, peers, now_ms, &approval, row, reason))?;
@@ -147,8 +147,8 @@ pub fn admit(
     Ok(Admission::Settled(answer))
 }
 
-/// Ends a reservation by paying or, if the cap is spent (`taken` is false), refusing. If another task has ended it
-/// already, nothing is written and the stored state is the answer.
+/// Ends a reservation: pays or, if the cap is spent (`taken` is false), refuses. If another task has ended it already,
+/// nothing is written and the stored state is the answer.
 pub fn settle(
     db: &impl Database,
     peers: &impl Peers,
@@ -210,7 +210,7 @@ fn refuse(
     Ok(())
 }
 
-/// Frees the `txn` that was claimed for a refused conversion, which stays so. A pending or held one keeps its txn.
+/// Frees the `txn` that was claimed for a conversion that stays refused. A pending or held conversion keeps its txn.
 fn free_of_refused(
     db: &impl Database,
     now_ms: i64,
@@ -223,7 +223,7 @@ fn free_of_refused(
     }
 }
 
-/// Takes a step to which nothing objects, within the caller's transaction.
+/// Carries out a step that no reason prevents, within the caller's transaction.
 fn commit(
     db: &impl Database,
     peers: &impl Peers,

@@ -33,7 +33,7 @@ pub struct OutboxState {
     pub health: Health,
     /// When the endpoint disabled itself by its response, in milliseconds.
     pub disabled_ms: Option<i64>,
-    /// When somebody switched it on again last, in milliseconds. What was sent before says nothing of how it is now.
+    /// When the endpoint was last switched on again, in milliseconds. Results of earlier attempts do not count for its health.
     pub enabled_ms: i64,
     pub gap: Option<Gap>,
 }
@@ -43,15 +43,15 @@ impl OutboxState {
         self.callback.sealed.is_some()
     }
 
-    /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, its publisher not suspended, and no
-    /// newer settings are known to exist. A publisher that is closed gets what waits.
+    /// True if callbacks may be sent: the app has a callback, its endpoint is not disabled, its publisher is not
+    /// suspended, and no newer settings are known to exist. A closed publisher still gets its waiting callbacks.
     pub fn has_endpoint(&self) -> bool {
         let waits = self.callback.is_suspended && !self.callback.is_closed;
         let is_off = self.disabled_ms.is_some() || waits;
         self.has_callback() && !is_off && !self.is_behind()
     }
 
-    /// The endpoint's standing.
+    /// Returns the endpoint's state.
     pub fn endpoint_state(&self) -> EndpointState {
         if !self.has_callback() {
             EndpointState::None
@@ -64,7 +64,7 @@ impl OutboxState {
         }
     }
 
-    /// The values that conversions need; none before the first conversion.
+    /// Returns the values that conversions need; none before the first conversion.
     fn app_now(&self) -> Option<AppNow> {
         let current = self.current.as_ref()?;
         Some(AppNow {
@@ -78,7 +78,7 @@ impl OutboxState {
         })
     }
 
-    /// Whether the app has newer callback settings than the outbox. It then asks for them before it delivers.
+    /// True if the app has newer callback settings than the outbox, which then asks for them before it delivers.
     pub fn is_behind(&self) -> bool {
         let wanted = self.current.as_ref().map(|current| current.callback_revision);
         wanted > Some(self.callback.revision)
@@ -131,7 +131,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     }))
 }
 
-/// The app's newest values; none if the outbox has seen none.
+/// Returns the app's newest values; none if the outbox has none.
 pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>, DatabaseError> {
     if let Some(known) = peers.state_cache().current() {
         return Ok(Some(known));
@@ -139,7 +139,7 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
     Ok(read(db)?.as_ref().and_then(OutboxState::app_now))
 }
 
-/// Keeps how many outboxes the app has if the claim is final, unless it is known. Returns what is known then.
+/// Stores the app's number of outboxes if the claim is final and no number is stored. Returns the stored number.
 pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
     let claimed = if claim.is_final {
         let [app, number, count] = [
@@ -157,7 +157,7 @@ pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Res
     })
 }
 
-/// Whether this outbox must ask the app's first one how many there are.
+/// True if this outbox must ask the app's first outbox for the number of outboxes.
 pub fn needs_claim(
     db: &impl Database,
     peers: &impl Peers,
@@ -167,8 +167,8 @@ pub fn needs_claim(
     Ok(shard.number > 0 && !is_cached && db.query_integer(sql::GET_CLAIM, &[])?.is_none())
 }
 
-/// Asks the app's first outbox whether the app has as many outboxes as the catalog says. Otherwise earlier rewards of its users
-/// may be in outboxes that nobody would ask.
+/// Checks with the app's first outbox that the app has as many outboxes as the catalog says. With another number,
+/// users' earlier rewards may be in outboxes that nobody asks.
 pub async fn claim_at_first(
     peers: &impl Peers,
     shard: OutboxShard,
@@ -186,7 +186,7 @@ pub async fn claim_at_first(
 fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
     match known {
         Some(known) if known != i64::from(count) => {
-            let problem = format!("the app has {known} outboxes from before, and not {count}");
+            let problem = format!("the app already has {known} outboxes, not {count}");
             log::error("outbox", &problem);
             Err(common::UNAVAILABLE.with_message(problem).into())
         }
@@ -197,7 +197,7 @@ fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
 /// Stores the app's current values if they are newer than the stored ones.
 ///
 /// # Errors
-/// The app has another count of outboxes. Or the database failed, or the alarm could not be set.
+/// The app has another number of outboxes. Or the database failed, or the alarm could not be set.
 pub fn store_current(
     db: &impl Database,
     peers: &impl Peers,
@@ -214,7 +214,7 @@ pub fn store_current(
     refuse_other_count(db.query_integer(sql::GET_CLAIM, &[])?, newer.outbox_shards)?;
     let stored = read(db)?.and_then(|state| state.current);
     if stored.is_none_or(|stored| stored.revision < newer.revision) {
-        // Before the write, because a write that reports an error may have happened.
+        // Cleared before the write, because a write that reports an error may have happened.
         cache.set_current(None);
         cache.set_lacks_endpoint(false);
         db.execute(
@@ -231,7 +231,7 @@ pub fn store_current(
                 newer.max_rewards_per_user_day
             ],
         )?;
-        // An outbox that is behind now has to ask for the settings.
+        // If the outbox is behind now, its alarm must ask for the settings.
         peers.committed()?;
     }
     cache.set_current(read(db)?.as_ref().and_then(OutboxState::app_now));
@@ -275,8 +275,8 @@ pub fn store_settings(
     peers.committed()
 }
 
-/// Wants no newer settings than the catalog has. A catalog that was restored from a backup has lost some, which its outboxes
-/// would ask for in vain until the next change, and deliver nothing.
+/// Stops waiting for settings that a restored catalog has lost. Otherwise the outbox would ask for them in vain and
+/// deliver nothing until the next change.
 pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), DatabaseError> {
     match read(db)? {
         Some(state) if state.is_behind() && state.callback.revision >= newest => {
@@ -287,21 +287,21 @@ pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), Datab
 }
 
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
-/// in flight are left alone, or their callbacks would be sent twice.
+/// in flight may finish, because otherwise their callbacks would be sent twice.
 pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
     set_health(db, Health::default(), None)?;
     let claimed_until_ms = now_ms.saturating_add(claim_ms);
     db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
 }
 
-/// Switches the endpoint on again. Attempts that began before change its health no more.
+/// Switches the endpoint on again. Attempts that began before no longer change its health.
 pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SET_ENABLED, params![at_ms])?;
     release(db, now_ms, claim_ms)
 }
 
-/// Disables the endpoint, which disabled itself by its answer to another outbox of the app, unless it was replaced or switched
-/// on again meanwhile.
+/// Disables the endpoint after its answer to another outbox of the app, unless it was replaced or switched on again
+/// meanwhile.
 pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
     match read(db)? {
         Some(state)
@@ -319,7 +319,7 @@ pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) 
     let health = params![health.failures, health.resumes_ms, disabled_ms];
     db.execute(sql::SET_HEALTH, health)?;
     match disabled_ms {
-        // Nothing more is sent to a publisher that is closed.
+        // Nothing more is sent to a closed publisher, so waiting users can be erased.
         Some(_) => erasure::erase_waiting(db),
         None => Ok(()),
     }

@@ -1,10 +1,10 @@
-//! Erasure of a user's identifiers, on request. A callback that waits needs them, so they leave once it has ended; until then no
-//! answer shows them.
+//! Erasure of a user's identifiers, on request. A waiting callback needs them, so they are deleted once it has ended;
+//! until then no answer shows them.
 //!
-//! The users of a publisher that is closed are all erased, in steps.
+//! All users of a closed publisher are erased, in steps.
 //!
-//! A postback may come for a click that is older than the erasure, and names the user again. So an outbox remembers by a salted
-//! hash whom it has erased and when, for as long as postbacks are taken.
+//! A postback may come for a click from before the erasure and name the user again. So an outbox stores a salted hash
+//! of each erased user and the time, for as long as postbacks are taken.
 
 use serde_json::json;
 
@@ -25,35 +25,35 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX erased_by_time ON erased (at_ms)",
 ];
 
-/// The last entry whose user was erased with everybody, while that goes on.
+/// The last entry that was examined while all users are being erased.
 pub const EVERYBODY: &[&str] = &["ALTER TABLE outbox ADD COLUMN erasing INTEGER"];
 
-/// Entries whose users one step erases with everybody: about 10 ms.
+/// Maximum entries whose users one step erases when all are erased: about 10 ms.
 const ENTRIES: u32 = 200;
-/// Steps of an alarm.
+/// Maximum steps of an alarm.
 const STEPS: usize = 5;
 
 platform::statements! {
-    /// app, shard: an outbox without a conversion gets a salt
+    /// app, shard: gives an outbox without a conversion a salt
     pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
     /// user's key, time
     pub const REMEMBER = "INSERT INTO erased (user, at_ms) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// JSON list of claims of txns, and of keys in hexadecimal digits with times, which this adds
+    /// JSON list of claims of txns, and of hexadecimal users' keys with times: adds the latter
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// user's key, time of a click → whether the user was erased after it, or everybody at any time: a closed publisher's users
-    /// may still click for minutes
+    /// user's key, time of a click → whether the user was erased after it, or all users at any time, since a closed
+    /// publisher's users may still click for minutes
     pub const IS_ERASED = "SELECT EXISTS (SELECT 1 FROM erased WHERE user = x'' OR user = ? AND at_ms >= ?)";
-    /// JSON list of claims, as before: if everybody was erased, the log is gone through again
+    /// JSON list of claims, as before: if all users were erased, begins the walk over the log again
     pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
         (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
-    /// → a row if everybody was not erased before
+    /// → a row unless all users were erased before
     pub const BEGIN_EVERYBODY = "UPDATE outbox SET erasing = 0 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE user = x'') RETURNING app";
     pub const DROP_KEPT = "DELETE FROM kept";
     pub const MARK_ALL_RESERVATIONS = "UPDATE reservations SET erase = 1";
-    /// → the last entry that was erased with everybody, while that goes on
+    /// → the last entry that was examined, while all users are being erased
     pub const GET_ERASING = "SELECT erasing FROM outbox";
-    /// last entry, entries at most → entry, user, of those after it
+    /// last entry, entries at most → entry and user of the entries after it
     pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > ? ORDER BY entry LIMIT ?";
     pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > ? AND entry <= ? AND user_id IS NOT NULL";
     /// last entry, or null at the end
@@ -65,14 +65,14 @@ platform::statements! {
     /// user → entries, those of them whose callback waits
     pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
-    /// user: of an app that is known to have no callback, or of a closed publisher whose endpoint is disabled, so that what waits
-    /// will not be sent
+    /// user: ends waiting callbacks that will never be sent, because the app has no callback, or the publisher is
+    /// closed and its endpoint disabled
     pub const END_UNSENDABLE = "UPDATE entries SET delivery = 3, due_ms = NULL WHERE user_id = ? AND erase = 1 AND delivery = 0
         AND EXISTS (SELECT 1 FROM outbox WHERE callback_revision >= MAX(callback_wanted, 0)
           AND (callback_sealed IS NULL OR suspended = 2 AND disabled_ms IS NOT NULL))";
     /// → users to erase whose callback waits
     pub const WAITING_USERS = "SELECT DISTINCT user_id FROM entries WHERE delivery = 0 AND erase = 1";
-    /// user: the receiver's answers, and an error after its first words, may name the user
+    /// user: blanks the receiver's answers and the rest of an error, which may name the user
     pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE entry IN
         (SELECT entry FROM entries WHERE user_id = ? AND erase = 1)");
     /// the same of first attempts
@@ -80,7 +80,7 @@ platform::statements! {
         WHERE user_id = ? AND erase = 1 AND first_at_ms IS NOT NULL");
     /// user
     pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
-    /// user: in the journals that this outbox keeps for others
+    /// user: erases the user in the journals that this outbox keeps for others
     pub const ERASE_JOURNAL = "UPDATE journal SET users = (SELECT json_group_array(IIF(value ->> '$.user_id' = ?1, NULL, json(value)))
           FROM json_each(users))
         WHERE users IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(users) WHERE value ->> '$.user_id' = ?1)";
@@ -118,8 +118,8 @@ fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -
     db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])
 }
 
-/// Erases everybody, within the caller's transaction: what is beside the log at once, and the log by [`erase_next`]. The journals
-/// that other outboxes keep lose their users within days.
+/// Erases all users, within the caller's transaction: outside the log at once, and in the log by [`erase_next`]. The
+/// journals that other outboxes keep lose their users within days.
 pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> DbResult {
     if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
         return Ok(());
@@ -129,7 +129,7 @@ pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> D
     db.execute(MARK_ALL_RESERVATIONS, &[])
 }
 
-/// Does one alarm's part of erasing everybody. Returns whether there is more.
+/// Does one alarm's part of erasing all users. Returns whether there is more.
 pub fn erase_next(db: &impl Database) -> DbResult<bool> {
     let Some(mut after) = db.query_integer(GET_ERASING, &[])? else {
         return Ok(false);
@@ -171,8 +171,8 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> DbResult<i64> {
     Ok(reserved as i64)
 }
 
-/// Remembers the erasures of a journal's batch, and erases those users beside the log, within the caller's transaction. The
-/// batch's entries say themselves whose user is erased.
+/// Stores the erasures of a journal's batch, and erases these users outside the log, within the caller's transaction.
+/// In the log, the batch's entries themselves lack erased users.
 pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     db.execute(REMEMBER_AGAIN, params![claims])?;
     db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;
@@ -184,7 +184,7 @@ pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     Ok(())
 }
 
-/// Whether the user of a click was erased after it.
+/// True if the user of a click was erased after it.
 pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> DbResult<bool> {
     match key(db, user_id)? {
         Some(key) => db.query_boolean(IS_ERASED, params![key, clicked_at_ms]),
@@ -218,7 +218,7 @@ pub fn erase_if_marked(db: &impl Database, entry: i64) -> DbResult {
     }
 }
 
-/// Erases the users whose callbacks waited for an endpoint that is not there any more, within the caller's transaction.
+/// Erases the users whose callbacks waited for an endpoint that no longer exists, within the caller's transaction.
 pub fn erase_waiting(db: &impl Database) -> DbResult {
     for row in db.query(WAITING_USERS, &[])? {
         erase_ended(db, row.text(0)?)?;

@@ -1,13 +1,13 @@
-//! Reports to the publisher's activity object what changes in the outbox: entries, counts by day and state, and the
-//! endpoint's standing.
+//! Sends the outbox's changes to the publisher's activity object: entries, counts by day and state, and the endpoint's
+//! state.
 //!
-//! A batch has the entries after the last one that was reported. [Triggers](schema) mark entries that change afterwards, in the
-//! transaction of the change. A batch has everything as it is when it is made, so changes of some seconds share one, and most
-//! conversions are never marked. Marks stay until the object has confirmed the batch, so a batch that failed is made again, of
-//! the newest state. Nothing waits for a batch.
+//! A batch has the entries after the last one that was sent. [Triggers](schema) mark entries that change afterwards, in
+//! the transaction of the change. A batch has each entry's current state, so the changes of several seconds share a
+//! batch, and most conversions are never marked. Marks stay until the object has confirmed the batch, so a failed batch
+//! is made again from the newest state. No request waits for a batch.
 //!
-//! Every night there is a batch, with changes or without. If the object lacks the last one that it confirmed, it was lost or
-//! restored, and is told again what it can keep.
+//! Every night there is a batch, even without changes. If the object lacks the last batch that it confirmed, it was
+//! lost or restored, and all that it can keep is sent again.
 
 pub mod schema;
 pub mod sql;
@@ -35,11 +35,11 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Row, database::json, log, params};
 
-/// Entries of a batch, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
+/// Maximum entries of a batch, each of at most 1 KB: about 10 ms, during which the outbox answers no other request.
 const ENTRIES: usize = 200;
 const COUNTS: usize = 300;
 
-/// The time of the alarm for a batch; none if there is nothing to report.
+/// Returns the time of the alarm for a batch; none without changes.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(ActivityFeed(db).sends_at_ms()?, now_ms))
 }
@@ -49,11 +49,11 @@ pub struct ActivityFeed<'a, D>(pub &'a D);
 
 /// The changes that the confirmation of a batch settles.
 pub struct Marks {
-    /// Entries with their changes, those that have left the log among them. New ones have none.
+    /// Entries with their change counts, including entries that were deleted. New entries have a count of 0.
     entries: Vec<(i64, i64)>,
-    /// The last entry of the batch; 0 without one.
+    /// The last entry of the batch; 0 without entries.
     last: i64,
-    /// Days and states with their changes.
+    /// Days and states with their change counts.
     counts: Vec<(i64, i64, i64)>,
     standing: i64,
 }
@@ -75,8 +75,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         row.map_or(Ok(0), |row| row.number(2))
     }
 
-    /// `None` before the publisher is known. A row that this code cannot read, because newer code has written it, is logged and
-    /// left out, so that it does not stop the others. It is reported with its next change.
+    /// Returns `None` before the publisher is known. A row that newer code has written and this code cannot read is
+    /// logged and left out, so that it does not stop the others. It is sent with its next change.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let db = self.0;
         let Some(state) = endpoint::read(db)? else {
@@ -106,7 +106,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let standing = begun.integer(2)?;
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
-        // The entries that are left have changed since the last complete batch, and not before its entry was made.
+        // The entries that did not fit changed after the last complete batch, and not before the first of them was made.
         let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
         let is_complete = first_left.is_none() && counted.len() < COUNTS;
         let has_changes = !marks.is_empty() || !counts.is_empty();
@@ -120,7 +120,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             owes_since_ms: (!is_complete).then_some(entry_ms.max(complete_ms)),
             next_by_ms: feed::promise_ms(has_changes, now_ms),
             endpoint: endpoint_standing(db, &state)?,
-            // The log of a test app is shown, and nothing of it is counted.
+            // The log of a test app is shown but not counted.
             counts: counted
                 .iter()
                 .filter(|_| !state.shard.app.is_test())
@@ -174,7 +174,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     }
 }
 
-/// A row of a batch; none if this code cannot read it.
+/// Returns a row of a batch; none if this code cannot read it.
 fn readable<T>(row: DbResult<T>) -> Option<T> {
     row.inspect_err(|error| log::error("activity", format_args!("not reported: {error}")))
         .ok()
@@ -262,7 +262,7 @@ fn feed_entry(row: &Row) -> DbResult<FeedEntry> {
     })
 }
 
-/// The state of a conversion as the publisher sees it.
+/// Returns the state of a conversion as the publisher sees it.
 pub fn reward_state(state: State) -> RewardState {
     match state {
         State::Pending => RewardState::Pending,

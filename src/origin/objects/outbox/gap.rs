@@ -1,5 +1,5 @@
-//! A restored outbox may have lost payments for good: its ledger has them, and no journal. Conversions of clicks of that time may
-//! have been paid, so they are held for 72 hours, and then judged again.
+//! A restored outbox may have lost payments for good, which its ledger has but no journal. Conversions of clicks from
+//! before the last lost payment may have been paid, so they are held for 72 hours and then decided again.
 
 use super::{
     peers::Peers,
@@ -17,11 +17,11 @@ use domain::{
 use platform::{Clock, Database, DbResult, ObjectCall, log, params};
 
 const HELD_MS: i64 = 3 * DAY_MS;
-/// How long an outbox that was put back on purpose does not go on without its journal.
+/// How long an outbox that was put back on purpose refuses conversions if its journal does not answer.
 const WAITS_MS: i64 = HOUR_MS;
 
-/// The last number that a receiver has and the log lacks, until when conversions are held for it, and when the outbox found that
-/// it was put back on purpose.
+/// The last number that a receiver has and the log lacks, until when conversions are held because of it, and when the
+/// outbox noticed that it was put back on purpose.
 pub const COLUMNS: &[&str] = &[
     "ALTER TABLE outbox ADD COLUMN lost INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE outbox ADD COLUMN gap_until_ms INTEGER",
@@ -31,13 +31,13 @@ pub const COLUMNS: &[&str] = &[
 platform::statements! {
     /// last lost number, end of the holds → one row if that number is new
     pub const NOTE = "UPDATE outbox SET lost = ?1, gap_until_ms = ?2 WHERE lost < ?1 RETURNING lost";
-    /// lost number, which is noted again at the next start
+    /// lost number: lets the next start note it again
     pub const NOTE_AGAIN = "UPDATE outbox SET lost = lost - 1 WHERE lost = ?";
-    /// now: the journal had what seemed lost
+    /// now: ends the holds if the journal had the lost number
     pub const LIFT = "UPDATE outbox SET gap_until_ms = ?1 WHERE gap_until_ms > ?1
         AND (EXISTS (SELECT 1 FROM entries WHERE entry = lost)
           OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = lost))";
-    /// now: what was held is judged again, but for a suspended publisher → one row if that is due
+    /// now: has held conversions decided again, unless the publisher is suspended → one row if that is due
     pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
         RETURNING released";
     /// time. The callback settings of a copy may have been replaced.
@@ -45,18 +45,19 @@ platform::statements! {
     pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
 }
 
-/// Takes note that the outbox was put back on purpose. Within the caller's transaction.
+/// Records that the outbox was put back on purpose, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(PUT_BACK, params![now_ms])
 }
 
-/// Whether something may be lost: the outbox was put back on purpose not long ago, or the ledger has what the log lacks.
+/// True if something may be lost: the outbox was put back on purpose recently, or the ledger has a number that the log lacks.
 pub fn is_behind(db: &impl Database, now_ms: i64) -> DbResult<bool> {
     let put_back_ms = db.query_integer(GET_PUT_BACK, &[])?.unwrap_or(0);
     Ok(now_ms < put_back_ms.saturating_add(WAITS_MS) || lost(db, now_ms)?.is_some())
 }
 
-/// The last number that the ledger has, if the log lacks it. An older log may have left, and no click is so old.
+/// Returns the ledger's last number if the log lacks it, unless it is older than any click: such entries may be
+/// deleted.
 pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let mark = batches::mark_of(db, TO_LEDGER)?;
     let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
@@ -64,7 +65,7 @@ pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(is_lost.then_some(mark))
 }
 
-/// Notes what is lost for good, once the journal has put back what it has, and tells the operator.
+/// Notes the payments that are lost for good, after the journal has put back what it has, and tells the operator.
 pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: OutboxShard) -> DbResult {
     let (source, now_ms) = (own.object_name(), runtime.now_ms());
     db.execute(LIFT, params![now_ms])?;
@@ -76,7 +77,7 @@ pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: 
         let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
         log::error(
             "journal",
-            format_args!("{source}: {lost} is lost for good; the last is {last}"),
+            format_args!("{source}: number {lost} is lost for good; the log ends at {last}"),
         );
         let doubts = vec![Doubt::new(format!("{source}: payments"), "after_restore")];
         if register::tell(runtime, &source, None, doubts).await.is_err() {

@@ -52,10 +52,10 @@ const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
 const NOT_WANTED: &str = "not_wanted";
 
-/// Entries that a page examines at most: about 20 ms, during which the object answers no other request. A selective
-/// filter therefore makes a short or empty page.
+/// Maximum entries that a page examines: about 20 ms, during which the object answers no other request. A selective
+/// filter may therefore make a short or empty page.
 pub const WALK: i64 = 20_000;
-/// Entries whose attempts are read at a time.
+/// Maximum entries whose attempts are read at a time.
 const CHUNK: usize = 50;
 
 /// The filter of a list.
@@ -68,7 +68,7 @@ pub struct Filter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryFilter {
-    /// `waiting` if there is a callback, `no_endpoint` if not.
+    /// `waiting` if the app has a callback, `no_endpoint` if not.
     Waiting {
         has_callback: bool,
     },
@@ -78,7 +78,7 @@ enum DeliveryFilter {
 
 impl Filter {
     /// # Errors
-    /// `invalid_field` for a name that is none.
+    /// `invalid_field` for an unknown name.
     pub fn parse(status: Option<&str>, state: Option<&str>) -> Result<Self, ApiError> {
         let state = match state {
             None => None,
@@ -104,7 +104,7 @@ impl Filter {
     }
 }
 
-/// A page of the log, the newest first. It examines at most `walk` entries.
+/// Returns a page of the log, the newest first. It examines at most `walk` entries.
 pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
     let reason = list.reason.as_deref();
@@ -117,7 +117,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     };
     let delivery = match state {
         None => None,
-        // A refused conversion has the status `refused`, so any other status matches nothing.
+        // A refused conversion has only the status `refused`, so with any other status nothing matches.
         Some(DeliveryFilter::Refused) if status.is_some_and(|status| status != REFUSED_NUMBER) => {
             return Ok(nothing);
         }
@@ -131,7 +131,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
         Some(DeliveryFilter::Waiting { .. }) => Some(entries::WAITING),
         Some(DeliveryFilter::Ended(delivery)) => Some(delivery),
     };
-    // One entry more than requested shows whether there is a next page.
+    // One entry more than the limit shows whether there is a next page.
     let most = list.limit.saturating_add(1);
     let (mut rows, end) = if let Some(user_id) = &list.user_id {
         let user_id = user_id.as_str();
@@ -177,10 +177,10 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     Ok(OperatorReply::new(200, as_json(&entry)?))
 }
 
-/// The number of a status in statements.
+/// Returns the number of a status in statements.
 ///
 /// # Errors
-/// The problem, for a message.
+/// A problem for the error message.
 pub fn status_number(status: &str) -> Result<i64, &'static str> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known
@@ -188,13 +188,13 @@ pub fn status_number(status: &str) -> Result<i64, &'static str> {
         .ok_or("must be pending, held, approved, rejected, reversed or refused")
 }
 
-/// The stored states of a code, as refused and as held; none for a reason in words.
+/// Returns the stored states of a reason's code, as refused and as held; none for a reason in words.
 pub fn numbers_of(reason: Option<&str>) -> [Option<i64>; 2] {
     let code = reason.and_then(Reason::parse);
     [State::Refused, State::Held].map(|state| code.map(state).map(state_number))
 }
 
-/// A page of these entries, cut after `max_text` bytes of attempts. `end` is that of the uncut page.
+/// Makes a page of these entries, cut after `max_text` bytes of attempts. `end` is that of the uncut page.
 fn page(
     db: &impl Database,
     outbox: Option<&OutboxState>,
@@ -222,7 +222,7 @@ fn page(
     Ok(ListPage { entries: listed, end })
 }
 
-/// These entries as the operator reads them, and the bytes of their attempts' texts.
+/// Returns these entries as the operator reads them, and the bytes of their attempts' texts.
 fn log_entries<'r>(
     db: &impl Database,
     outbox: Option<&OutboxState>,
@@ -306,7 +306,7 @@ fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>
         Some(WAITING) if outbox.is_some_and(OutboxState::has_endpoint) => row.optional_integer(3)?,
         _ => None,
     };
-    // The digits exactly as they were sent; a double could not hold them all.
+    // The digits exactly as they were sent, because a double cannot hold all of them.
     let amount = |amount: &Decimal| RawValue::from_string(amount.as_str().to_owned()).ok();
     Ok(LogEntry {
         transaction_id: row.text(1)?,

@@ -22,7 +22,7 @@ pub struct Outbox {
     service: Rc<OutboxService<DurableDatabase, Workers, DeliveryLog>>,
 }
 
-/// Its cells are set in single steps that cannot panic, so a panic leaves them consistent.
+/// Cells are set in single steps that cannot panic, so the object stays consistent.
 impl RefUnwindSafe for Outbox {}
 
 impl DurableObject for Outbox {

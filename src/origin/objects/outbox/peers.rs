@@ -1,4 +1,4 @@
-//! Everything that the rules of an outbox need besides its database.
+//! What the rules of an outbox need besides its database.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,13 +22,13 @@ pub trait Peers {
     /// The duration of a claim on a callback, in milliseconds.
     fn claim_ms(&self) -> i64;
 
-    /// The time at which the callback of a reward is due that is committed next: now or, if its attempt can begin right after
-    /// the commit, the end of its claim. Then the commit is the claim, and saves its rows.
+    /// Returns when the callback of the next committed reward is due: now or, if its attempt can begin right after the
+    /// commit, at the end of its claim. The commit is then also the claim, which saves a write.
     fn reward_due_ms(&self, now_ms: i64) -> i64 {
         now_ms
     }
 
-    /// Takes note of an entry that is being committed with a claim.
+    /// Notes an entry that is being committed with a claim.
     fn claimed_ahead(&self, _entry: i64) {}
 
     /// The process's cache of the outbox's state and terms.
@@ -56,14 +56,14 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_txn(&self, txn: &Txn) -> Result<bool>;
 
-    /// Ends a claim there.
+    /// Ends a claim in the outbox that keeps the `txn`.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn free_txn(&self, txn: &Txn) -> Result;
 
-    /// Asks for [`super::conversions::commit::resume_overdue`] in a task of its own, once the command is answered.
+    /// Requests [`super::conversions::commit::resume_overdue`] in a separate task, once the command is answered.
     fn resume_soon(&self);
 
-    /// Whether the publisher wants to be told that a conversion is pending or rejected.
+    /// True if the publisher wants notices of pending or rejected conversions.
     fn wants(&self, status: Status) -> DbResult<bool>;
 
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
@@ -75,17 +75,18 @@ pub trait Peers {
 pub struct AppNow {
     pub revision: i64,
     pub terms: TermsInForce,
-    /// How many outboxes it has.
+    /// The app's number of outboxes.
     pub outbox_shards: u8,
     pub max_rewards_per_user_day: Option<u32>,
-    /// Whether its publisher is suspended.
+    /// Whether the app's publisher is suspended.
     pub is_suspended: bool,
-    /// Whether the callback settings are known, and with them the former.
+    /// Whether the callback settings, and with them `is_suspended`, are known.
     pub has_settings: bool,
     pub gap: Option<Gap>,
 }
 
-/// Payments that a restore has lost for good. Clicks up to a time may have been paid, so their conversions are held for a while.
+/// Payments that a restore has lost for good. Clicks up to `clicks_to_ms` may have been paid, so they are held for a
+/// while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     pub clicks_to_ms: i64,
@@ -96,16 +97,16 @@ pub struct Gap {
 #[derive(Debug, Default)]
 pub struct StateCache {
     current: Cell<Option<AppNow>>,
-    /// When the catalog may be asked for them again, in milliseconds.
+    /// When the catalog may be asked for the app's values again, in milliseconds.
     pub ask_ms: Cell<i64>,
-    /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
+    /// True if no callback can be sent, because the app has no callback or its endpoint is disabled.
     lacks_endpoint: Cell<bool>,
     salt: RefCell<Option<Rc<[u8]>>>,
     pub terms: TermsCache,
 }
 
 impl StateCache {
-    /// The app's newest values, if they are known to be stored.
+    /// Returns the app's newest values, if they are known to be stored.
     pub fn current(&self) -> Option<AppNow> {
         self.current.get()
     }
@@ -126,7 +127,7 @@ impl StateCache {
         salt
     }
 
-    /// Forgets what the outbox's row says.
+    /// Forgets the cached values of the outbox's row.
     pub fn clear(&self) {
         self.current.set(None);
         self.lacks_endpoint.set(false);

@@ -21,13 +21,13 @@ pub const MIGRATIONS: &[Migration] = &[
     &[erasure::EVERYBODY],
 ];
 
-// Numbers of the log that pay nothing: of a change of an entry, such as a rejection or an erasure; of a claim of a `txn`, or of an
-// erased user and when, as JSON; or of neither, when the outbox is about to be put back.
+// Numbers of the log without a payment: a change of an entry, such as a rejection or an erasure; as JSON a claim of a
+// `txn`, or an erased user and the time; or neither, when the outbox is about to be put back.
 const CHANGES: &[&str] =
     &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
 
-/// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the
-/// conversion as JSON.
+/// Postbacks whose terms the catalog has lost. `goal` is the sender's name of the goal, `lacks` names the terms, and
+/// `postback` is the conversion as JSON.
 const KEPT: &[&str] = &[
     "CREATE TABLE kept (
        number INTEGER PRIMARY KEY, nonce BLOB NOT NULL, goal TEXT NOT NULL, status TEXT NOT NULL,
@@ -41,11 +41,11 @@ const KEPT: &[&str] = &[
 ];
 
 const TABLES: &[&str] = &[
-    // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
-    // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
-    // `callback_wanted` is the newest revision of settings known to exist; `enabled_ms` is when the endpoint was switched on
-    // again last; `released` is the last entry that was judged again since a hold ended; `claims` counts those of txns; `salt`
-    // is that of the keys of `rewarded`.
+    // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its
+    // encrypted callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are
+    // known; `callback_wanted` is the newest known revision of settings; `enabled_ms` is when the endpoint was last
+    // switched on again; `released` is the last entry that was decided again since a hold ended; `claims` counts claims
+    // of txns; `salt` is for the keys in `rewarded`.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -68,9 +68,9 @@ const TABLES: &[&str] = &[
        claims INTEGER NOT NULL DEFAULT 0,
        salt BLOB NOT NULL DEFAULT (randomblob(16))
      ) STRICT",
-    // One row: how far the nights' work is. The UTC day of the last complete sweep, the last entry that the current one has
-    // examined, and the last one whose first attempt has left; the last day for which the outbox vouched to its ledger, the day that is added up now, the last number
-    // examined, whether it is complete, and the sums so far.
+    // One row: the progress of the nights' work. The UTC day of the last complete sweep, the last entry that the current
+    // one has examined, and the last one whose first attempt has left; the last day for which the outbox vouched to its
+    // ledger, the day that is added up now, the last number examined, whether it is complete, and the sums so far.
     "CREATE TABLE nights (
        only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
        firsts INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0, adding INTEGER NOT NULL DEFAULT 0, added_to INTEGER NOT NULL DEFAULT 0,
@@ -101,8 +101,8 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
-    // Approvals that wait for the offer's cap, at most `MAX_RESERVED`, which are read without an index. `approval` is the
-    // reservation as JSON, so that the alarm can finish it.
+    // Approvals that wait for the offer's cap. There are at most `MAX_RESERVED`, so they need no index. `approval` is
+    // the reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
        number INTEGER NOT NULL, offer TEXT NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL,
@@ -116,17 +116,17 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (advertiser, goal, txn)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX txns_by_time ON txns (at_ms)",
-    // Claims of this outbox that are to be freed where they were made, as JSON.
+    // Claims of this outbox that must be freed in the outbox that keeps them, as JSON.
     "CREATE TABLE txns_to_free (
        number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
      ) STRICT",
-    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `movement` is the number
-    // under which its payment is in the log: the entry's own or, where it was paid later, a number of that time. `delivery` is NULL
-    // before anything was paid, or 0 (waiting), 1 (delivered), 2 (dead) or 3 (not wanted). `after` is the reward of a reversal
-    // or of a notice, and `notice` its status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's
-    // callback has ended. `attempts_made` counts within the current schedule. `superseded`
-    // tells whether a reward was paid by terms that newer ones had superseded, `uncapped` whether without a cap. `reason` is in the words of a sender or of the
-    // operator. `first_at_ms` to `first_error` are the first attempt, if it came soon. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
+    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `movement` is the number of its
+    // payment in the log: the entry's own or, if it was paid later, a number of that time. `delivery` is NULL before a payment, or 0
+    // (waiting), 1 (delivered), 2 (dead) or 3 (not wanted). `after` is the reward of a reversal or notice, `notice` the notice's
+    // status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's callback has ended. `attempts_made` counts
+    // within the current schedule. `superseded` is set if newer terms had superseded those that paid, `uncapped` if no cap was taken.
+    // `reason` is the text of a sender or the operator. `first_at_ms` to `first_error` are the first attempt, if it came soon.
+    // `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's frozen content as JSON.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL, movement INTEGER,
@@ -136,7 +136,7 @@ const TABLES: &[&str] = &[
        first_body TEXT, first_error TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
-    // A callback that is delivered leaves both.
+    // A delivered callback is in neither index.
     "CREATE INDEX entries_waiting ON entries (due_ms) WHERE delivery = 0",
     "CREATE INDEX entries_dead ON entries (delivery) WHERE delivery = 2",
     "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",

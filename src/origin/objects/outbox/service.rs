@@ -43,8 +43,8 @@ use platform::{
     traits::{Http, Spawn},
 };
 
-/// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
-/// isolate may hold several outboxes.
+/// Postbacks that wait for the catalog, a counters object or each other. At 10 KB each they take 2.5 MB, and an isolate
+/// may hold several outboxes.
 const CONVERSIONS: Limit = Limit {
     permits: 256,
     per_owner: 256,
@@ -56,7 +56,7 @@ pub trait Runtime: Clock + Random + Spawn + ObjectCall + Http {}
 
 impl<R: Clock + Random + Spawn + ObjectCall + Http> Runtime for R {}
 
-/// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
+/// An outbox's orchestration. It is behind an [`Rc`], because tasks that outlive their requests share it.
 pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
@@ -70,7 +70,7 @@ pub struct OutboxService<D, R, O> {
     state_cache: StateCache,
     /// Attempts in flight.
     in_flight: Cell<usize>,
-    /// How many callbacks may be claimed ahead, by the commits of their rewards.
+    /// The number of callbacks that may be claimed ahead, by the commits of their rewards.
     free_ahead: Cell<usize>,
     /// The entries that were claimed ahead and have not begun. Some may not exist, because their commit failed.
     ahead: RefCell<BTreeSet<i64>>,
@@ -83,11 +83,11 @@ pub struct OutboxService<D, R, O> {
     start: SingleFlight<()>,
     has_started: Cell<bool>,
     is_feeding: Cell<bool>,
-    /// When the alarm was armed last for a feed's batch, in this process and since it fired.
+    /// When the alarm was last armed for a feed's batch, in this process and since it fired.
     armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
-    /// Until then nothing is written, because the outbox is about to be put back.
+    /// Until this time nothing is written, because the outbox is about to be put back.
     leaves_until_ms: Cell<i64>,
     sender: CallbackSender,
 }
@@ -140,7 +140,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.runtime().spawn("outbox", task);
     }
 
-    /// Whether this process has opened its database and knows if it was put back. Before that, it starts no callbacks.
+    /// True once this process has opened its database and checked if it was put back. Before that, it starts no callbacks.
     pub fn is_ready(&self) -> bool {
         self.shell.is_ready() && self.has_started.get()
     }
@@ -150,7 +150,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.in_flight.get()
     }
 
-    /// Whether there may be callbacks that were claimed ahead and have not begun.
+    /// True if there may be callbacks that were claimed ahead and have not begun.
     pub fn has_ahead(&self) -> bool {
         !self.ahead.borrow().is_empty()
     }
@@ -158,19 +158,19 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Carries out a command, and starts the callbacks that it makes due.
     ///
     /// # Errors
-    /// The command is refused, or failed; a failed postback may be sent again.
+    /// The command is refused or failed; a failed postback may be sent again.
     pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply> {
         self.refuse_if_leaving(&command)?;
         if let Command::SendAll(_) = command {
             return panics_to_failure(Rc::clone(self).send_all(shard)).await;
         }
         let answered = panics_to_failure(self.answer(shard, command)).await;
-        // Also after a refusal: the command may have settled an earlier copy and made its callback due.
+        // Even after a refusal, the command may have settled an earlier copy and made its callback due.
         self.start_due();
         if self.must_resume.get() && !self.is_resuming.get() {
             self.spawn(Rc::clone(self).resume_overdue());
         }
-        // A write that reported an error may have happened, and no alarm was set for it.
+        // A write that reported an error may have happened without an alarm for it.
         if matches!(answered, Err(Failure::Internal(_)))
             && self.shell.is_ready()
             && let Err(failure) = panic_to_failure(|| self.arm())
@@ -180,7 +180,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         answered
     }
 
-    /// Resumes reservations, sends batches, deletes what has expired, and starts the callbacks that are due.
+    /// Resumes reservations, sends batches, deletes expired rows, and starts the callbacks that are due.
     pub async fn alarm(self: &Rc<Self>) {
         self.shell
             .wake(async |db| {
@@ -285,7 +285,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer> {
         let db = self.shell.ready().await?;
         self.wait_for_commit().await?;
-        // Copies of a conversion wait for the catalog together, and only then for each other.
+        // Copies of a conversion first share the wait for the catalog, and then wait for each other.
         let terms = match terms::of(db, self, shard, conversion).await {
             Ok(terms) => terms,
             Err(failure) => {
@@ -299,8 +299,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         commit::convert(db, self, conversion, &terms).await
     }
 
-    /// Waits for the ledger's mark and for the journal, which the first commands of a process need, for a second at most.
-    /// `outboxes` is how many the app has, if the caller knows.
+    /// Waits at most a second for the ledger's mark and the journal, which the first commands of a process need.
+    /// `outboxes` is the app's number of outboxes, if the caller knows it.
     async fn wait_for_start(&self, shard: OutboxShard, outboxes: Option<u8>) -> Result {
         if self.has_started.get() {
             return Ok(());
@@ -321,22 +321,22 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         mark?;
         let started = match refilled {
             Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),
-            // Only the journal can say what else it paid.
+            // Only the journal knows what else was paid.
             Ok(false) if gap::is_behind(db, self.now_ms())? => Err(common::UNAVAILABLE.into()),
             Ok(false) => Ok(()),
-            // The next alarm goes on, and sends what was put back so far.
+            // The next alarm continues, and sends what was put back so far.
             Err(failure) => self.arm().and(Err(failure)),
         };
-        // The outbox's row may be another now.
+        // The refill may have changed the outbox's row.
         self.state_cache.clear();
         started?;
         self.has_started.set(true);
         Ok(())
     }
 
-    /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
-    /// the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
-    /// conversion. A timer would do the same, but workerd starves timers under load.
+    /// Waits until the writes of earlier conversions are durable. The conversions that arrive meanwhile then continue
+    /// in the same turn of the event loop, and the runtime commits a turn's writes together, because a commit is the
+    /// most expensive part of a conversion. A timer would do the same, but workerd starves timers under load.
     async fn wait_for_commit(&self) -> DbResult {
         match self.commits.join(Result::is_ok).await {
             Outcome::Shared(committed) => committed,
@@ -344,11 +344,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Arms the alarm for the time at which something is due.
+    /// Arms the alarm for the next due time.
     fn arm(&self) -> Result {
         let (db, now_ms) = (self.shell.storage(), self.now_ms());
         self.shell.wake_for(next_alarm(db, now_ms))?;
-        // Without anything to report, the next commit has to arm it.
+        // Without changes for a feed, the next commit must arm the alarm.
         if feed::due_ms(db, now_ms)?.is_some() {
             self.armed_ms.set(now_ms);
         }
@@ -367,7 +367,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.has_started.set(false);
                     self.wait_for_start(shard, None).await
                 }
-                // A batch's answer may be the first word of the ledger.
+                // A batch's answer may be the first that shows the ledger's mark.
                 None if gap::lost(db, self.now_ms())?.is_some() => {
                     self.state_cache.clear();
                     match endpoint::read(db)? {
@@ -385,7 +385,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Reports what has changed to the publisher's activity object, and to the operator's attention.
+    /// Sends changes to the publisher's activity object and to the operator's attention.
     async fn send_feeds(self: Rc<Self>) {
         if self.is_feeding.replace(true) {
             return;
@@ -395,7 +395,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
         let (told, attended) = join(to_activity, to_attention).await;
         self.is_feeding.set(false);
-        // The alarm that started this is followed by another while anything is left.
+        // The alarm that started this is armed again while changes are left.
         for (place, sent) in [("activity", told), ("attention", attended)] {
             if let Err(failure) = sent {
                 platform::log::error(place, failure);

@@ -21,22 +21,22 @@ macro_rules! callbacks {
     };
 }
 
-/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused. A notice has none: it tells
-/// of a conversion, which is listed itself.
+/// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused. A notice has none,
+/// because its conversion is listed itself.
 macro_rules! entry_status {
     () => {
         "CASE WHEN e.notice IS NOT NULL THEN NULL WHEN e.after IS NOT NULL OR c.state = 4 THEN 3 WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 ELSE c.state END"
     };
 }
 
-/// Whether an entry has a reason: one in words, or one for which its conversion is held or was refused.
+/// True if an entry has a reason: one in words, or the one for which its conversion is held or was refused.
 macro_rules! with_reason {
     () => {
         "(?5 IS NULL OR e.reason = ?5 OR (e.after IS NULL AND c.state IN (?6, ?7)))"
     };
 }
 
-/// A number above all of the log, and above those that a receiver of batches has from before a restore.
+/// A number above all numbers of the log, and above those that receivers of batches have from before a restore.
 macro_rules! next_number {
     ($lowest:literal, $step:literal) => {
         concat!(
@@ -51,9 +51,9 @@ macro_rules! next_number {
     };
 }
 
-/// The entries of a range that may leave: whose conversion waits for no cap, that were not paid after it, and whose callback
-/// does not wait, nor that of their reward. A reward leaves with its reversal, and a notice with its conversion, once all receivers
-/// have its number.
+/// The entries of a range that may be deleted: their conversion waits for no cap, they were not paid after the range,
+/// and neither their callback nor their reward's waits. A reward is deleted with its reversal, and a notice with its
+/// conversion, once all receivers have its number.
 macro_rules! to_sweep {
     () => {
         "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0 AND e.notice IS NULL
@@ -73,7 +73,7 @@ macro_rules! to_expire {
     };
 }
 
-/// Whether a reward of an offer was paid within some seconds, without a cap.
+/// True if a reward of an offer was paid between two seconds without a cap.
 macro_rules! uncapped {
     () => {
         "e.uncapped AND e.fields ->> '$.offer_id' = ?2 AND e.fields ->> '$.conversion_ts' >= ?3
@@ -81,7 +81,7 @@ macro_rules! uncapped {
     };
 }
 
-/// The first attempts of a JSON list of entries, those that the entries have themselves.
+/// The first attempts that are stored in the entries of a JSON list.
 macro_rules! first_attempts {
     () => {
         "SELECT 0 AS attempt, entry, first_at_ms AS at_ms, first_ms AS ms, first_status AS http_status, first_body AS body,
@@ -115,7 +115,7 @@ platform::statements! {
         ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed,
           suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
-    /// → the last entry that was judged again since a hold ended, while there may be more
+    /// → the last entry that was decided again since a hold ended, while there may be more
     pub const GET_RELEASED = "SELECT released FROM outbox";
     /// the same, callback's revision
     pub const SET_RELEASED = "UPDATE outbox SET released = ? WHERE callback_revision = ?";
@@ -161,7 +161,7 @@ platform::statements! {
     /// advertiser, goal, txn, nonce → whether no other click has the txn
     pub const TXN_IS_FREE = "SELECT NOT EXISTS (
         SELECT 1 FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce <> ?)";
-    /// advertiser, goal, txn, nonce, number: ends the claim and those before it
+    /// advertiser, goal, txn, nonce, number: ends the claim and the click's earlier ones
     pub const FREE_TXN = "DELETE FROM txns
         WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number <= ?";
     pub const QUEUE_FREE = "INSERT INTO txns_to_free (number, due_ms, txn) VALUES (?, ?, ?)";
@@ -171,7 +171,7 @@ platform::statements! {
     pub const FREED = "DELETE FROM txns_to_free WHERE number = ?";
     /// → a number that no other claim of this outbox has
     pub const NEXT_CLAIM = "UPDATE outbox SET claims = claims + 1 RETURNING claims";
-    /// reservations at most → the number of another one, if there may be one
+    /// reservations at most → the number of a new one, if there is room
     pub const NEXT_RESERVATION = "SELECT random() & 9007199254740991 WHERE (SELECT COUNT(*) FROM reservations) < ?
         AND (SELECT COUNT(*) FROM reservations WHERE offer = ?) < ?";
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, offer, user_id, approval, rewarded)
@@ -208,7 +208,7 @@ platform::statements! {
           ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
         FROM (SELECT ", next_number!("?1", "?2"), " AS number)
         RETURNING entry");
-    /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
+    /// entry, user, txn, fields, reason: marks a user that was erased to be erased again
     pub const AMEND = concat!("UPDATE entries SET erase = ", is_erased!(), ", user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1");
     /// lowest number, numbers between two of the log, entry or NULL, claim, erased user or NULL
@@ -276,7 +276,7 @@ platform::statements! {
     /// time, latest end of a claim
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), attempts_made = 0
         WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (attempts_made > 0 OR due_ms > ?2)";
-    /// time of the replay: holds reversals whose reward's callback waits, replayed or not
+    /// time of the replay: lets replayed reversals wait if their reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
@@ -289,11 +289,11 @@ platform::statements! {
     pub const LIST = concat!(entry_columns!(), "WHERE e.entry < ?1 AND e.entry >= ?8
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
-    /// The same over the whole log, for dead letters, of which there are few.
+    /// The same over the whole log for dead letters, which are few.
     pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = 2 AND ?3 = 2 AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
-    /// The same of a user, whose id is the last parameter.
+    /// The same for a user, whose id is the last parameter.
     pub const LIST_OF_USER = concat!(entry_columns!(), "WHERE e.user_id = ?8 AND NOT e.erase AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
@@ -310,7 +310,7 @@ platform::statements! {
     pub const LIST_ATTEMPTS = concat!("SELECT entry, at_ms, ms, http_status, body, error FROM (", first_attempts!(), "
           UNION ALL SELECT attempt, entry, at_ms, ms, http_status, body, error FROM attempts
             WHERE entry IN (SELECT value FROM json_each(?1))) ORDER BY attempt");
-    /// JSON list of entries, attempts of each at most → the same of the newest ones
+    /// JSON list of entries, attempts of each at most → the same for the newest attempts
     pub const NEWEST_ATTEMPTS = concat!("SELECT entry, at_ms, ms, http_status, body, error FROM (", first_attempts!(), "
             AND (SELECT COUNT(*) FROM attempts a WHERE a.entry = entries.entry) < ?2
           UNION ALL SELECT a.attempt, a.entry, a.at_ms, a.ms, a.http_status, a.body, a.error
@@ -338,13 +338,13 @@ platform::statements! {
     /// first time kept, txns at most
     pub const SWEEP_TXNS = "DELETE FROM txns WHERE (advertiser, goal, txn) IN
         (SELECT advertiser, goal, txn FROM txns WHERE at_ms < ? LIMIT ?)";
-    /// first time kept, terms at most: terms of which newer ones were learned before that time, since no click after it
+    /// first time kept, terms at most: deletes terms that were superseded here before that time, since no later click
     /// has them
     pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
         (SELECT t.kind, t.id, t.revision FROM terms n
           JOIN terms t ON t.kind = n.kind AND t.id = n.id AND t.revision < n.revision
           WHERE n.learned_ms < ? LIMIT ?)";
-    /// postbacks examined, first time kept: postbacks whose lost terms nobody has entered
+    /// postbacks examined, first time kept: deletes postbacks whose lost terms nobody has entered
     pub const SWEEP_KEPT = "DELETE FROM kept WHERE number IN
         (SELECT number FROM (SELECT number, at_ms FROM kept ORDER BY number LIMIT ?) WHERE at_ms < ?)";
     /// first time of attempts kept, of txns and postbacks kept
@@ -355,7 +355,7 @@ platform::statements! {
     /// after this entry, before this one, entries at most → the last of them
     pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
         (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
-    /// after this entry, last entry: the reason of what is pending or held, which ends as rejected next
+    /// after this entry, last entry: gives pending and held entries the reason `expired`, before they are rejected
     pub const GIVE_EXPIRED = concat!("UPDATE entries SET reason = 'expired' WHERE entry IN
         (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
     /// after this entry, last entry
@@ -368,10 +368,10 @@ platform::statements! {
         WITH swept AS (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")
         SELECT entry FROM swept
         UNION ALL SELECT n.entry FROM swept s JOIN entries n ON n.after = s.entry AND n.notice IS NOT NULL)");
-    /// the same: the notices of conversions that are swept
+    /// the same: deletes the notices of swept conversions
     pub const SWEEP_NOTICES = concat!("DELETE FROM entries WHERE notice IS NOT NULL AND after IN
         (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
-    /// the same: the rewards whose reversals are swept
+    /// the same: deletes the rewards whose reversals are swept
     pub const SWEEP_REVERSED = concat!("DELETE FROM entries WHERE entry IN
         (SELECT after FROM entries e ", to_sweep!(), " AND after IS NOT NULL)");
     /// the same
@@ -380,7 +380,7 @@ platform::statements! {
     /// paid on the day without a cap
     pub const COUNT_UNCAPPED = concat!("SELECT (SELECT COUNT(*) FROM entries e WHERE e.entry >= ?1 AND ", uncapped!(), ")
         + (SELECT COUNT(*) FROM entries e WHERE e.movement <> e.entry AND e.movement >= ?1 AND e.entry < ?1 AND ", uncapped!(), ")");
-    /// first UTC day kept: of the feed's counts
+    /// first UTC day kept
     pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept) OR EXISTS (SELECT 1 FROM journal)
         OR EXISTS (SELECT 1 FROM erased)";

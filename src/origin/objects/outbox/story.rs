@@ -1,5 +1,5 @@
-//! The story of a reward as its publisher reads it: the click, the terms, the amounts, the reasons, and each callback with
-//! its attempts. An analyst's answer is a type of its own.
+//! The story of a reward as its publisher reads it: the click, the terms, the amounts, the reasons, and each callback
+//! with its attempts. An analyst's answer is a separate type.
 
 pub mod reward;
 
@@ -25,15 +25,15 @@ use domain::{
 use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, params};
 use reward::{Fields, Reward, RewardSummary, number};
 
-/// Also of a reward of another publisher.
+/// The answer for an unknown reward and for another publisher's.
 pub fn unknown_reward() -> ApiError {
     common::NOT_FOUND.with_message("there is no such reward")
 }
 
-/// The attempts of a callback that a story has at most. Replays may add any number.
+/// Maximum attempts of a callback in a story, since replays may add any number.
 const ATTEMPTS: u32 = 50;
 
-/// The answer to an analyst: `AnalystReward` of openapi-dashboard.yaml, to whose keys a test holds it.
+/// The answer to an analyst: `AnalystReward` of openapi-dashboard.yaml. A test compares the keys.
 #[derive(Serialize)]
 struct AnalystReward<'r> {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ struct CallbackSummary<'r> {
     payout: Option<Box<RawValue>>,
     conversion_ts: i64,
     next_try_ts: Option<i64>,
-    /// Those that are kept, of which `attempts` has the newest [`ATTEMPTS`].
+    /// The number of stored attempts, of which `attempts` has the newest [`ATTEMPTS`].
     attempts_total: i64,
 }
 
@@ -89,7 +89,7 @@ struct CallbackStory<'r> {
 /// `GET …/rewards/{transaction_id}`.
 ///
 /// # Errors
-/// `not_found` for a reward that there is not, or of another publisher's app.
+/// `not_found` for an unknown reward, or one of another publisher's app.
 pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply> {
     let outbox = own_outbox(db, &read.publisher)?;
     let rows = db.query(sql::GET_STORY, params![read.transaction_id.as_str()])?;
@@ -161,7 +161,7 @@ fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
     attempt
 }
 
-/// What became of a click. Nothing did if nothing was reported for it.
+/// Returns the rewards of a click, and whether its user was erased. A click without a postback has no rewards.
 pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome> {
     let rewards = db.read_all(sql::LIST_OF_CLICK, params![read.nonce.0.clone()], |row| {
         Ok(ClickReward {
@@ -195,7 +195,7 @@ pub fn replay_one(
     Ok(OperatorReply::new(202, body.to_string()))
 }
 
-/// A step of a replay of many. Without a callback, or for a closed publisher, there is nothing to send.
+/// Makes a step of a replay of many callbacks. Without a callback, or for a closed publisher, nothing is sent.
 ///
 /// # Errors
 /// `not_found` if the app is another publisher's.
@@ -211,7 +211,7 @@ pub fn replay_some(db: &impl Database, now_ms: i64, step: &ReplayRewards, claim_
     })
 }
 
-/// The state of this outbox, if its app is the publisher's.
+/// Returns the state of this outbox, if its app is the publisher's.
 fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState> {
     let own = endpoint::read(db)?.filter(|outbox| {
         let current = outbox.current.as_ref();

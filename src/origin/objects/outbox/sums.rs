@@ -1,9 +1,9 @@
-//! What the log is made into for other objects.
+//! Batches and sums that are made from the log for other objects.
 //!
 //! - [`revenue_batches`] sends its sums to ledgers and counters;
-//! - [`journal`]: what another outbox keeps of this one, so that it can be put back;
-//! - [`day`]: a day's payments; [`night`]: yesterday's, for which the outbox vouches to its ledger; [`comparisons`] counts what
-//!   nights found.
+//! - [`journal`]: a copy of this outbox's writes in another outbox, from which it is refilled after a restore;
+//! - [`day`]: a day's payments; [`night`]: yesterday's payments, for which the outbox vouches to its ledger;
+//!   [`comparisons`] counts the nights' results.
 
 pub mod comparisons;
 pub mod day;

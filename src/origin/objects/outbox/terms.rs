@@ -1,5 +1,5 @@
-//! The terms by which an outbox pays. It asks the catalog for each revision that a click brings once, and keeps it, so
-//! that conversions go on while the catalog does not answer. The current values come with the conversions.
+//! The terms by which an outbox pays. It asks the catalog once for each revision that a click names, and stores it, so
+//! that conversions continue while the catalog does not answer. The current values come with the conversions.
 
 use std::rc::Rc;
 
@@ -28,17 +28,17 @@ use super::{endpoint, peers::Peers, sql, terms_cache::cached};
 pub struct Terms {
     pub offer: OfferId,
     pub paying: Revision,
-    /// The current terms, if the postback names a goal that is not in `paying`: it may be newer than the click.
+    /// The current terms, if the postback names a goal that `paying` lacks: the goal may be newer than the click.
     pub current: Option<Revision>,
     pub currency: CurrencyRate,
     /// Whether newer terms, of the offer or the app, have superseded those that pay.
     pub superseded: bool,
-    /// Whether a goal that these terms do not have is in no others.
+    /// Whether these terms are the newest, so that a goal that they lack does not exist.
     pub is_newest: bool,
     pub holds: Holds,
 }
 
-/// The newest limits beyond which a conversion is held.
+/// The newest limits. A conversion beyond them is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holds {
     pub min_seconds_to_convert: Option<u32>,
@@ -52,11 +52,11 @@ pub struct Revision {
     pub terms: Rc<OfferTerms>,
 }
 
-/// The terms of a conversion, which the outbox has or asks the catalog for.
+/// Returns the terms of a conversion, from the outbox or else the catalog.
 ///
 /// # Errors
-/// `conversion_window_closed` for a postback of a click past its life; `invalid_click_id` for an app or an offer that the
-/// catalog does not have; [`LOST_TERMS`]; `unavailable` if it does not answer.
+/// `conversion_window_closed` for a postback of a click past its life; `invalid_click_id` for an app or an offer that
+/// the catalog does not have; [`LOST_TERMS`]; `unavailable` if the catalog does not answer.
 pub async fn of(
     db: &impl Database,
     peers: &impl Peers,
@@ -64,7 +64,7 @@ pub async fn of(
     conversion: &Conversion,
 ) -> Result<Terms> {
     let click = &conversion.click;
-    // Actions have a limit of their own, which `settlement` knows.
+    // Actions have their own limit, which `settlement` checks.
     if matches!(conversion.event, Event::Postback(_)) {
         let received_ms = conversion.received_ms.unwrap_or_else(|| peers.now_ms());
         check_life(click.clicked_at_ms, received_ms)?;
@@ -83,7 +83,7 @@ pub async fn of(
         let app = endpoint::app_now(db, peers)?;
         let in_force = app.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
-        // Without settings nobody knows whether the publisher is suspended.
+        // Without settings it is not known whether the publisher is suspended.
         let has_settings = has_asked || app.is_none_or(|app| app.has_settings);
         if let Some(AppTerms { currency }) = known_app(db, peers, number)?.filter(|_| has_settings) {
             let most = app.and_then(|app| app.max_rewards_per_user_day);
@@ -147,7 +147,7 @@ pub async fn of(
     })
 }
 
-/// Stores the app's first values, once its first outbox has confirmed how many there are.
+/// Stores the app's first values, once its first outbox has confirmed the number of outboxes.
 async fn claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard, current: &CurrentApp) -> Result {
     if endpoint::needs_claim(db, peers, shard)? {
         endpoint::claim_at_first(peers, shard, current).await?;
@@ -155,7 +155,7 @@ async fn claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard, curre
     endpoint::store_current(db, peers, shard, current)
 }
 
-/// Asks for the app's current values, unless that was done a moment ago. A postback brings them, an action does not.
+/// Asks for the app's current values, at most once a minute. Unlike a postback, an action does not bring them.
 async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result {
     let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
@@ -166,7 +166,7 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
         shard: shard.number,
         revision: known.terms.revision,
     };
-    // Without an answer the newest known values count, and the next actions do not wait for one.
+    // Without an answer the newest known values are used, and the next actions do not ask again.
     ask_ms.set(now_ms.saturating_add(MINUTE_MS));
     if let Ok(KnownApp { current, .. }) = peers.ask_app(question).await {
         endpoint::store_current(db, peers, shard, &current)?;
@@ -174,7 +174,7 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
     Ok(())
 }
 
-/// Asks the catalog for a revision of the app's terms, unless the outbox has it and is not behind with the callback
+/// Asks the catalog for a revision of the app's terms, unless the outbox has the revision and the newest callback
 /// settings, which come with the answer.
 ///
 /// # Errors
@@ -283,7 +283,7 @@ fn store(
     )
 }
 
-/// A revision of an offer's terms, if the outbox has it.
+/// Returns a revision of an offer's terms, if the outbox has it.
 pub fn of_offer(db: &impl Database, offer: &OfferId, revision: i64) -> DbResult<Option<Rc<OfferTerms>>> {
     let terms = stored(db, Resource::Offer, offer.as_str(), revision)?;
     Ok(terms.map(Rc::new))
@@ -304,15 +304,15 @@ fn known_app(db: &impl Database, peers: &impl Peers, revision: i64) -> DbResult<
     cached(cache, revision, || stored(db, Resource::App, "", revision))
 }
 
-/// An offer's newest conversion cap, and the revision of the offer that brought it. It is read in the turn in which it decides:
-/// a cap that was pushed while a conversion waited for another object holds for the conversion, too.
+/// Returns an offer's newest conversion cap, and the revision of the offer that brought it. The cap is read in the turn in which it
+/// decides, so that a cap that was pushed while a conversion waited for another object also applies to that conversion.
 pub fn cap(db: &impl Database, peers: &impl Peers, offer: &OfferId) -> DbResult<Option<(u32, i64)>> {
     let current = newest(db, peers, offer, None)?;
     Ok(current.and_then(|current| Some((current.conversion_cap?, current.revision))))
 }
 
-/// Stores an offer's newest values, and counts what was paid today without a cap, in one transaction: what comes later is taken
-/// from the cap.
+/// Stores an offer's newest values, and counts today's conversions that were paid without a cap, in one transaction, so
+/// that all later conversions are taken from the cap.
 pub fn set_offer(
     db: &impl Database,
     peers: &impl Peers,
@@ -337,7 +337,7 @@ pub fn set_offer(
     })
 }
 
-/// The newest current values of an offer that the outbox has seen, and stores `seen` if it is newer.
+/// Stores `seen` if it is newer than the stored values of an offer. Returns the newest values.
 fn newest(
     db: &impl Database,
     peers: &impl Peers,
@@ -354,7 +354,7 @@ fn newest(
     let Some(newer) = seen.filter(is_newer) else {
         return Ok(stored);
     };
-    // Before the write, because a write that reports an error may have happened.
+    // Dropped before the write, because a write that reports an error may have happened.
     cache.borrow_mut().pop(offer);
     db.execute(
         sql::PUT_OFFER,

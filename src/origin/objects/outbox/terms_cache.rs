@@ -1,5 +1,5 @@
-//! A process's cache of terms and of offers' newest values. With it a conversion on known terms reads only its click, which
-//! halves its statements.
+//! A process's cache of terms and of offers' newest values. With it, a conversion on known terms reads only its click's
+//! rows, which halves its statements.
 
 use std::{cell::RefCell, hash::Hash, num::NonZeroUsize, rc::Rc};
 
@@ -11,17 +11,17 @@ use domain::{
 };
 use platform::DbResult;
 
-/// Entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
+/// Maximum entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
 const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 type Cache<K, V> = RefCell<LruCache<K, V>>;
 
 #[derive(Debug)]
 pub struct TermsCache {
-    /// Revisions, which never change.
+    /// Revisions of apps' terms, which never change.
     pub apps: Cache<i64, AppTerms>,
     pub offers: Cache<(OfferId, i64), Rc<OfferTerms>>,
-    /// The newest values. They leave before a write, because a write that reports an error may have happened.
+    /// The newest values. They are dropped before a write, because a write that reports an error may have happened.
     pub current: Cache<OfferId, CurrentOffer>,
 }
 
@@ -35,7 +35,7 @@ impl Default for TermsCache {
     }
 }
 
-/// The value of a key, which is read if the cache has none.
+/// Returns the value of a key, and reads it if the cache has none.
 pub fn cached<K: Hash + Eq, V: Clone>(
     cache: &Cache<K, V>,
     key: K,

@@ -1,8 +1,8 @@
-//! A step of a publisher's replay of many callbacks, or of its count, in one outbox. The activity object makes the steps, each
-//! after the last entry of the one before.
+//! A step of a publisher's replay of many callbacks, or of its count, in one outbox. The activity object calls the
+//! steps; each begins after the last entry of the previous step.
 //!
-//! The times of a filter narrow what a step reads: a callback's entry has its conversion's time in its number, unless it was
-//! paid later, and then its movement says so. So a replay of a day reads that day, however long the log is.
+//! The times of a filter narrow the entries that a step reads. An entry's number follows its conversion's time, unless it
+//! was paid later; then its movement follows the time. So a replay of a day reads only that day, however long the log is.
 
 pub mod sql;
 
@@ -21,14 +21,15 @@ use platform::{
     params,
 };
 
-/// Entries that one step examines: 3 ms, or 20 ms with every condition (measured 2026-11-25). Nothing else is answered in it.
+/// Maximum entries that one step examines, with no other answer meanwhile: 3 ms, or 20 ms with every condition
+/// (2026-11-25).
 pub const STEP: i64 = 10_000;
-/// How far the numbers of entries may be ahead of their times, in milliseconds. They are where the clock was set back, or
-/// where more than 16 entries came in a millisecond.
+/// How far the numbers of entries may be ahead of their times, in milliseconds: after the clock was set back, or with
+/// more than 16 entries in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
 
-/// Makes a step of a replay, or counts with a `limit` of 0. With it at most `limit` callbacks are due in this outbox; where so
-/// many are already, the step is to be made again later.
+/// Makes a step of a replay, or counts with a `limit` of 0. After the step at most `limit` callbacks are due in this
+/// outbox. If that many are due already, nothing is replayed and the step must be repeated later.
 pub fn step(
     db: &impl Database,
     now_ms: i64,
@@ -47,7 +48,7 @@ pub fn step(
     {
         return Ok(made(row.integer(0)?, row.optional_integer(1)?));
     }
-    // What is due already is sent first, so that a new reward's callback waits for no more than a step.
+    // Callbacks that are due already count, so that a new reward's callback never waits behind more than a step.
     let due = match replay.limit {
         0 => 0,
         limit => db
@@ -78,7 +79,7 @@ pub fn step(
     Ok(made(count, next))
 }
 
-/// Sends one callback again, at once. Returns false if the entry has none, or its user is erased.
+/// Sends one callback again at once. Returns false if the entry has no callback, or its user is erased.
 pub fn one(
     db: &impl Database,
     now_ms: i64,
@@ -99,7 +100,7 @@ pub fn one(
     Ok(!found.is_empty())
 }
 
-/// Keeps a step's answer, within the transaction of its callbacks.
+/// Stores a step's answer, within the transaction of its callbacks.
 fn remember(
     db: &impl Database,
     now_ms: i64,
@@ -115,8 +116,8 @@ fn remember(
     db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
 }
 
-/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward
-/// follows it, unless the replay comes to it by itself: it might be delivered before, and would then be sent twice.
+/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward follows the
+/// reward, unless it matches the filter itself: it might be delivered before the replay reaches it, and would then be sent twice.
 fn send_again(
     db: &impl Database,
     now_ms: i64,
@@ -154,7 +155,7 @@ struct Part {
     source: Source,
     after: i64,
     last: i64,
-    /// The last one, if there are more.
+    /// The last entry, if there are more.
     next: Option<i64>,
 }
 
@@ -184,7 +185,7 @@ impl Source {
 }
 
 impl Part {
-    /// The next `most` entries that may match; none after the last.
+    /// Returns the next `most` entries that may match; none after the last.
     fn after(
         db: &impl Database,
         filter: &RewardFilter,
@@ -226,7 +227,7 @@ impl Part {
         )))
     }
 
-    /// At most `most` of its entries that match.
+    /// Returns at most `most` of the part's entries that match.
     fn list(&self, db: &impl Database, filter: &RewardFilter, most: i64) -> Result<Vec<i64>, DatabaseError> {
         let parameters = [&self.values(filter)[..], params![most]].concat();
         db.read_all(self.source.list(), &parameters, |row| row.integer(0))
@@ -237,7 +238,7 @@ impl Part {
         [&filter_values(filter)[..], range].concat()
     }
 
-    /// The entries before `end`; to `last` without one.
+    /// Makes a part of the entries before `end`, or up to `last` if there is no `end`.
     fn until(source: Source, after: i64, last: i64, end: Option<i64>) -> Self {
         let next = end.map(|end| end.saturating_sub(1));
         Self {

@@ -1,5 +1,5 @@
-//! Claims due callbacks and records the results of their attempts; `domain::callbacks::delivery` interprets the
-//! responses. A claim lasts longer than any attempt, so that an attempt whose process has died is made again.
+//! Claims due callbacks and records the results of their attempts; `domain::callbacks::delivery` interprets the responses.
+//! A claim lasts longer than any attempt, so an attempt whose process has died is repeated when the claim ends.
 
 use crate::objects::outbox::{
     endpoint::{self, OutboxState},
@@ -31,20 +31,20 @@ pub struct ClaimedCallback {
     pub fields: Fields,
     /// The revision of the callback settings in use.
     pub revision: i64,
-    /// When their endpoint was switched on again last.
+    /// When their endpoint was last switched on again.
     pub enabled_ms: i64,
 }
 
 /// The result of an attempt, for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// When it began, in milliseconds.
+    /// When the attempt began, in milliseconds.
     pub at_ms: i64,
     pub took_ms: i64,
     pub http_status: Option<u16>,
     /// The beginning of the response body.
     pub body: String,
-    /// The reason that there was no response.
+    /// Why there was no response.
     pub error: Option<String>,
 }
 
@@ -71,7 +71,7 @@ const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 #[derive(Debug, Default)]
 pub struct Claimed {
     pub callbacks: Vec<ClaimedCallback>,
-    /// The publisher does not want them, or they are the notices of conversions that are not pending any more.
+    /// Callbacks that the publisher does not want, and notices of conversions that are no longer pending.
     pub skipped: Vec<i64>,
 }
 
@@ -82,14 +82,14 @@ impl Claimed {
     }
 }
 
-/// Callbacks that one call ends without an attempt: about 50 ms, during which the object answers no other request. The alarm
-/// and later calls go on.
+/// Maximum callbacks that one call ends without an attempt: about 50 ms, during which the object answers no other
+/// request. The alarm and later calls continue.
 const SKIPPED: usize = 500;
 
 /// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends those that the publisher does not want.
 ///
 /// # Errors
-/// The database failed. What was done before stays done.
+/// The database failed. Earlier writes are kept.
 pub fn claim(
     db: &impl Database,
     now_ms: i64,
@@ -113,11 +113,11 @@ pub fn claim(
     }
 }
 
-/// Takes up entries whose commit has claimed them. Where less than `attempt_ms` is left of a claim, because other work came
-/// between, it is made again for `claim_ms`.
+/// Takes up entries whose commit has claimed them. If other work has left less than `attempt_ms` of a claim, the claim
+/// is renewed for `claim_ms`.
 ///
 /// # Errors
-/// The database failed. What was done before stays done.
+/// The database failed. Earlier writes are kept.
 pub fn take_up(
     db: &impl Database,
     now_ms: i64,
@@ -129,9 +129,9 @@ pub fn take_up(
     take(db, now_ms, &rows, (attempt_ms, claim_ms), events)
 }
 
-/// Claims callbacks for `claim_ms`, unless `attempt_ms` is left of a claim, and ends those that the publisher does not want. One
-/// that does not parse, because newer code has written it, gets an attempt with the error and is put off, so that it does not
-/// block the others.
+/// Claims callbacks for `claim_ms`, unless `attempt_ms` is left of a claim, and ends those that the publisher does not
+/// want. A callback that newer code has written and this code cannot parse gets an attempt with the error and is put
+/// off, so that it does not block the others.
 fn take(
     db: &impl Database,
     now_ms: i64,
@@ -186,14 +186,14 @@ fn take(
     Ok(Claimed { callbacks, skipped })
 }
 
-/// Lets what waited for the end of a callback happen, within the caller's transaction: its reversal, and the erasure of its
-/// user.
+/// Does what waited for the end of a callback, within the caller's transaction: its reversal becomes due, and its user
+/// is erased.
 fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
     db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
     crate::objects::outbox::erasure::erase_if_marked(db, entry)
 }
 
-/// Records an attempt and its consequences. After an error the callback is attempted again.
+/// Records an attempt and its consequences. If this fails, the callback is attempted again.
 pub fn conclude(
     db: &impl Database,
     now_ms: i64,
@@ -263,8 +263,8 @@ fn record_health(
     endpoint::set_health(db, updated, disabled)
 }
 
-/// When the next attempt is due; none if no callback waits, or none may be sent. For an outbox that must ask for newer
-/// settings first, it is the time to ask.
+/// Returns when the next attempt is due; none if no callback waits or may be sent. If the outbox must first ask for
+/// newer settings, it is the time to ask.
 pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> Result<Option<i64>, DatabaseError> {
     let Some(state) = state.filter(|state| state.has_endpoint() || state.is_behind()) else {
         return Ok(None);

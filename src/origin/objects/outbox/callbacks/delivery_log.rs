@@ -1,4 +1,4 @@
-//! Observes callback attempts. Production counts them per isolate, and logs each that did not deliver.
+//! Observes callback attempts. Production counts them per isolate, and logs those that did not deliver.
 
 use std::cell::Cell;
 
@@ -35,7 +35,7 @@ pub fn counts() -> AttemptCounts {
 pub trait Observer {
     fn claimed(&self, _callback: &ClaimedCallback) {}
 
-    /// A callback ended without an attempt, because the publisher does not want it.
+    /// Called when a callback ended without an attempt, because the publisher does not want it.
     fn skipped(&self, _entry: i64) {}
 
     fn concluded(&self, now_ms: i64, result: &AttemptResult<'_>);

@@ -27,9 +27,9 @@ pub const ERASED: ApiError = ApiError::new(
     "the user's identifiers are gone, so the callback cannot be sent again",
 );
 
-/// `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule, with an attempt at once, or for a
-/// reversal when its reward's callback has ended. The reversal of a replayed reward is replayed after it. An attempt in
-/// flight is left to finish, or the callback would be sent twice at once.
+/// `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once; a reversal's
+/// attempt waits until its reward's callback has ended. The reversal of a replayed reward is replayed after it. An
+/// attempt in flight may finish, because otherwise the callback would be sent twice at once.
 pub fn replay(
     db: &impl Database,
     now_ms: i64,

@@ -1,5 +1,5 @@
-//! Test callbacks: the operator's, and the publisher's with its diagnosis. They are sent to the saved URL, pay nothing, are in no
-//! log and are never tried again.
+//! Test callbacks: the operator's, and the publisher's with a diagnosis. They are sent to the saved URL, pay nothing,
+//! are not logged and are never retried.
 
 use std::{rc::Rc, time::Duration};
 
@@ -29,9 +29,9 @@ use platform::{
 
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
 
-/// The longest wait for a connection, after a call that failed at once.
+/// Maximum wait for a connection that checks a call that failed at once.
 const OPENING: Duration = Duration::from_secs(3);
-/// The error of a connection that was refused, or that the other side closed.
+/// The runtime's error for a connection that was refused or closed by the other side.
 const CONNECTION_LOST: &str = "Network connection lost";
 
 /// A test that was sent.
@@ -73,10 +73,10 @@ fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
     })
 }
 
-/// `POST …/callback_test` of the operator, with the reason for a missing answer in words.
+/// `POST …/callback_test` of the operator. The reason for a missing answer is a text.
 ///
 /// # Errors
-/// `no_callback` without an endpoint; or there is no randomness.
+/// `no_callback` without an endpoint; or the runtime has no randomness.
 pub async fn test(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
@@ -95,8 +95,8 @@ pub async fn test(
     Ok(OperatorReply::ok(&report))
 }
 
-/// Whether a call over TLS failed although its host accepts connections. workerd has one error for a certificate that is not
-/// trusted, a name that does not exist and an address that its network does not allow; Cloudflare answers 525 or 526.
+/// True if a call over TLS failed although its host accepts connections. workerd has the same error for an untrusted
+/// certificate, an unknown name and a forbidden address; Cloudflare answers 525 or 526.
 async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call::NoAnswer) -> bool {
     let is_other = no_answer.cause != "connection" || no_answer.message.contains(CONNECTION_LOST);
     match Url::parse(endpoint.url()) {
@@ -105,8 +105,8 @@ async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call:
     }
 }
 
-/// A publisher's test, with its findings. The reason for a missing answer is a code, because words would tell a closed port
-/// from a host that does not exist.
+/// A publisher's test, with its findings. The reason for a missing answer is a code, because a text would reveal
+/// whether a port is closed or a host is unknown.
 ///
 /// # Errors
 /// As [`test()`].

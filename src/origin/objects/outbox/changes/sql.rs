@@ -1,4 +1,4 @@
-//! The statement of the rewards that changed.
+//! The statement that reads changed rewards.
 
 platform::statements! {
     /// after this number, up to this one, rewards at most → the columns of each reward's story, the number of its newest change

@@ -1,4 +1,4 @@
-//! Answers what a postback would get, without carrying it out: the rules of [`crate::objects::outbox::conversions`], by statements that only read.
+//! Dry-runs a postback: applies the rules of [`crate::objects::outbox::conversions`] by statements that only read.
 
 use std::rc::Rc;
 
@@ -59,13 +59,13 @@ pub async fn check(
     }
 }
 
-/// How far a postback is judged by this outbox alone.
+/// The verdict on a postback as far as this outbox alone can judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartialVerdict {
-    /// Whether its `txn` is free must be known first.
+    /// The outbox that keeps the `txn` must be asked first whether it is free.
     Unclaimed(Txn),
     Answered(CheckedPostback),
-    /// It would be answered so if the offer's cap is not spent.
+    /// The answer if the offer's cap is not spent.
     Takes {
         answered: CheckedPostback,
         cap: u32,
@@ -96,7 +96,7 @@ pub fn judge(
         Ok::<_, Failure>(CheckedPostback { answer, reason })
     };
     match verdict {
-        // An earlier copy is about to be paid.
+        // An earlier copy waits for its cap and would be paid first.
         Verdict::Reserved(_) => {
             return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
         }
@@ -138,7 +138,7 @@ pub fn judge(
     })
 }
 
-/// The terms that the check brought, with the limits of the app that this outbox knows.
+/// Returns the terms from the check's command, with the app's limits that this outbox knows.
 fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     let revision = |numbered: &NumberedTerms| Revision {
         number: numbered.revision,
@@ -160,7 +160,7 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     })
 }
 
-/// Whether the click could claim a `txn`, by the outbox that keeps it.
+/// Asks the outbox that keeps a `txn` whether the click could claim it.
 async fn is_free(
     db: &impl Database,
     runtime: &impl ObjectCall,

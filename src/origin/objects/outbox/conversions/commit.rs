@@ -1,6 +1,6 @@
-//! The order of writes of a conversion (docs/DECISIONS.md, "Conversions"), given that other objects may not answer. A
-//! reservation is durable before the cap is taken, and the cap's answer is written together with its consequences. The
-//! alarm or another copy of the postback resumes from the stored state.
+//! The order of a conversion's writes (docs/DECISIONS.md, "Conversions"), so that nothing is lost if another object
+//! does not answer. A reservation is durable before the cap is taken, and the counters' answer is written together with
+//! its consequences. The alarm or another copy of the postback resumes from the stored state.
 
 use futures_util::future::join_all;
 
@@ -17,7 +17,7 @@ use contract::outbox::{Answer, Conversion};
 use domain::model::common;
 use platform::{CONNECTIONS, Database, Failure, Result};
 
-/// Reservations that one call resumes at most.
+/// Maximum reservations that one call resumes.
 const PAGE: usize = 60;
 
 /// Carries out a postback. The returned answer is durable.
@@ -31,7 +31,7 @@ pub async fn convert(
     terms: &Terms,
 ) -> Result<Answer> {
     let mut claim = Claim::Open;
-    // The txn is claimed first. An earlier copy's reservation is settled before this postback is decided by its result.
+    // First the txn is claimed. An earlier copy's reservation is settled next, because its result decides this postback.
     for _ in 0..4 {
         let admitted = admit(db, peers, conversion, terms, &claim)?;
         peers.committed()?;
@@ -58,14 +58,14 @@ pub async fn convert(
             return settled;
         }
     }
-    // Other copies were refused and reserved again between this one's steps.
+    // Other copies were refused and made new reservations between this copy's steps.
     Err(common::UNAVAILABLE.into())
 }
 
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
     let take = &reservation.take;
-    // No counter hears of a test app: the cap of a test offer is always spent.
+    // Counters do not count test apps: the cap of a test offer is always spent.
     let is_test = reservation.approval.conversion.click.app.is_test();
     let taken = if is_test {
         take.by_force
@@ -80,11 +80,11 @@ async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservatio
     Ok(settled.map_err(Failure::from))
 }
 
-/// Resumes reservations whose requests have ended, and frees the claims of refused conversions, outside of any request.
-/// A call that another object does not answer is retried with backoff. Returns whether more can be done at once.
+/// Resumes reservations whose requests have ended, and frees the claims of refused conversions. A call without an
+/// answer is retried with backoff. Returns whether more can be done at once.
 ///
 /// # Errors
-/// The first error; the others were resumed all the same.
+/// The first error. All others were resumed.
 pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let freed = txns::free_due(db, peers).await;
     let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
@@ -120,7 +120,7 @@ async fn resume_one(
     Ok(())
 }
 
-/// A refusal concerns the postback's sender; for the alarm it is a success.
+/// For the alarm a refusal is a success, because it concerns only the postback's sender.
 fn ignore_refusal(failure: Failure) -> Result {
     match failure {
         Failure::Refused(_) => Ok(()),

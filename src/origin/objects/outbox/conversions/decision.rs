@@ -1,5 +1,5 @@
-//! What a postback or an action of the operator does, decided without a write: for [`admit`](super::admit), which does it, and for
-//! [`check`](super::check), which only says so.
+//! Decides what a postback or an action of the operator does, without a write: for [`admit`](super::admit), which
+//! carries it out, and for [`check`](super::check), which only reports it.
 
 use super::{
     Claim, goals,
@@ -20,7 +20,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// A decision, with all that is needed to carry it out.
+/// A decision and the data that carries it out.
 pub struct Decision {
     pub approval: Approval,
     /// The conversion, if it is known.
@@ -29,14 +29,14 @@ pub struct Decision {
     pub verdict: Verdict,
 }
 
-/// Why a step is refused or held.
+/// Whether a step may be taken, and why not.
 pub enum Verdict {
     Nothing,
     /// An earlier copy waits for its cap.
     Reserved(Box<Reservation>),
     /// The `txn` must be claimed before the rest is judged.
     Unclaimed,
-    /// The first reason, and the error for the sender.
+    /// The first reason that refuses or holds the step, and the error for the sender.
     Against(Reason, ApiError),
 }
 
@@ -73,7 +73,8 @@ pub fn decide(
     match step {
         Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Transition::Conflict => return Err(WRONG_STATE.into()),
-        // Only what is read from the log may be of a user who was erased, perhaps since then: a postback's click names the user.
+        // Only a conversion from the log can have an erased user, perhaps erased since then: a postback's click names
+        // it.
         Transition::Force | Transition::Release | Transition::TakeBack
             if is_erased(db, conversion, row.as_ref())? =>
         {
@@ -102,7 +103,7 @@ pub fn decide(
     })
 }
 
-/// Whether the user of a conversion that was read from the log was erased.
+/// True if a conversion was read from the log and its user was erased.
 fn is_erased(db: &impl Database, conversion: &Conversion, row: Option<&ConversionRow>) -> DbResult<bool> {
     match row {
         _ if conversion.click.user_id.is_empty() => Ok(true),
@@ -135,7 +136,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             if !step.judges(reason) {
                 continue;
             }
-            // Also if another click may have it: if none has, none may claim it later.
+            // The `txn` is claimed even if it may be overridden: if it is free, no other click may claim it later.
             if reason == Reason::DuplicateTxn && *self.claim == Claim::Open && self.conversion.txn.is_some() {
                 return Ok(Verdict::Unclaimed);
             }
@@ -149,7 +150,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         Ok(Verdict::Nothing)
     }
 
-    /// The error for the sender if a reason stands.
+    /// Returns the error for the sender if a reason applies.
     fn refusal(&self, reason: Reason) -> Result<Option<ApiError>> {
         let stands = match reason {
             Reason::WindowClosed => {
@@ -162,7 +163,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             Reason::Suspended => endpoint::app_now(self.db, self.peers)?.is_some_and(|app| app.is_suspended),
             Reason::TooFast => self.is_too_fast(),
             Reason::TooManyToday => self.has_many_today()?,
-            // The counters decide it, after everything else.
+            // The counters decide this after all other reasons.
             Reason::Capped => false,
         };
         Ok(stands.then(|| reason.refusal()))
@@ -172,7 +173,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         self.conversion.received_ms.unwrap_or(self.now_ms)
     }
 
-    /// Whether another click has the reward, which the terms pay once for each user.
+    /// True if the terms pay a goal once for each user and another click has the reward.
     fn is_rewarded(&self) -> DbResult<bool> {
         match &self.approval.rewarded {
             Some(key) if self.once_per == OncePer::User => {
@@ -182,14 +183,14 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         }
     }
 
-    /// Whether it may have been paid before the outbox was put back.
+    /// True if the conversion may have been paid before the outbox was put back.
     fn may_be_lost(&self) -> DbResult<bool> {
         let gap = endpoint::app_now(self.db, self.peers)?.and_then(|app| app.gap);
         let clicked_at_ms = self.conversion.click.clicked_at_ms;
         Ok(gap.is_some_and(|gap| self.now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms))
     }
 
-    /// Whether the first postback came sooner after the click than the offer allows.
+    /// True if the first postback came sooner after the click than the offer allows.
     fn is_too_fast(&self) -> bool {
         let first_ms = self.row.map_or(self.received_ms(), |row| row.first_ms);
         let took_ms = first_ms.saturating_sub(self.conversion.click.clicked_at_ms);

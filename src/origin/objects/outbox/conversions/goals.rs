@@ -1,4 +1,4 @@
-//! Which goal a postback pays, by which terms, and who may report it.
+//! Finds the goal that a postback pays, the terms that have it, and the advertiser that may report it.
 
 use super::{reservations::Reservation, rows::ConversionRow};
 use crate::objects::outbox::{
@@ -16,20 +16,20 @@ use domain::{
 };
 use platform::{Database, Result};
 
-/// A goal that may be newer than what the outbox and the sender's snapshot know.
+/// The message for a goal that may be newer than the terms that the outbox and the sender's snapshot have.
 pub const NOT_KNOWN_YET: &str = "goal is not known here yet";
 
 /// The goal of a postback, and what is known of the conversion.
 pub struct ResolvedGoal {
     pub goal: GoalTerms,
-    /// The terms that have the goal: those that pay the click or, for a goal that came later, the current ones. They decide the
-    /// window, and how often a user is paid.
+    /// The terms that have the goal: those that pay the click or, for a goal that was added later, the current ones.
+    /// They decide the window, and how often a user is paid.
     pub terms: Revision,
     pub row: Option<ConversionRow>,
-    /// An approval of it that waits for its cap.
+    /// An approval of the goal that waits for its cap.
     pub reserved: Option<Reservation>,
-    /// The advertiser that may report it: the one of the terms or, of a conversion that was accepted, the one that it was
-    /// accepted from.
+    /// The advertiser that may report the goal: that of the terms or, for an accepted conversion, the one whose
+    /// postback was accepted.
     pub owner: AdvertiserId,
 }
 
@@ -73,7 +73,7 @@ pub fn resolve(
         sender.is_none_or(|sender| sender == advertiser)
     };
     let Some((goal, terms)) = found else {
-        // Another advertiser is not told which goals there are.
+        // Another advertiser must not learn which goals exist.
         let mut advertisers = revisions.iter().flatten().map(|known| &known.terms.advertiser_id);
         return Err(if !advertisers.any(is_sender) {
             INVALID_TOKEN.into()
@@ -105,8 +105,8 @@ pub fn resolve(
     })
 }
 
-/// The goal and the terms that have it. A name that an earlier postback of the click used keeps its meaning, and its goal
-/// stays known by the terms of that time.
+/// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning, and its goal is
+/// found in the terms of that time.
 fn find(
     db: &impl Database,
     rows: &[ConversionRow],
@@ -152,7 +152,7 @@ fn find(
             ))
         }));
     }
-    // `Install` means `install` where nothing else can be meant.
+    // Names match regardless of case if only one goal matches.
     let mut alike = revisions().flat_map(|revision| {
         let goals = revision.terms.goals.iter();
         goals
@@ -164,7 +164,7 @@ fn find(
     Ok(first.map(|(goal, revision)| promised(terms, goal, revision)))
 }
 
-/// A goal that was found under its newest name, as it was promised: the click's terms have it, perhaps under another name.
+/// Returns the promised form of a goal: the one in the click's terms, where it may have another name.
 fn promised(terms: &Terms, found: &GoalTerms, revision: &Revision) -> (GoalTerms, Revision) {
     match terms.paying.terms.goal_by_id(&found.id) {
         Some(goal) => (goal.clone(), terms.paying.clone()),

@@ -1,5 +1,5 @@
-//! Postbacks whose terms the catalog has lost. Nothing else was promised, so nothing is paid; the sender is told to repeat, and
-//! the postback is kept here and decided once the terms are back. The operator is told which terms are missing.
+//! Postbacks whose terms the catalog has lost. No other terms were promised, so nothing is paid yet. The sender is told to
+//! repeat, the postback is kept here and decided once the terms are back, and the operator is told which terms are missing.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ use crate::{
     objects::outbox::{erasure, peers::Peers, sql},
 };
 
-/// How long a goal may be too new for this outbox, in milliseconds.
+/// How long an unknown goal may be one that has not arrived yet, in milliseconds.
 const GOAL_ARRIVES_MS: i64 = HOUR_MS;
-/// Postbacks that one alarm decides at most.
+/// Maximum postbacks that one alarm decides.
 const PAGE: usize = 60;
 
 /// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action gets the
@@ -60,8 +60,8 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
     Ok(refusal.into())
 }
 
-/// Decides the kept postbacks that are due. One that is not decided is due again later. Of those that lack the same terms, one
-/// is tried. Returns whether more are due.
+/// Decides the kept postbacks that are due. A postback that cannot be decided is due again later. Of those that lack
+/// the same terms, only one is tried. Returns whether more are due.
 pub async fn decide_due(
     db: &impl Database,
     peers: &impl Peers,
@@ -82,7 +82,7 @@ pub async fn decide_due(
         if missing.contains(lacks) {
             continue;
         }
-        // Read just before, since its user may have been erased while others were decided.
+        // Read only now, because its user may have been erased while others were decided.
         let Some(kept) = db.query_first(sql::GET_KEPT, params![number])? else {
             continue;
         };
@@ -102,14 +102,14 @@ pub async fn decide_due(
     Ok(due.len() == PAGE)
 }
 
-/// Whether the terms are back, and neither they nor newer ones have had the goal for so long that it cannot be on its way.
+/// True if the terms are back, but neither they nor newer ones have the goal, for longer than a new goal needs to arrive.
 fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T>) -> bool {
     let received_ms = conversion.received_ms.unwrap_or(now_ms);
     let has_waited = now_ms.saturating_sub(received_ms) > GOAL_ARRIVES_MS;
     has_waited && matches!(outcome, Err(Failure::Refused(refusal)) if refusal.message == goals::NOT_KNOWN_YET)
 }
 
-/// Whether an outcome is an error that will pass.
+/// True for an error that may pass.
 pub fn is_temporary<T>(outcome: &Result<T>) -> bool {
     match outcome {
         Ok(_) => false,

@@ -1,5 +1,5 @@
 //! Reservations: approvals that wait for the counters to take one conversion from the offer's cap. A reservation stores
-//! everything that is needed to pay, so that the alarm or the next copy of the postback can finish it.
+//! all the data that is needed to pay, so that the alarm or the next copy of the postback can finish it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,12 +16,12 @@ use platform::{
 pub struct Reservation {
     pub approval: Approval,
     pub take: Take,
-    /// Random, so that a late answer does not end a newer reservation of the same conversion.
+    /// A random number, so that a late answer does not end a newer reservation of the same conversion.
     pub number: i64,
 }
 
-/// Reservations of an outbox at most, and of one of its offers, so that the counters of a busy offer, if they do not answer,
-/// leave room for others. A sender of more is told to repeat its postback.
+/// Maximum reservations of an outbox, and of one of its offers, so that a busy offer whose counters do not answer
+/// leaves room for others. A sender of more is told to repeat its postback.
 pub const MAX_RESERVED: usize = 4_000;
 pub const MAX_OF_OFFER: usize = 1_000;
 
@@ -68,7 +68,7 @@ pub fn end(db: &impl Database, reservation: &Reservation) -> DbResult<Option<boo
     db.read_first(sql::END_RESERVATION, &key(reservation), |row| row.boolean(0))
 }
 
-/// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
+/// Returns at most `most` due reservations, the longest due first, each with the number of times that it was resumed.
 pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> DbResult<Vec<(u32, Reservation)>> {
     db.read_all(sql::DUE_RESERVATIONS, params![now_ms, most], |row| {
         Ok((row.number(0)?, row.json(1)?))

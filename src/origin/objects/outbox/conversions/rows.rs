@@ -1,4 +1,4 @@
-//! The rows of conversions: one for each click that reached a goal. They prevent a second payment.
+//! The rows of conversions: one for each click and goal that it reached. They prevent a second payment.
 
 use super::reservations::Reservation;
 use crate::objects::outbox::{
@@ -28,7 +28,7 @@ pub struct ConversionRow {
     pub offer_terms: i64,
     /// The advertiser that reported it last.
     pub advertiser: AdvertiserId,
-    /// When its first postback came, in milliseconds.
+    /// When the first postback came, in milliseconds.
     pub first_ms: i64,
 }
 
@@ -59,8 +59,8 @@ pub fn of_click(db: &impl Database, nonce: &[u8]) -> DbResult<(Vec<ConversionRow
     Ok((rows, reserved))
 }
 
-/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. Tells the publisher, if
-/// it wants to know, that the conversion is pending or rejected.
+/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. If the publisher
+/// wants notices, it is told that the conversion is pending or rejected.
 pub fn store(
     db: &impl Database,
     peers: &impl Peers,
@@ -79,7 +79,7 @@ pub fn store(
         Some(row) if matches!(row.state, State::Approved | State::Reversed) || row.state == state => {
             row.entry
         }
-        // The operator's rejection brings nothing new but its reason.
+        // A rejection by the operator changes only the reason.
         Some(row) if is_action && state == State::Rejected => {
             let reason = approval.conversion.reason.as_deref();
             db.execute(sql::SET_REASON, params![reason, row.entry])?;
@@ -116,7 +116,7 @@ pub fn store(
     let told = row.and_then(|row| notice_of(row.state));
     match notice_of(state).filter(|status| Some(*status) != told) {
         Some(status) if peers.wants(status)? => {
-            // The publisher cannot be told of a user who was erased. What an action read of the user may be from before.
+            // A notice cannot be sent for an erased user. An action may have read the user before the erasure.
             let is_erased = approval.conversion.click.user_id.is_empty()
                 || (is_action && db.query_boolean(sql::HAS_NO_USER, params![entry])?);
             match is_erased {
@@ -128,7 +128,7 @@ pub fn store(
     }
 }
 
-/// The status of the notice that tells the publisher of a state.
+/// Returns the status of the notice for a state.
 fn notice_of(state: State) -> Option<Status> {
     match state {
         State::Pending | State::Held(_) => Some(Status::Pending),

@@ -1,4 +1,4 @@
-//! An action of the operator on a conversion: it is decided like a postback of its click, which is made from the log's entry.
+//! An action of the operator on a conversion. It is decided like a postback of the conversion's click, which is read from the log.
 
 use serde::Deserialize;
 
@@ -62,10 +62,10 @@ pub struct SettleManyBody {
     reason: String,
     #[serde(default)]
     despite: Vec<Reason>,
-    /// Counts them and settles none.
+    /// Counts the conversions and settles none.
     #[serde(default)]
     dry_run: bool,
-    /// `next` of the answer before.
+    /// `next` of the previous answer.
     #[serde(default)]
     after: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Document for SettleManyBody {
             .as_deref()
             .is_some_and(|after| Place::parse(after).is_none())
         {
-            return Err(FieldError::new("after", "must be the next of an answer"));
+            return Err(FieldError::new("after", "must be the next of an earlier answer"));
         }
         log::status_number(&self.filter.status)
             .map_err(|problem| FieldError::new("filter.status", problem))?;
@@ -92,14 +92,14 @@ impl Document for SettleManyBody {
         if !self.dry_run && self.filter.until.is_none() {
             return Err(FieldError::new(
                 "filter.until",
-                "is missing: send the one that a dry run gave, so that no later conversion is settled",
+                "is required: a dry run returns it, so that no later conversion is settled",
             ));
         }
         check_words(&self.reason)
     }
 }
 
-/// Where an action on many conversions, or a list, goes on: an outbox of the app, and an entry of its log.
+/// Where an action on many conversions, or a list, continues: an outbox of the app, and an entry of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub outbox: u8,
@@ -122,8 +122,8 @@ impl Place {
 }
 
 impl SettleManyBody {
-    /// Checks what depends on the action. An approval overrides the reason for which each conversion was refused, and some were
-    /// paid already, so the reason must be named.
+    /// Checks the filter for an action. An approval overrides the reason for which conversions were refused, and some
+    /// of these were paid already, so the reason must be named.
     pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
         let SettleFilter { status, reason, .. } = &self.filter;
         if action == Action::Approve && status == "refused" && reason.is_none() {
@@ -135,12 +135,12 @@ impl SettleManyBody {
         Ok(())
     }
 
-    /// Where it goes on.
+    /// Returns where the action continues.
     pub fn place(&self) -> Place {
         self.after.as_deref().and_then(Place::parse).unwrap_or_default()
     }
 
-    /// The first step, for the conversions before `until` if the filter does not say.
+    /// Returns the first step. It ends at `until` if the filter has no end.
     pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
         let filter = SettleFilter {
             until: self.filter.until.or(Some(until)),
@@ -157,8 +157,8 @@ impl SettleManyBody {
     }
 }
 
-/// Settles all that match in an outbox, in steps, between which it answers other requests. The result has a `next` if
-/// `has_time` ended it before.
+/// Settles all matching conversions of an outbox in steps, between which the outbox answers other requests. The result
+/// has a `next` if `has_time` returned false before the end.
 ///
 /// # Errors
 /// The error of `ask`; earlier steps have been carried out, and the call may be repeated.
@@ -179,7 +179,7 @@ pub async fn settle_in_steps<E>(
     }
 }
 
-/// Adds the figures of a step or of an outbox.
+/// Adds the counts of a step or an outbox.
 pub fn add(all: &mut Settled, more: Settled) {
     all.count = all.count.saturating_add(more.count);
     all.settled = all.settled.saturating_add(more.settled);
@@ -191,20 +191,20 @@ pub fn add(all: &mut Settled, more: Settled) {
     }
 }
 
-/// Conversions that one step settles: a few seconds' work.
+/// Maximum conversions that one step settles, in a few seconds.
 const SETTLED: u32 = 100;
-/// Those that one step counts, and the entries that it looks at.
+/// Maximum conversions that one step counts, and entries that it examines.
 const COUNTED: u32 = 20_000;
 
-/// A conversion that an action is to settle.
+/// A conversion that an action will settle.
 #[derive(Debug)]
 pub struct Matching {
     pub transaction_id: String,
-    /// The amount that it has paid, or would pay by the terms that were judged last.
+    /// The paid amount, or the amount by the terms of the last decision.
     pub payout_micro_usd: i64,
 }
 
-/// The conversions of a step, and its last entry if there are more.
+/// Returns the conversions of a step, and the step's last entry if there are more.
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
@@ -244,13 +244,13 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>,
     Ok((matching.collect::<DbResult<_>>()?, next))
 }
 
-/// The parts of an entry's fields that the click had. After the user's erasure some are gone.
+/// The fields of an entry that come from the click. After the user's erasure some are gone.
 #[derive(Deserialize)]
 struct EntryClick {
     offer_id: String,
     goal_id: String,
     click_ts: i64,
-    /// Of a reward, the time of its payment.
+    /// For a reward, the time of its payment.
     conversion_ts: i64,
     gaid: Option<String>,
     idfa: Option<String>,
@@ -262,10 +262,10 @@ struct EntryClick {
     country: Option<String>,
 }
 
-/// The conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
+/// Returns the conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
 ///
 /// # Errors
-/// `not_found` for a transaction id that is no reward's; `conversion_window_closed` for a click past its life.
+/// `not_found` if no reward has the transaction id; `conversion_window_closed` for a click past its life.
 pub fn conversion(
     db: &impl Database,
     now_ms: i64,
@@ -284,8 +284,8 @@ pub fn conversion(
     })
 }
 
-/// A conversion as the log has it, with the end of a suspension as its event; its state, and the time of its entry or of its
-/// payment.
+/// Reads a conversion from the log, with the end of a suspension as its event. Also returns its state, and the time of
+/// its entry or payment.
 pub fn of_entry(
     db: &impl Database,
     shard: OutboxShard,

@@ -1,5 +1,5 @@
-//! Steps over many conversions: those that the operator settles, and those that were held for a reason that has passed. `convert`
-//! carries out one.
+//! Steps over many conversions: those that the operator settles, and those that were held for a reason that has passed.
+//! `convert` decides one conversion.
 
 use super::{
     kept,
@@ -13,7 +13,7 @@ use platform::{Database, Failure, Result, params};
 /// Settles the conversions of a step, one after the other.
 ///
 /// # Errors
-/// The first error that will pass; the conversions before were settled.
+/// The first temporary error; earlier conversions were settled.
 pub async fn settle_step(
     db: &impl Database,
     peers: &impl Peers,
@@ -57,11 +57,11 @@ pub async fn settle_step(
     Ok(settled)
 }
 
-/// Judges a step of the held conversions again, if a suspension or the time after a restore has ended. Returns whether there may
-/// be more.
+/// Decides a step of the held conversions again after a suspension, or the holds after a restore, have ended. Returns
+/// whether there may be more.
 ///
 /// # Errors
-/// The first error that will pass. The step is then repeated, with what it left.
+/// The first temporary error. The step is then repeated for the conversions that are still held.
 pub async fn release_step(
     db: &impl Database,
     peers: &impl Peers,

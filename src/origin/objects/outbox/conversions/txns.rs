@@ -1,5 +1,5 @@
-//! The senders' own ids of conversions. One is claimed by a click for the whole app, in the outbox that a hash of it names,
-//! before the conversion is written. A claim that a refusal by the cap has made useless is freed there.
+//! The senders' own ids of conversions (`txn`). Before a conversion is written, its click claims the id for the whole
+//! app, in the outbox that a hash of the id names. If the cap then refuses the conversion, the claim is freed there.
 
 use crate::{
     delivery::backoff::wait_ms,
@@ -18,10 +18,10 @@ use platform::{
     log, params,
 };
 
-/// Claims that one call frees at most.
+/// Maximum claims that one call frees.
 const PAGE: usize = 60;
 
-/// A new claim of a conversion's `txn`, with a number of its own; none if it has no `txn`.
+/// Returns a new, numbered claim of a conversion's `txn`; none without a `txn`.
 pub fn number(
     db: &impl Database,
     conversion: &Conversion,
@@ -40,18 +40,18 @@ pub fn number(
     }))
 }
 
-/// A number that no other claim of this outbox has.
+/// Returns a number that no other claim of this outbox has.
 pub fn next_number(db: &impl Database) -> Result<i64> {
     let number = db.query_integer(sql::NEXT_CLAIM, &[])?;
     number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))
 }
 
-/// The outbox that keeps the claims of a `txn`.
+/// Returns the outbox that keeps the claims of a `txn`.
 pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
     OutboxShard::new(app, shards::of_txn(&txn.advertiser, &txn.txn, outboxes))
 }
 
-/// Claims a `txn` in this outbox, which is the shard. Returns false if another click has it.
+/// Claims a `txn` in this outbox, which is `shard`. Returns false if another click has it.
 pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, number] = parameters(txn);
     db.transaction(|| {
@@ -72,7 +72,7 @@ pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> 
     })
 }
 
-/// Whether a click could claim a `txn` in this outbox.
+/// True if a click could claim a `txn` in this outbox.
 pub fn is_free(db: &impl Database, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, _] = parameters(txn);
     db.query_boolean(sql::TXN_IS_FREE, &[advertiser, goal, id, nonce])
@@ -98,7 +98,7 @@ pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> DbResult {
     db.execute(sql::QUEUE_FREE, params![txn.number, now_ms, json(txn)?])
 }
 
-/// Frees the claims that are due. One that its keeper does not confirm is tried again with backoff. Returns whether more
+/// Frees the claims that are due. A call that the keeper does not confirm is retried with backoff. Returns whether more
 /// can be freed at once.
 pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let now_ms = peers.now_ms();

@@ -1,8 +1,8 @@
-//! The feed's tables, and the triggers that fill them: no code that changes a conversion can forget to report it. A trigger
-//! runs in the transaction of the change, so what was committed is reported.
+//! The feed's tables and the triggers that fill them, so that no code can change a conversion without marking it. A
+//! trigger runs in the transaction of the change, so every committed change is sent.
 
-/// Marks an entry as changed since it was reported, or since it was put into a batch. `changes` tells a change during a batch from
-/// those in it. Most entries have changed for the last time when they are reported first, and are never marked.
+/// Marks an entry as changed since it was sent or put into a batch. `changes` tells a change during a batch from those
+/// in the batch. Most entries no longer change after they were first sent, and are never marked.
 macro_rules! mark {
     ($entry:literal) => {
         concat!(
@@ -15,7 +15,7 @@ macro_rules! mark {
     };
 }
 
-/// The state in which a reward is counted, as a number of `RewardState`. One that was taken back stays approved on its day.
+/// The state in which a reward is counted, as a number of `RewardState`. A reversed reward stays approved on its day.
 macro_rules! counted_state {
     ($delivery:literal, $state:literal) => {
         concat!(
@@ -34,7 +34,7 @@ macro_rules! counted_state {
     };
 }
 
-/// Adds to the counts the rows (day, state, rewards, payout) of a query, of which some take back what others add.
+/// Adds the rows (day, state, rewards, payout) of a query to the counts. Some rows are negative and cancel others.
 macro_rules! count {
     ($rows:expr) => {
         concat!(
@@ -57,11 +57,11 @@ macro_rules! day {
 }
 
 pub const TABLES: &[&str] = &[
-    // One row. `sequence` is the last batch's number, `complete_ms` the time of the last one that had everything. `standing`
-    // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch. `promised`
-    // is set while the outbox has promised a batch. `confirmed` is the number of the last confirmed batch. `restarts` is set until
-    // a batch has said that all is told again. `told` is the last entry up to which all were reported, and `telling` the last
-    // one that was in a batch.
+    // One row. `sequence` is the last batch's number, `complete_ms` the time of the last complete batch. `standing`
+    // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch.
+    // `promised` is set while the outbox has promised a batch. `confirmed` is the number of the last confirmed batch.
+    // `restarts` is set until a batch has said that everything is sent again. All entries up to `told` were confirmed,
+    // and `telling` is the last entry that was in a batch.
     "CREATE TABLE feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
@@ -130,7 +130,7 @@ pub const TABLES: &[&str] = &[
        WHEN OLD.publisher IS NOT NEW.publisher OR (OLD.callback_sealed IS NULL) <> (NEW.callback_sealed IS NULL)
          OR OLD.failures <> NEW.failures OR OLD.disabled_ms IS NOT NEW.disabled_ms
      BEGIN UPDATE feed SET standing = standing + 1; END",
-    // An attempt whose claim was taken over changes nothing of its entry, but it is the last one that a list shows.
+    // An attempt whose claim was taken over does not change its entry, but lists show it as the last attempt.
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];
 

@@ -1,5 +1,5 @@
-//! Writes the log's entries, one for each transaction id, and the payments that belong to them. A reward's entry is
-//! written with its conversion; a reversal has an entry of its own.
+//! Writes the log's entries, one for each transaction id, and their payments. A reward's entry is written with its
+//! conversion; a reversal has an entry of its own.
 
 use serde::Deserialize;
 
@@ -27,8 +27,8 @@ pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
 pub const NOT_WANTED: i64 = 3;
 
-/// Creates the entry of a conversion, and returns its number. If it is paid, it includes the payout and the callback, which is
-/// due at `paid_due_ms`, and [`move_money`] must be called with `entered`.
+/// Creates the entry of a conversion, and returns its number. If the conversion is paid, the entry includes the payout
+/// and the callback, which is due at `paid_due_ms`, and [`move_money`] must be called with `entered`.
 pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid_due_ms: Option<i64>) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
     let callback = paid_due_ms.map(|due_ms| NewCallback {
@@ -41,8 +41,8 @@ pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid_due_ms:
     insert(db, now_ms, approval, &fields, callback, erase)
 }
 
-/// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
-/// or, if a callback needs the user, once that has ended.
+/// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once or,
+/// if a callback needs the user, once the callback has ended.
 pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, state: State) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
     let conversion = &approval.conversion;
@@ -63,7 +63,7 @@ pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, s
     Ok(entry)
 }
 
-/// Gives a change of an entry that pays nothing a number in the log, so that the journal has it.
+/// Gives a change without a payment a number in the log, so that the journal has the change.
 pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result {
     let change = params![
         lowest_number(now_ms, approval.conversion.click.shard),
@@ -74,8 +74,8 @@ pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: 
     Ok(db.execute(sql::CHANGE, change)?)
 }
 
-/// Pays a reward or reverses it, within the caller's transaction: the amount with its number in the log, which batches for
-/// the ledger and the counters are made of, and the callback. `entered` means that [`create`] has written them.
+/// Pays a reward or reverses it, within the caller's transaction. Writes the amount and its number in the log, from which
+/// batches for the ledger and the counters are made, and the callback. `entered` means that [`create`] has written them.
 pub fn move_money(
     db: &impl Database,
     now_ms: i64,
@@ -125,8 +125,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     insert(db, now_ms, approval, &fields, Some(reversal), paid.erase).map(drop)
 }
 
-/// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
-/// a transaction id of its own and pays nothing, so a receiver that ignores the status does not pay for it.
+/// Creates a notice, which tells the publisher that a conversion is pending or rejected, and its possible payout. A
+/// notice has its own transaction id and pays 0, so a receiver that ignores the status pays nothing.
 pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, status: Status) -> Result {
     let mut fields = fields(approval, now_ms)?;
     fields.original_transaction_id = Some(fields.transaction_id);
@@ -156,15 +156,15 @@ pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, 
 struct NewCallback {
     /// For a reversal or a notice, the reward's entry.
     after: Option<i64>,
-    /// The number of the state that a notice tells of; none for a payment.
+    /// The number of a notice's state; none for a payment.
     notice: Option<i64>,
     /// In micro-USD.
     payout: i64,
-    /// None for a reversal that waits for its reward.
+    /// `None` for a reversal that waits for its reward.
     due_ms: Option<i64>,
 }
 
-/// Writes an entry. A user who was `erase`d leaves it at once, or once its callback has ended.
+/// Writes an entry. With `erase`, its user is erased at once, or once its callback has ended.
 fn insert(
     db: &impl Database,
     now_ms: i64,

@@ -23,7 +23,7 @@ struct DueAttempt {
 }
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
-    /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
+    /// Claims as many due callbacks as the endpoint's concurrency limit allows.
     fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>> {
         self.free_ahead.set(0);
         if !self.is_ready() || self.state_cache.lacks_endpoint() {
@@ -79,7 +79,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .collect())
     }
 
-    /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.
+    /// Asks for callback settings that this outbox lacks. After a failure the alarm asks again.
     async fn ask_for_settings(self: Rc<Self>, state: OutboxState) {
         let revision = state.current.map_or(0, |current| current.terms.revision);
         let asked = terms::learn_app(self.shell.storage(), &*self, state.shard, revision);
@@ -89,7 +89,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             Ok(()) => self.start_due(),
             Err(failure) => {
                 platform::log::warn("outbox", format_args!("callback settings: {failure}"));
-                // A write that reported an error may have happened, and no alarm was set for it.
+                // A write that reported an error may have happened without an alarm for it.
                 if let Err(failure) = panic_to_failure(|| self.arm()) {
                     platform::log::error("outbox", failure);
                 }
@@ -118,7 +118,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// The same once it is known whether the outbox was put back: what waits in a copy may have been sent.
+    /// Like [`Self::start_due`], after the check for a restore: callbacks that wait in a restored copy may have been
+    /// sent.
     async fn start_due_later(self: Rc<Self>) {
         let started = panics_to_failure(async {
             let state = endpoint::read(self.shell.storage())?;

@@ -1,4 +1,4 @@
-//! An outbox that is about to be put back sends its journal everything, and writes nothing more until it restarts.
+//! An outbox that is about to be put back sends everything to its journal, and writes nothing more until it restarts.
 
 use std::rc::Rc;
 
@@ -11,11 +11,11 @@ use domain::{
 };
 use platform::{ObjectStorage, Result, database::Value, params};
 
-/// How long an outbox that has sent everything writes nothing more. It restarts meanwhile.
+/// How long an outbox that has sent everything writes nothing, in milliseconds. It restarts in that time.
 const LEAVES_MS: i64 = 30 * SECOND_MS;
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
-    /// Refuses what would be lost.
+    /// Refuses commands whose writes would be lost.
     pub(super) fn refuse_if_leaving(&self, command: &Command) -> Result {
         if self.now_ms() < self.leaves_until_ms.get() && would_be_lost(command) {
             return Err(common::UNAVAILABLE.into());
@@ -23,17 +23,17 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(())
     }
 
-    /// Sends all batches now, so that a journal has all that is lost when the outbox is put back.
+    /// Sends all batches now, so that the journal has everything that the restore will lose.
     pub(super) async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply> {
         let db = self.shell.ready().await?;
         self.wait_for_start(shard, None).await?;
         if endpoint::read(db)?.is_none() {
-            // It has had no conversion.
+            // The outbox never had a conversion.
             return Ok(Reply::Done {});
         }
         let now_ms = self.now_ms();
         self.leaves_until_ms.set(now_ms.saturating_add(LEAVES_MS));
-        // With a number after all others, the journal always goes beyond the log of a copy.
+        // A number after all others ensures that the journal goes beyond the log of the restored copy.
         let lowest = lowest_number(now_ms, shard.number);
         db.execute(sql::CHANGE, params![lowest, SHARDS, Value::Null, Value::Null])?;
         self.opened_ms.set(i64::MIN);
@@ -47,7 +47,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 }
 
-/// Whether a command writes what a copy would lack.
+/// True if a command writes data that the restored copy would lack.
 fn would_be_lost(command: &Command) -> bool {
     matches!(
         command,

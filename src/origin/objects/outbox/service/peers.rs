@@ -1,4 +1,4 @@
-//! Serves the outbox's rules: calls to other objects, the process's caches, and claims of callbacks.
+//! The service as [`Peers`] of the outbox's rules: calls to other objects, the process's caches, and claims of callbacks.
 
 use super::{OutboxService, Runtime};
 use crate::{
@@ -113,15 +113,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         };
         Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
             Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
-            // The settings do not open, which is reported where callbacks are sent. Like a reward, a notice then waits; one that
-            // is not wanted ends when it is due.
+            // The settings cannot be decrypted, which is reported where callbacks are sent. A notice then waits like a
+            // reward; if it is not wanted, it ends when it is due.
             Err(_) => true,
         })
     }
 
     fn committed(&self) -> Result {
-        // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is due sooner than
-        // anything else, unless it is put off; then the alarm is armed once in a while.
+        // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is
+        // usually due before anything else; if it is put off, the alarm is armed again from time to time.
         let now_ms = self.runtime().now_ms();
         let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);
         let soon_ms = if is_armed { NET_MS } else { FEED_MS };

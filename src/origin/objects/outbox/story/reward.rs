@@ -16,7 +16,7 @@ use platform::{DbResult, Row};
 #[derive(Serialize)]
 pub struct RewardSummary<'r> {
     app_id: String,
-    /// The reward's, of whatever id was asked for.
+    /// The reward's transaction id, even if its reversal or notice was asked for.
     transaction_id: &'r str,
     state: RewardState,
     offer_id: String,
@@ -25,20 +25,20 @@ pub struct RewardSummary<'r> {
     payout: Option<Box<RawValue>>,
     currency: String,
     click_ts: i64,
-    /// When its first postback came, and when it reached its state or was paid.
+    /// When the first postback came, and when the reward reached its state or was paid.
     received_ts: i64,
     conversion_ts: i64,
 }
 
-/// All that a publisher reads of a reward itself.
+/// All fields of a reward that a publisher reads.
 #[derive(Serialize)]
 pub struct Reward<'r> {
     #[serde(flatten)]
     pub summary: RewardSummary<'r>,
-    /// The code of the reason for which it is held or was refused, and the words of the advertiser or of the operator.
+    /// The code of the reason for which the reward is held or was refused, and the words of the advertiser or the operator.
     code: Option<&'static str>,
     reason: Option<&'r str>,
-    /// None of an erased user, of whom nothing else is left either.
+    /// `None` for an erased user, of whom no other field is left either.
     user_id: Option<&'r str>,
     is_erased: bool,
     goal_value: Option<String>,
@@ -47,7 +47,7 @@ pub struct Reward<'r> {
     terms: Terms,
 }
 
-/// What the click had, of the frozen fields, and its placement, which has a column of its own.
+/// The click's part of the frozen fields, and its placement, which has a column of its own.
 #[derive(Serialize, Deserialize)]
 struct Click {
     country: Option<String>,
@@ -62,17 +62,17 @@ struct Click {
     c5: Option<String>,
 }
 
-/// Revisions of terms: those that were in force at the click, and the offer's that pay.
+/// Revisions of terms: those in force at the click, and the offer's revision that pays.
 #[derive(Serialize)]
 struct Terms {
     offer_at_click: i64,
     app_at_click: i64,
     offer_paying: i64,
-    /// Whether newer ones had superseded those that pay.
+    /// Whether newer terms had superseded those that pay.
     is_superseded: bool,
 }
 
-/// The frozen fields of a callback. A user's are gone once the user is erased.
+/// The frozen fields of a callback. The user's fields are gone once the user is erased.
 #[derive(Deserialize)]
 pub struct Fields {
     offer_id: String,

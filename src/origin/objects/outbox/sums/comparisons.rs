@@ -1,4 +1,4 @@
-//! Counts what the nights' comparisons of this isolate's outboxes found, for the metrics.
+//! Counts the results of the nights' comparisons in this isolate's outboxes, for the metrics.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -12,14 +12,14 @@ thread_local! {
 /// Counts since the isolate started.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Outboxes' days whose log equals the ledger.
+    /// The number of outboxes' days whose log equals the ledger.
     pub equal: u64,
     pub different: u64,
     /// The rewards of those days, by app. An isolate has few apps.
     pub rewards: BTreeMap<AppId, Rewards>,
 }
 
-/// Rewards of an app. An operator reads from them whether its users save clicks up.
+/// Rewards of an app. They show an operator whether its users save up clicks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rewards {
     pub all: i64,

@@ -17,7 +17,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// Entries that one step examines at most: about 50 ms, in which the object answers no request.
+/// Maximum entries that one step examines: about 50 ms, during which the object answers no request.
 pub const STEP: i64 = 5_000;
 
 /// One step through the payments of a day, over at most `entries` entries.
@@ -78,14 +78,14 @@ pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> DbR
     let bounds = (sum.after, sum.through.min(end));
     let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, before, bounds)?;
     Ok(DaySums {
-        // Of the first day that is left, some entries may have left.
+        // The oldest day may have lost entries already.
         is_kept: sum.day > UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)),
         ..sums
     })
 }
 
-/// Payments of a day have numbers after the first of these and before the second. Numbers follow the time, and are ahead of it
-/// after the clock was set back (see `numbers`).
+/// Returns two numbers: payments of a day have numbers after the first and before the second. Numbers follow the time,
+/// but are ahead of it after the clock was set back (see `log_number`).
 fn numbers_of(day: UtcDay) -> (i64, i64) {
     let start_ms = day.start_ms();
     let end = first_number(start_ms.saturating_add(2 * DAY_MS));

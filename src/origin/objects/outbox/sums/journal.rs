@@ -1,9 +1,9 @@
 //! The journal: what an outbox writes is kept by another outbox of its app, the witness, for 31 days. An outbox that was
 //! put back to an earlier copy reads there what it has lost, and writes it again under the same numbers.
 //!
-//! A batch of the journal is one row, and goes to the witness as the sums of the log go to the ledger. A callback that had
-//! not arrived when its batch was made is sent again, as after any attempt whose answer was lost. What identifies a user
-//! leaves the journal after three days, or when the user is erased; a callback that waited longer is then a dead letter.
+//! A batch of the journal is one row, and is sent to the witness as sums are sent to the ledger. After a refill, a callback
+//! that was not delivered when its batch was made is sent again, as after any lost answer. Users' identifiers are deleted
+//! from the journal after three days, or when the user is erased; a callback that waited longer becomes a dead letter.
 
 pub mod sql;
 
@@ -30,22 +30,22 @@ use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Re
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
-/// Beside the destinations, the number up to which a refill goes on. A batch may have an entry that was paid long after it,
-/// so the log's numbers do not tell how far the refill is.
+/// An entry among the destinations with the number at which a refill ends. A batch may have an entry that was paid long
+/// after it was made, so the log's numbers do not show how far the refill is.
 const REFILL: &str = "refill";
 
-/// Numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
+/// Maximum numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
 const NUMBERS: i64 = 200;
 const KEPT_MS: i64 = 31 * DAY_MS;
 const USERS_KEPT_MS: i64 = 3 * DAY_MS;
 
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the first command of a process waits for its journal, and for the parts that were lost.
+/// How long the first command of a process waits for its journal, and for each lost part.
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 const REFILL_MS: i64 = SECOND_MS;
 
-/// The outbox that keeps another's journal: the next one of the app. For an app with one outbox it is a second, which keeps
-/// nothing else.
+/// Returns the outbox that keeps another's journal: the next outbox of the app. An app with one outbox has a second one
+/// that keeps nothing else.
 pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
     OutboxShard {
         number: of
@@ -57,8 +57,8 @@ pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
     }
 }
 
-/// Sends the first part of a batch. The receiver's mark tells where the next begins. Sets `is_lost` if the witness has what the
-/// log has not: the outbox was put back, and must be [refilled](refill) first.
+/// Sends the first part of a batch. The next part begins at the witness's mark. Sets `is_lost` if the witness has a
+/// number that the log lacks: then the outbox was put back, and must be [refilled](refill) first.
 pub async fn send(
     db: &impl Database,
     runtime: &impl ObjectCall,
@@ -81,7 +81,7 @@ pub async fn send(
     Ok(Mark { mark })
 }
 
-/// What was written after a number, up to another, or to the last that a batch has room for.
+/// Returns what was written after a number, up to another or to the last for which a batch has room.
 fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatch> {
     let number = db.query_integer(sql::END_OF_BATCH, params![after, through, NUMBERS])?;
     let number = number.unwrap_or(through);
@@ -100,7 +100,7 @@ fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatc
     })
 }
 
-/// Whether the witness says that it has all that was written.
+/// Asks the witness whether it has everything that was written.
 ///
 /// # Errors
 /// The database failed, or the witness does not answer.
@@ -166,15 +166,15 @@ pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> DbResult {
         db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
     }
     let before = first_number(now_ms.saturating_sub(KEPT_MS)).min(batches::settled_through(db)?);
-    // Rewards are read in the order of their changes for as long as the log has them.
+    // Changes of entries stay as long as the log, because rewards are read in the order of their changes.
     db.execute(sql::SWEEP_CHANGES, params![before, first_number(rows_from_ms)])
 }
 
-/// Puts back what the outbox has lost, if its journal goes beyond its log. Returns whether the journal is known: if the witness
-/// does not answer, an outbox that was not put back goes on.
+/// Writes again what the outbox has lost, if its journal goes beyond its log. Returns false if the witness does not
+/// answer; an outbox that was not put back then continues.
 ///
 /// # Errors
-/// `unavailable` if more is lost than can be read in a second, or the witness no longer answers: the next call goes on.
+/// `unavailable` if more is lost than can be read in a second, or the witness stops answering; the next call continues.
 pub async fn refill(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -194,19 +194,25 @@ pub async fn refill(
     let mut journal = match ask(last).await {
         Ok(journal) => journal,
         Err(error) => {
-            log::warn("journal", format_args!("{source}: it is not known: {error}"));
+            log::warn(
+                "journal",
+                format_args!("{source}: the witness gave no answer: {error}"),
+            );
             return Ok(false);
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    // The mark that was heard last was put back with the log. It also tells how far an earlier call came.
+    // The last known mark was put back with the log. It also shows how far an earlier call came.
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
     if !is_open && !goes_beyond(db, heard, mark)? {
         return Ok(true);
     }
-    log::error("journal", format_args!("{source}: {heard} to {mark} were lost"));
-    // Nothing waits for it: what the journal has is put back all the same.
+    log::error(
+        "journal",
+        format_args!("{source}: numbers {heard} to {mark} were lost"),
+    );
+    // The refill continues even if this call fails.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     if last > mark {
         doubts.push(Doubt::new(format!("{source}: new rewards"), "paid_unknowing"));
@@ -233,18 +239,18 @@ pub async fn refill(
     Ok(true)
 }
 
-/// Whether a journal that ends with `mark` goes further than the log, which knows of it as far as `heard`.
+/// True if a journal that ends at `mark` goes beyond the log, whose last known mark is `heard`.
 fn goes_beyond(db: &impl Database, heard: i64, mark: i64) -> DbResult<bool> {
     Ok(mark > heard && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
 
-/// How many outboxes an app has, for an outbox that was put back to nothing and is asked for a claim: all counts name the same
-/// witness, but for the last of eight.
+/// Guesses an app's number of outboxes for an outbox that was put back to nothing and is asked for a claim. All numbers
+/// give the same witness, except for the last outbox of eight.
 fn likely_count(own: OutboxShard) -> u8 {
     if own.number == 7 { 8 } else { 64 }
 }
 
-/// Writes a batch again, as far as it comes after a number.
+/// Writes the part of a batch after a number again.
 fn put_back(
     db: &impl Database,
     now_ms: i64,
@@ -270,13 +276,13 @@ fn put_back(
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
         db.execute(sql::PUT_CHANGES, params![entries.as_str(), lost_after])?;
-        // The day that is added up may have more now.
+        // The day that is being added up may have more payments now.
         db.execute(RESTART_NIGHT, &[])?;
         Ok(())
     })
 }
 
-/// The entries of a batch as JSON, each with what identifies its user.
+/// Returns the entries of a batch as JSON, each with its user's identifiers.
 fn identified(batch: &JournalBatch) -> Result<String, String> {
     let read = |text: &str| serde_json::from_str::<Vec<Option<Map<String, Json>>>>(text);
     let failed = |error: serde_json::Error| error.to_string();

@@ -1,5 +1,5 @@
-//! Each night an outbox adds up the days before in its log, and vouches for each to its ledger, which compares the total with
-//! what it has applied.
+//! Each night an outbox adds up the past days in its log, and vouches for each to its ledger, which compares the total
+//! with the sums that it has applied.
 
 use super::{
     day,
@@ -26,11 +26,11 @@ use domain::{
 };
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
-/// How far the nights' work is.
+/// The progress of the nights' work.
 struct Night {
     /// The last day for which the outbox vouched.
     vouched: UtcDay,
-    /// The day that is added up, or was last, with the last number examined, and its sums so far.
+    /// The day that is or was last added up, with the last number examined and the sums so far.
     adding: UtcDay,
     added_to: i64,
     is_added: bool,
@@ -116,20 +116,20 @@ impl Night {
     }
 }
 
-/// The rewards of the last day that was added up. There are none while the next one is.
+/// Returns the rewards of the last day that was added up; none while the next day is being added up.
 pub fn last_rewards(db: &impl Database) -> DbResult<Option<DayRewards>> {
     let night = Night::read(db)?;
     Ok((night.is_added && night.rewards.rewards > 0).then_some(night.rewards))
 }
 
-/// When the outbox vouches for the day that is added up.
+/// Returns when the outbox vouches for the day that was added up.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.waits().then_some(night.due_ms))
 }
 
-/// Adds up a part of the first day that is over and for which the outbox has not vouched. Returns the part; `None` if there is
-/// no such day, or if it is complete.
+/// Adds up a part of the first past day for which the outbox has not vouched. Returns the part; `None` if there is no
+/// such day, or it is already added up.
 ///
 /// # Errors
 /// The database failed. The step may be repeated.
@@ -166,13 +166,13 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> DbResult<Optio
     Ok(Some(part))
 }
 
-/// The first day whose entries are all in the log; none for an empty log, and for a test app, for which nobody vouches.
+/// Returns the first day whose entries are all in the log; none for an empty log, and for a test app, which is not vouched for.
 fn first_kept(db: &impl Database, now_ms: i64) -> DbResult<Option<UtcDay>> {
     if endpoint::read(db)?.is_some_and(|state| state.shard.app.is_test()) {
         return Ok(None);
     }
     let first = db.query_integer(sql::FIRST_ENTRY, &[])?;
-    // Of a day before, some entries may have left.
+    // An earlier day may have lost entries already.
     let oldest = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)).minus(-1);
     Ok(first.map(|first| UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS)).max(oldest)))
 }
@@ -191,7 +191,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
     let day = night.adding;
     let number = batches::mark_of(db, TO_LEDGER)?;
     let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
-    // The total includes payments that the ledger has not yet.
+    // The total includes payments that the ledger does not have yet.
     let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
     let answer = if is_on_its_way {
         None
@@ -220,7 +220,7 @@ fn settle(
 ) -> DbResult<Option<bool>> {
     let now = Night::read(db)?;
     if (now.adding, now.is_added) != (night.adding, night.is_added) {
-        // A refill has begun the day again.
+        // A refill has restarted the day.
         return Ok(None);
     }
     match answer {

@@ -23,7 +23,7 @@ use contract::{
 use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
-/// The destination for the publisher's ledger. For counters it is the object's name.
+/// The name of the publisher's ledger as a destination. Counters have their object's name.
 pub const TO_LEDGER: &str = "ledger";
 
 /// The timeout of a call to a ledger.
@@ -31,14 +31,14 @@ const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the first command of a process waits for the ledger's mark.
 const MARK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Entries of a page of the log: about 50 ms, in which the object answers no request.
+/// Maximum entries of a page of the log: about 50 ms, during which the object answers no request.
 const PAGE: i64 = 5_000;
 
 /// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
 pub struct OutboxLog<'a, D> {
     db: &'a D,
-    /// None before the first conversion, when whoever gets the batches is not known yet, and for a test app, of which nobody
-    /// gets any.
+    /// `None` before the first conversion, when the receivers of batches are not known yet, and for a test app, which
+    /// sends no batches.
     app: Option<AppId>,
 }
 
@@ -96,19 +96,19 @@ impl<D: Database> Log for OutboxLog<'_, D> {
             if paid.is_some() {
                 pass(TO_LEDGER, &key);
             }
-            // The offer's figures have neither country nor placement.
+            // Counters' figures have neither country nor placement.
             (key.country, key.placement) = (None, None);
             if paid.is_some() {
                 pass(&counters, &key);
             }
-            // The journal has what was written, not its sums.
+            // The journal gets the entries themselves and not their sums.
             pass(TO_WITNESS, &key);
         }
         Ok(LogPage { end, is_last })
     }
 
     fn last(&self) -> DbResult<i64> {
-        // Before its app is known, an outbox only keeps claims, which wait.
+        // Before its app is known, an outbox has only claims, whose batch waits.
         let last = match self.app {
             Some(_) => self.db.query_integer(sql::LAST_NUMBER, &[])?,
             None => None,
@@ -121,9 +121,9 @@ impl<D: Database> Log for OutboxLog<'_, D> {
     }
 }
 
-/// Sends all due batches. `opened_ms` is the start of the period in which the outbox made batches last: it is woken for
-/// other work too, and a batch for each wake-up would cost more commits than the conversions. Returns the outbox if it turns out
-/// that it was put back.
+/// Sends all due batches. `opened_ms` is the start of the period in which the outbox last opened batches. It opens them
+/// once a period, because it is also woken for other work, and batches at each wake-up would cost more commits than the
+/// conversions. Returns the outbox if it was put back.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -171,14 +171,14 @@ async fn send_batch(
     mark.map_err(DeliveryError::from)
 }
 
-/// The publisher's ledger; none before the publisher is known.
+/// Returns the publisher's ledger; none before the publisher is known.
 pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
     let current = state.current.as_ref()?;
     Some(ledger::address(&current.publisher_id, ledger::BATCH))
 }
 
-/// Reads the ledger's mark when a process starts, if batches were sent before: a mark beyond the log shows that the outbox was
-/// restored, and then its next numbers are above the mark.
+/// Reads the ledger's mark when a process starts, if batches were sent before. A mark beyond the log shows that the
+/// outbox was restored; its next numbers are then above the mark.
 pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let known = batches::mark_of(db, TO_LEDGER)?;
     if known == 0 {

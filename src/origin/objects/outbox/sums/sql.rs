@@ -10,7 +10,7 @@ macro_rules! paid_on_day {
     };
 }
 
-/// The movements of a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
+/// The movements in a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
 macro_rules! movements {
     ($number:literal, $amount:literal, $where:literal) => {
         concat!(
@@ -32,13 +32,13 @@ platform::statements! {
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)
         OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)
         OR EXISTS (SELECT 1 FROM changes WHERE number = ?1)";
-    /// after this number, up to this one → the movements in the order of numbers, and the entries that were not paid then and the
-    /// changes, without an amount
+    /// after this number, up to this one → the movements in the order of numbers; without an amount also the changes,
+    /// and entries that were not paid when they were made
     pub const MOVEMENTS = concat!(
         movements!("entry", "IIF(movement = entry, payout_micro_usd, NULL)", "entry > ?1 AND entry <= ?2"), " UNION ALL ",
         movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " UNION ALL ",
         "SELECT number, 0, 'none', NULL, NULL, NULL, FALSE FROM changes WHERE number > ?1 AND number <= ?2 ORDER BY 1");
-    /// after this number, second after a UTC day's last → whether the log has movements of the day, or of one before, after it
+    /// after this number, second after a UTC day's last → whether the log has later movements of the day or of an earlier one
     pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
           AND fields ->> '$.conversion_ts' < ?2)
         OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement > ?1 AND fields ->> '$.conversion_ts' < ?2)";
@@ -48,8 +48,8 @@ platform::statements! {
           UNION ALL SELECT movement FROM (SELECT movement FROM entries
             WHERE movement <> entry AND movement > ?1 AND movement < ?2 ORDER BY movement LIMIT ?3)
           ORDER BY number LIMIT ?3)";
-    /// after this number, last number, the day's first second, the second after its last, the ledger's mark → offer, rewards,
-    /// those after 24 hours, those by superseded terms, reversals, paid, of which waiting
+    /// after this number, last number, the day's first second, the second after its last, the ledger's mark → offer,
+    /// rewards, those after 24 hours, those by superseded terms, reversals, paid, paid after the mark
     pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
           COUNT(*) FILTER (WHERE after IS NULL AND fields ->> '$.conversion_ts' - fields ->> '$.click_ts' > 86400),
           COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd),
@@ -60,7 +60,7 @@ platform::statements! {
     pub const LIST_DAY = concat!("SELECT movement, transaction_id, after IS NOT NULL, fields ->> '$.goal_id',
           fields ->> '$.conversion_ts', payout_micro_usd ", paid_on_day!(),
         " AND fields ->> '$.offer_id' = ?5 ORDER BY movement LIMIT ?6");
-    /// → the last UTC day for which the outbox vouched; the day that is added up, the last number examined, whether it is
+    /// → the last UTC day for which the outbox vouched; the day that is added up, the last number examined, whether the day is
     /// complete, failed attempts to vouch, when the next is due; revenue, rewards, those after 24 hours, those by superseded terms
     pub const GET_NIGHT = "SELECT vouched, adding, added_to, is_added, attempts, due_ms, revenue_micro_usd, rewards, rewards_after_24_h,
           rewards_by_superseded_terms FROM nights";

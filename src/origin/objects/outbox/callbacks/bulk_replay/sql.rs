@@ -9,7 +9,7 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX replay_steps_by_time ON replay_steps (at_ms)",
 ];
 
-/// The state of an entry that its publisher sees, as a number of `RewardState`. The feed reports the same.
+/// The state of an entry that its publisher sees, as a number of `RewardState`. The feed sends the same state.
 macro_rules! reward_state {
     () => {
         "CASE WHEN e.notice = 0 THEN 0 WHEN e.notice IS NOT NULL THEN 2 WHEN e.after IS NOT NULL THEN 3 ELSE
@@ -18,7 +18,7 @@ macro_rules! reward_state {
     };
 }
 
-/// Whether a callback matches a filter and can be sent: its user is not erased.
+/// True if a callback matches a filter and can be sent, since its user is not erased.
 macro_rules! matches {
     () => {
         concat!(
@@ -34,7 +34,7 @@ macro_rules! matches {
     };
 }
 
-/// The callbacks of a part of the log that match: after an entry, to another.
+/// The matching callbacks after one entry of the log, up to another.
 macro_rules! matching {
     ($source:literal) => {
         concat!("FROM ", $source, " > ?8 AND ", matches!())
@@ -70,18 +70,18 @@ platform::statements! {
     pub const COUNT = count!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry");
     /// the same, callbacks at most → their entries
     pub const LIST = list!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry", "e.entry");
-    /// The same of the user.
+    /// The same for the entries of the user.
     pub const COUNT_OF_USER = count!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry");
     pub const LIST_OF_USER =
         list!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry", "e.entry");
-    /// The same of rewards that were paid later than their number says, from the filter's first second on.
+    /// The same for rewards that were paid later than their number says, from the filter's first second on.
     pub const COUNT_PAID_LATER = count!("entries e INDEXED BY entries_paid_later
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry");
     pub const LIST_PAID_LATER = list!("entries e INDEXED BY entries_paid_later
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry", "e.entry");
     /// user, after this entry, entries to skip → the entry after them
     pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
-    /// after this entry, before this one, entries to skip → the entry after them, of rewards that were paid later than that
+    /// after this entry, before this one, entries to skip → the entry after them, among rewards that were paid after that range
     pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
         WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
     pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
@@ -89,8 +89,8 @@ platform::statements! {
     pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?2, due_ms, ?1)
         WHERE entry IN (SELECT value FROM json_each(?3))";
-    /// a filter, JSON list of entries, time of the replay: replays the reversals of replayed rewards, without those that match
-    /// the filter themselves
+    /// a filter, JSON list of entries, time of the replay: replays the reversals of replayed rewards, except those that
+    /// match the filter
     pub const REPLAY_REVERSALS = concat!("UPDATE entries AS e SET delivery = 0, due_ms = ?9, attempts_made = 0
         WHERE e.after IN (SELECT value FROM json_each(?8)) AND e.notice IS NULL AND e.delivery <> 0 AND e.user_id IS NOT NULL
           AND EXISTS (SELECT 1 FROM entries r

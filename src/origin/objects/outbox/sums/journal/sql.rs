@@ -8,7 +8,7 @@ pub const TABLES: &[&str] = &[
      ) STRICT",
 ];
 
-/// The entries of a batch that come after what the outbox has: those that were made, paid or changed after it.
+/// The entries of a batch that the outbox has lost: those that were made, paid or changed after a number.
 macro_rules! lost {
     () => {
         "FROM (SELECT value AS e FROM json_each(?1))
@@ -47,12 +47,12 @@ platform::statements! {
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
-    /// before this number: claims; before this one: all
+    /// before this number: deletes claims; before this one: deletes all
     pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND (entry IS NULL OR number < ?)
         AND number < (SELECT MAX(number) FROM changes)";
     /// before this number: forgets the users
     pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
-    /// before this number. The last batch stays: it tells how far the journal goes.
+    /// before this number. The last batch stays, because its number shows how far the journal goes.
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
@@ -60,11 +60,11 @@ platform::statements! {
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
     /// The callback settings of a copy may have been replaced.
     pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
-    /// entries → the users of the copy who were erased after it
+    /// entries → the users in the restored copy who were erased after it
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
-    /// entries, after this number, time. A callback that had not arrived is due, and a dead letter without its user. The copy may
-    /// have a user whom the journal has forgotten.
+    /// entries, after this number, time. An undelivered callback becomes due, or a dead letter without its user. The
+    /// copy may have a user whom the journal has forgotten.
     pub const PUT_ENTRIES = concat!("INSERT OR IGNORE INTO entries (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd,
           movement, delivery, due_ms, erase, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
           fields)
@@ -79,7 +79,7 @@ platform::statements! {
           reason = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.reason, reason),
           user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
           fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
-    /// JSON list of entries: the answers to their callbacks may name a user who was erased
+    /// JSON list of entries: blanks the answers to their callbacks, which may name an erased user
     pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE (body <> '' OR error IS NOT NULL)
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
     pub const BLANK_FIRSTS = concat!("UPDATE entries SET ", blank_first_attempt!(), " WHERE first_at_ms IS NOT NULL
@@ -87,10 +87,10 @@ platform::statements! {
     /// entries, after this number
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
         SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
-    /// the time at which callbacks are due: a reversal waits for its reward's
+    /// the time at which callbacks are due: lets a reversal wait for its reward's callback
     pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ? AND +after IS NOT NULL
         AND notice IS NULL AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
-    /// entries: what the journal has of a conversion is newer than its reservation
+    /// entries: deletes reservations, since the journal's state of a conversion is newer
     pub const END_RESERVATIONS = "DELETE FROM reservations
         WHERE (nonce, goal) IN (SELECT unhex(value ->> '$.nonce'), value ->> '$.goal' FROM json_each(?))";
     /// entries, after this number
@@ -100,7 +100,7 @@ platform::statements! {
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms, advertiser = excluded.advertiser, rewarded = excluded.rewarded
         WHERE excluded.entry >= conversions.entry");
-    /// claims, among the keys of erased users
+    /// claims, in a list that also has keys of erased users
     pub const PUT_CLAIMS = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms)
         SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?)
         WHERE json_array_length(value) > 2
