@@ -71,7 +71,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let compared = comparisons::counts();
     metrics.metric(
         "isolate_reconciled_days_total",
-        "Days of the outboxes that live in this isolate, by whether the log equals its batches.",
+        "Days compared by this isolate's outboxes, by whether the log equals the ledger.",
         [
             ([("outcome", "equal")], compared.equal),
             ([("outcome", "different")], compared.different),
@@ -84,7 +84,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let apps: Vec<_> = apps.collect();
     metrics.metric(
         "isolate_reconciled_rewards_total",
-        "Rewards of those days by app: all, those more than 24 hours after their click, those by superseded terms.",
+        "Rewards of the compared days by app: all, those more than 24 hours after their click, those by superseded terms.",
         apps.iter().flat_map(|(app, rewards)| {
             [
                 ([("app", app.as_str()), ("kind", "all")], rewards.all),
@@ -122,7 +122,7 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
         ),
         (
             TRACKING_DIRTY_SINCE,
-            "Since when changes wait to be published, in Unix milliseconds; 0 if none do.",
+            "When the oldest change was made that is not published yet, in Unix milliseconds; 0 if there is none.",
         ),
     ] {
         metrics.value(mark, help, number(mark));

@@ -58,10 +58,7 @@ impl Restore for RestoredAccount {
             ),
             None => (
                 None,
-                vec![Doubt::new(
-                    "members whose account is not known any more",
-                    "account_restored",
-                )],
+                vec![Doubt::new("members of an unknown account", "account_restored")],
             ),
         })
     }

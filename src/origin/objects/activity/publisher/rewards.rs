@@ -16,7 +16,7 @@ use super::{
     sql,
 };
 
-const NO_SEARCH_BY_USER: &str = "user_id: an analyst does not search by user";
+const NO_SEARCH_BY_USER: &str = "user_id: analysts cannot search by user";
 
 /// Maximum rewards on a page.
 pub const MAX: u32 = 200;
