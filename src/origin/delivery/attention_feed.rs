@@ -60,7 +60,7 @@ fn read(db: &impl Database) -> DbResult<FeedRow> {
     })
 }
 
-/// The time of the alarm for a batch; none if there is nothing to report.
+/// Returns the time of the alarm for a batch; none without changes.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }

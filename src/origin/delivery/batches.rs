@@ -77,7 +77,7 @@ pub struct LogPage {
     pub is_last: bool,
 }
 
-/// The sender's log. Its numbers rise with time, and what was written under a number never changes.
+/// The sender's log. Its numbers rise with time, and an entry never changes under its number.
 pub trait Log {
     /// Calls `each` for the movements after a number, in the order of numbers, up to the end of the page.
     fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> DbResult<LogPage>;

@@ -110,7 +110,7 @@ impl CallbackSender {
         Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
     }
 
-    /// Checks a URL that is to be saved. The error is a phrase to put after the field's name.
+    /// Checks a URL before it is saved. The error is a phrase that follows the field's name.
     pub fn check_url(&self, url: &str) -> Result<(), String> {
         self.guard.check(url).map(drop)
     }

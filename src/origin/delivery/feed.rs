@@ -29,7 +29,7 @@ pub trait Feed: Sized {
     /// The receiver's name in the log.
     const NAME: &'static str;
 
-    /// The earliest time for the next batch; none if there is nothing to send.
+    /// The earliest time for the next batch; none without changes.
     fn sends_at_ms(&self) -> DbResult<Option<i64>>;
     /// Failed attempts since the last confirmation.
     fn attempts(&self) -> DbResult<u32>;

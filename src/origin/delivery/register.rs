@@ -197,7 +197,7 @@ impl Register {
         Ok(())
     }
 
-    /// Sends the register what it does not have, before a change is answered.
+    /// Sends the register the entries that it lacks, before a change is answered.
     ///
     /// # Errors
     /// `unavailable`: the change is made but not registered. The next change registers it, too.
@@ -253,7 +253,7 @@ impl Register {
     }
 }
 
-/// Applies a part of what was lost.
+/// Applies a part of the lost entries.
 async fn put_back<R: Restore>(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),

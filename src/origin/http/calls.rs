@@ -1,5 +1,5 @@
-//! What the handlers of the operator, the dashboard and the console share: calls to objects, and the parts of a path and
-//! a query.
+//! Shared by the handlers of the operator, the dashboard and the console: calls to objects, and parsing of paths and
+//! queries.
 
 use std::fmt::Display;
 

@@ -155,7 +155,7 @@ fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSum
 #[derive(Debug, Serialize)]
 pub struct OfferFigures {
     offer_id: OfferId,
-    /// As reports have it.
+    /// The revenue in reports.
     revenue: MicroUsd,
     rewards: i64,
     reversals: i64,

@@ -24,8 +24,8 @@ pub const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// → last batch's number, last confirmed one's, failed attempts, when the next batch is to be sent, whether it resets,
-    /// time of the last complete one, time of the next one without changes
+    /// → number of the last batch, of the last confirmed one, failed attempts, when the next batch is sent, whether it
+    /// resets, time of the last complete batch, time of the next batch without changes
     pub const GET_FEED = "SELECT sequence, confirmed, attempts,
           CASE WHEN resets OR EXISTS (SELECT 1 FROM attention WHERE changes <> told) THEN due_ms ELSE ping_ms END,
           resets, complete_ms, ping_ms FROM attention_feed";

@@ -55,7 +55,7 @@ pub async fn activity(visit: &Visit<'_>) -> HandlerResult {
     Ok(Answer::json(200, body.to_string()))
 }
 
-/// `POST rewards`: a page of the newest rewards, or what has changed since one.
+/// `POST rewards`: a page of the newest rewards, or the changes since an earlier page.
 pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
     let list = reward_query::parse(&body, is_analyst(visit))?;

@@ -62,7 +62,7 @@ impl Document for SearchBody {
     }
 }
 
-/// What the catalog finds.
+/// The catalog's matches.
 #[derive(Deserialize)]
 struct Matches {
     matches: Vec<Value>,
@@ -81,7 +81,7 @@ pub async fn search(context: &RequestContext, mut request: Request) -> HandlerRe
     Ok(OperatorReply::ok(&find(context, text.trim(), app_id).await?).into())
 }
 
-/// What was found so far.
+/// The matches so far.
 #[derive(Default)]
 struct SearchResult {
     matches: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What has ended in an account, for its [register](crate::delivery::register).
+//! The entries of an account's [register](crate::delivery::register): what has ended.
 
 use serde::{Deserialize, Serialize};
 

@@ -47,7 +47,7 @@ pub fn find(db: &impl Database, member: MemberId) -> DbResult<Option<Member>> {
     })
 }
 
-/// Who acts, for the audit.
+/// Returns the actor as the audit names it.
 pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
     match actor {
         Actor::Operator => Ok(Party::operator()),

@@ -27,7 +27,7 @@ pub fn stored_user_agent(user_agent: &str) -> String {
     user_agent.chars().take(MAX_USER_AGENT).collect()
 }
 
-/// A session that is to be opened.
+/// A new session.
 pub struct NewSession {
     token: String,
     session_id: String,

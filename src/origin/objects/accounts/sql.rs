@@ -183,7 +183,7 @@ platform::statements! {
     /// number, subject or NULL, detail or NULL
     pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject), detail = COALESCE(?3, detail)
         WHERE number = ?1 AND is_unconfirmed";
-    /// number → action, detail, time, member of what was announced
+    /// number → action, detail, time and member of the announced change
     pub const DELETE_UNCONFIRMED = "DELETE FROM audit WHERE number = ? AND is_unconfirmed RETURNING action, detail, at_ms, actor_member";
     /// time, rows at most → member, issuer, time
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?

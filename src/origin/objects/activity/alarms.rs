@@ -142,7 +142,7 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
     }
 }
 
-/// When a message is to be made or sent; none if nothing waits.
+/// Returns when the next message is made or sent; none if nothing waits.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_DUE, &[])
 }

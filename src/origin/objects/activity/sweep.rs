@@ -14,7 +14,7 @@ use crate::{
 use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
 
-/// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
+/// Deletes expired rows. Returns when the next sweep is due. Safe to repeat.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let first_day = first_day(now_ms);
     db.execute(sql::SWEEP_OUTBOX_COUNTS, params![first_day])?;

@@ -129,7 +129,7 @@ pub(super) fn kind_of(code: u8) -> Option<Resource> {
 pub struct Line {
     pub resource: Resource,
     pub id: String,
-    /// Its other members, as JSON.
+    /// The line's other fields, as JSON.
     pub document: String,
     /// The goals of an offer.
     pub goals: Vec<GoalId>,

@@ -382,7 +382,7 @@ fn read<T: Document>(context: &Context<'_>, body: &str) -> Result<T> {
 /// Checks an offer by a PUT that is rolled back. Returns the offer as it would be stored.
 ///
 /// # Errors
-/// Those of a PUT.
+/// The errors of a PUT.
 pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer) -> Result<OperatorReply> {
     would_put(db, context, Resource::Offer, check.offer_id.as_str(), &check.body)
 }
@@ -390,7 +390,7 @@ pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer
 /// Returns the answer to a PUT that is rolled back.
 ///
 /// # Errors
-/// Those of the PUT.
+/// The errors of the PUT.
 pub fn would_put(
     db: &impl Database,
     context: &Context<'_>,

@@ -1,5 +1,5 @@
-//! Daily caps. Takes are counted per UTC day, so a cap starts anew at 00:00 UTC. A cap is never exceeded, because no
-//! other command runs between a read and the write that depends on it.
+//! Daily caps. Takes are counted per UTC day, so a cap resets at 00:00 UTC. A cap is never exceeded, because no other
+//! command runs between a read and the write that depends on it.
 
 use std::cell::RefCell;
 

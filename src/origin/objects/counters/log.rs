@@ -233,7 +233,7 @@ pub fn count(db: &impl Database) -> DbResult {
     }
 }
 
-/// One step through a publisher's clicks of a day.
+/// Reads the next part of a publisher's clicks of a day.
 pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<DaySums> {
     let before = first_number(sum.day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
     let publisher = sum.publisher.as_str();

@@ -184,7 +184,7 @@ impl Upload {
     /// Returns the changes that these facts would make, on the first 1,000 days of apps. Nothing is changed.
     ///
     /// # Errors
-    /// Those of [`Self::apply`].
+    /// The errors of [`Self::apply`].
     pub fn preview(mut self, db: &impl Database, target: &Target, rows: u64) -> Result<Value> {
         self.stage(db)?;
         let mut body = Map::from_iter([("rows".to_owned(), rows.into()), ("dry_run".into(), true.into())]);

@@ -60,7 +60,7 @@ platform::statements! {
     pub const SET_ERASING = "UPDATE outbox SET erasing = ?";
     /// first time kept
     pub const SWEEP_ERASED = "DELETE FROM erased WHERE at_ms < ?";
-    /// → users of what is not in the log
+    /// → users of kept postbacks and reservations
     pub const USERS_BESIDE_LOG = "SELECT user_id FROM kept UNION SELECT user_id FROM reservations WHERE erase = 0";
     /// user → entries, those of them whose callback waits
     pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";

@@ -245,8 +245,8 @@ platform::statements! {
     pub const GET_PAID = concat!("SELECT entry, payout_micro_usd, delivery, fields, ", is_erased!(), "
         FROM entries WHERE transaction_id = ?");
 
-    /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
-    /// whether it is the notice of a conversion that is not pending any more, due
+    /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on
+    /// again, whether it is the notice of a conversion that is no longer pending, due
     pub const DUE = concat!(callbacks!(), "WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
     /// JSON list of entries → the same, for those that had no attempt yet
     pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0

@@ -19,7 +19,7 @@ pub struct Noted<'p> {
 }
 
 impl Noted<'_> {
-    /// One cause, now.
+    /// Returns an alarm with one cause, now.
     pub fn alarm(self, kind: AlarmKind, subject: impl ToString, since_ms: i64) -> Alarm {
         Alarm {
             kind,

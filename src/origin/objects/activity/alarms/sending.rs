@@ -95,7 +95,7 @@ fn log_attempt(now_ms: i64, publisher: Option<&str>, attempts: u32, call: &HttpC
     let is_over = !matches!(next, Next::At(_));
     let level = if is_over { Level::Error } else { Level::Warn };
     log::write(&Line {
-        // None for the operator's.
+        // `None` for the operator's alarms.
         publisher,
         next_try: match next {
             Next::At(at_ms) => Some(at_ms.div_euclid(SECOND_MS)),

@@ -56,7 +56,7 @@ pub fn put_rewards(db: &impl Database, batch: &AttentionBatch) -> DbResult {
     db.execute(sql::PUT_REWARDS, row)
 }
 
-/// Deletes what has expired.
+/// Deletes expired figures and rewards.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_FIGURES, params![now_ms.saturating_sub(RETENTION_MS)])?;
     let first_day = UtcDay::of_ms(now_ms).minus(MAX_DAYS);

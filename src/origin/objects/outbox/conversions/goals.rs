@@ -19,7 +19,7 @@ use platform::{Database, Result};
 /// The message for a goal that may be newer than the terms that the outbox and the sender's snapshot have.
 pub const NOT_KNOWN_YET: &str = "goal is not known here yet";
 
-/// The goal of a postback, and what is known of the conversion.
+/// The goal of a postback, and the stored data of its conversion.
 pub struct ResolvedGoal {
     pub goal: GoalTerms,
     /// The terms that have the goal: those that pay the click or, for a goal that was added later, the current ones.

@@ -134,7 +134,7 @@ pub const TABLES: &[&str] = &[
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];
 
-/// A user who must be erased is not shown any more.
+/// A user who must be erased is no longer shown.
 pub const ERASED: &[&str] = &[
     "DROP TRIGGER entry_changed",
     concat!(

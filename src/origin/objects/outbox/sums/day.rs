@@ -20,7 +20,7 @@ use platform::{Database, DbResult, Row, database::Value, params};
 /// Maximum entries that one step examines: about 50 ms, during which the object answers no request.
 pub const STEP: i64 = 5_000;
 
-/// One step through the payments of a day, over at most `entries` entries.
+/// Reads the next part of a day's payments, over at most `entries` entries.
 pub fn read(db: &impl Database, ReadDay { day, after, mark }: ReadDay, entries: i64) -> DbResult<OutboxDay> {
     let step = DayPage::of(db, day, after, entries)?;
     let mut parameters = step.parameters().to_vec();
@@ -42,7 +42,7 @@ pub fn read(db: &impl Database, ReadDay { day, after, mark }: ReadDay, entries: 
     })
 }
 
-/// One step through the transactions of an offer on a day, in the order of their numbers.
+/// Reads the next part of an offer's transactions on a day, in the order of their numbers.
 pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> DbResult<DayEntries> {
     let step = DayPage::of(db, list.day, list.after, entries)?;
     let mut parameters = step.parameters().to_vec();
@@ -72,7 +72,7 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> DbResult<DayEnt
     })
 }
 
-/// One step through the revenue of a day.
+/// Reads the next part of a day's revenue.
 pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> DbResult<DaySums> {
     let (before, end) = numbers_of(sum.day);
     let bounds = (sum.after, sum.through.min(end));

@@ -208,10 +208,7 @@ pub async fn refill(
     if !is_open && !goes_beyond(db, heard, mark)? {
         return Ok(true);
     }
-    log::error(
-        "journal",
-        format_args!("{source}: numbers {heard} to {mark} were lost"),
-    );
+    log::error("journal", format_args!("{source}: lost {heard} to {mark}"));
     // The refill continues even if this call fails.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     if last > mark {
