@@ -24,12 +24,12 @@ export const Ledger = object(rust.Ledger);
 export const Outbox = object(rust.Outbox);
 export const Postbacks = object(rust.Postbacks);
 
-// The id of WebAssembly's instance. After an abort, such as a stack overflow, the next call makes a new instance with empty
-// memory; this is such a call.
+// Returns the id of WebAssembly's instance. After an abort, such as a stack overflow, the next call, including this one,
+// makes a new instance with empty memory.
 const instanceId = () => rust.__worker_init_state().instanceId;
 
 // Point-in-time recovery, which Cloudflare has and plain workerd lacks (src/contract/recovery.rs). It is carried out here, so that
-// an object can go back although its own code or data fails.
+// an object can go back even if its own code or data is broken.
 const RECOVERY = "https://object/recovery";
 
 async function recover(state, request) {
@@ -47,8 +47,8 @@ async function recover(state, request) {
   }
 }
 
-// A Durable Object around its Rust struct, which is constructed again in a new instance. A struct of an earlier one points
-// into memory that is gone.
+// A Durable Object around its Rust struct. The struct is constructed again for a new WebAssembly instance, because the old
+// struct points into memory that no longer exists.
 function object(Struct) {
   return class {
     constructor(state, env) {

@@ -1,7 +1,7 @@
 //! The rewards of a publisher in the order of their newest changes, over all outboxes of its apps.
 //!
 //! A log's numbers follow the time, so one number is a reader's position in all outboxes (docs/DECISIONS.md,
-//! "Conversions"). A round reads up to a number that is [`SETTLED_MS`] old, below which no outbox writes any more.
+//! "Conversions"). A round reads up to a number that is `SETTLED_MS` old, below which no outbox writes any more.
 //! Publishers with many outboxes are read in groups of apps, each up to that number.
 
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! The published listing, from which the dashboard shows what an app's users see. It is read and selected by the edge's
 //! code, so that the dashboard shows what the API answers.
 //!
-//! No listing is kept in memory. It takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, and twice
-//! that while it is copied from KV. The pool [`Listings`](Pool::Listings) limits the listings that are held at a time.
+//! No listing is kept in memory. A listing takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, and
+//! twice that while it is copied from KV. The pool [`Listings`](Pool::Listings) limits the listings that are held at a time.
 
 use std::{fmt::Display, time::Duration};
 

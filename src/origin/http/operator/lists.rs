@@ -42,7 +42,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
     search(context, list).await
 }
 
-/// Asks the catalog page by page until a resource is found, and then for up to [`FILL_MS`] until the page is full.
+/// Asks the catalog page by page until a resource is found, and then for up to `FILL_MS` until the page is full.
 async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     let limit = list.limit as usize;
     let started_ms = now_ms();

@@ -13,7 +13,7 @@ const ROWS_PER_STATEMENT: usize = 400;
 
 /// Clicks and conversions by an app's number.
 type Apps = BTreeMap<u32, (i64, i64)>;
-/// The stored form of [`Apps`].
+/// The stored form of `Apps`.
 type StoredApps = Vec<(u32, i64, i64)>;
 
 /// Sums that are added to the stored ones.

@@ -78,7 +78,7 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
-/// Vouches to up to [`LEDGERS`] ledgers, if that is due, each for the next day that it waits for. A ledger that does
+/// Vouches to at most `LEDGERS` ledgers, if that is due, each for the next day that it waits for. A ledger that does
 /// not answer delays no other, and gets each of its days later.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), source: &str) -> DbResult {
     let mut night = Night::read(db)?;
