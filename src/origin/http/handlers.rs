@@ -68,7 +68,7 @@ pub enum ReplayCall {
     Cancel,
 }
 
-/// A call about offers that does not read or write their documents.
+/// A call about offers, apart from their stored documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferCall {
     ListTerms,

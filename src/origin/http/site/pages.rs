@@ -128,7 +128,7 @@ pub fn asset(call: &Call<'_>) -> HandlerResult {
 
 fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerResult {
     match response {
-        // `worker` would rebuild the response.
+        // `worker` rebuilds the response, so the encoding is set again.
         Some(Ok(response)) => {
             let response = Response::from(response).with_encode_body(EncodeBody::Manual);
             Ok(Answer::pass_unread(response))

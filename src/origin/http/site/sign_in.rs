@@ -160,8 +160,8 @@ pub async fn sessions_left(
     Ok(sessions)
 }
 
-/// Returns the answer that gives a browser a new session beside those of other accounts. A session that no longer fits
-/// is ended; if that fails, it ends by itself 12 hours after its last use.
+/// Returns the answer that gives a browser a new session beside those of other accounts. A session that the browser no
+/// longer holds is ended; if that fails, it ends by itself 12 hours after its last use.
 pub async fn open_session(
     context: &RequestContext,
     config: &SiteConfig,

@@ -5,8 +5,8 @@
 //!   [`lasting`] keeps over a restore; [`sending`]: the attempts.
 //!
 //! The first cause of a kind and subject is sent at once, with all causes of the next two seconds. A group of kinds and
-//! subjects, such as an app's endpoint, then has one message an hour; its further causes wait for the digest at the
-//! next full hour. A message is stored with its id before it is sent, so all attempts have one id.
+//! subjects, such as an app's endpoint, then has one message an hour; its further causes wait for a digest at a full
+//! hour. A message is stored with its id before it is sent, so all attempts have one id.
 
 pub mod address;
 pub mod causes;
