@@ -231,7 +231,7 @@ fn a_put_does_not_wait_for_all_outboxes_that_hang() {
     };
     assert_eq!(refusal.status, 503);
     assert!(
-        refusal.message.contains("but 0 of the 8 outboxes"),
+        refusal.message.contains("but only 0 of 8 outboxes"),
         "{}",
         refusal.message
     );
