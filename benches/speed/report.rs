@@ -128,7 +128,7 @@ fn row(
         ratio: interval(&ratio, times),
         target: format!("≥ {}", times(work.target)),
         verdict: Verdict::of(ratio.median >= work.target),
-        notes: vec!["the ratio is of speeds; both answers were the same".to_owned()],
+        notes: vec!["the ratio compares speeds; both answers were the same".to_owned()],
     }
 }
 

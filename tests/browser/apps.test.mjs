@@ -56,7 +56,7 @@ for (const [Hand, width] of WAYS) {
       },
     });
     await apps.signClicks(page, hand);
-    // A secret reads back masked and may not be written back, so the other change is of the page's own interface.
+    // A secret reads back masked and may not be written back, so the other change uses the page's own interface.
     const other = await signpost.signIn(publisher, "developer", "Tom Weber");
     await apps.changeAfterAnother(page, hand, async () => {
       const { revision } = await signpost.dashboard(other, "GET", `/apps/${appId}`);

@@ -123,7 +123,7 @@ test("an admin does not undo what another has done to an app", async () => {
   assert.equal(kept.max_rewards_per_user_day, 40);
   assert.ok(kept.terms_since > 0);
 
-  // A change of another field counts, too: the write is of the whole document.
+  // A change of another field counts, too: the write replaces the whole document.
   await putApp(signpost, "10000001", { name: "Lumen Arcade Two" });
   const typed = page.getByRole("region", { name: "Your settings for this app", exact: true });
   await hand.write(typed.getByLabel("Ports for its callback, besides 443"), "8443");

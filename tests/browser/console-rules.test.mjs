@@ -138,7 +138,7 @@ test("each member of a document has a name in the audit", async () => {
   }
 });
 
-test("a credential is known by what it looks like", () => {
+test("a credential is known by its form", () => {
   for (const text of [
     "sk_lumen-arcade_0123456789abcdef",
     "sk_lumen",

@@ -231,7 +231,7 @@ test("a period is compared with as many complete days on the same weekdays", () 
         assert.equal(beforeEnd - beforeStart, nowEnd - nowStart, message);
         assert.equal(nowStart - beforeStart, found.days, message);
         assert.equal(found.days % 7, 0, message);
-        // The whole range goes back and no further than it must.
+        // The whole range goes back as far as it must.
         assert.ok(found.days >= end - start + 1 && found.days < end - start + 8, message);
         compared += 1;
       }

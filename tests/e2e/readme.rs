@@ -94,7 +94,7 @@ fn post(port: u16, path: &str, cookie: &str, body: &Value) -> ureq::http::Respon
         .unwrap()
 }
 
-/// Signs in as the page does, with the text of an invite, which is of one use. Returns the session's cookie.
+/// Signs in as the page does, with the text of an invite, which works once. Returns the session's cookie.
 fn accept(port: u16, invite: &str) -> String {
     let sign_in = || post(port, "sign_in", "", &json!({ "invite": invite }));
     let signed_in = sign_in();

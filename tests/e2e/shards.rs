@@ -177,7 +177,7 @@ fn a_manifest_of_another_time_is_not_mistaken() {
         }
     }
 
-    // From the future: its format is of another version of Signpost.
+    // From the future: another version of Signpost wrote its format.
     let mut future = newest.clone();
     future.manifest[5] += 1;
     set_pointer(&signpost, &future);

@@ -261,7 +261,7 @@ fn no_file_is_longer_than_one_can_read() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         assert!(
             lines <= 425,
-            "{} has {lines} lines: split it by what it does",
+            "{} has {lines} lines: split it by task",
             path.display()
         );
     }

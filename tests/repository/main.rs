@@ -7,7 +7,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::indexing_slicing
+    clippy::indexing_slicing,
+    clippy::string_slice
 )]
 
 mod alert_rules;
@@ -24,6 +25,7 @@ mod licences;
 mod openapi;
 mod page_facts;
 mod partners;
+mod phrases;
 #[path = "../support/random.rs"]
 mod random;
 #[path = "../support/recipes.rs"]

@@ -96,7 +96,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "test_click",
-        "The click is of a test app, so no postback converts it.",
+        "The click belongs to a test app, so no postback converts it.",
         "Open the click's test page and report there, or send the postback for a click of another app.",
     ),
     (

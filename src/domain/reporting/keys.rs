@@ -39,7 +39,7 @@ impl Scope {
     pub fn interval_ms(self) -> i64 {
         match self {
             Self::Reporting => rate::INTERVAL_MS,
-            // A page of rewards asks every outbox, and an erasure writes some 30 rows for each app.
+            // A page of rewards asks every outbox, and an erasure writes about 30 rows for each app.
             Self::Rewards | Self::Privacy | Self::Test => SECOND_MS,
         }
     }

@@ -116,7 +116,7 @@ impl AnyShard {
         }
     }
 
-    /// An app by its id; `None` if the shard lacks it or is of another kind.
+    /// An app by its id; `None` if the shard lacks it or has another kind.
     pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
         match self {
             Self::Apps(shard) => shard.app(id),
@@ -124,7 +124,7 @@ impl AnyShard {
         }
     }
 
-    /// A goal by its id; `None` if the shard lacks it or is of another kind.
+    /// A goal by its id; `None` if the shard lacks it or has another kind.
     pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
         match self {
             Self::Goals(shard) => shard.goal(id),

@@ -7,7 +7,7 @@ import { errors } from "./messages";
 export interface FieldErrors {
   /** The sentence for a field, or for one below it such as an entry of a list. */
   of: (path: string) => string | null;
-  /** The error, where it is of no field that the form shows. */
+  /** The error, if it names no field that the form shows. */
   rest: unknown;
 }
 

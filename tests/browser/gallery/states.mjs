@@ -17,7 +17,7 @@ const BROKEN = { status: 500, code: "internal_error" };
 const BUSY = { status: 503, code: "unavailable", headers: { "Retry-After": "30" } };
 const refusal = ({ status }, path) => [status, `/v1/dashboard/${path}`];
 
-// The page asks anew when what it has is older than two seconds.
+// The page asks again once its data is older than two seconds.
 const TOO_OLD_MILLISECONDS = 2_100;
 
 /** A call is held back. */

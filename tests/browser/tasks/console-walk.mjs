@@ -76,7 +76,7 @@ export async function compareDay(page, hand, app, date) {
   return day;
 }
 
-/** On the page of an offer: clicks made so far are paid by what is in force. */
+/** On the page of an offer: clicks made so far are paid by the terms in force. */
 export async function payOlderClicks(page, hand) {
   const terms = part(page, "Terms");
   await hand.press(terms.getByRole("button", { name: "Pay clicks before now under current terms" }));

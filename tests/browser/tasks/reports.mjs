@@ -107,7 +107,7 @@ async function sortAndPage(page, hand) {
   await page.getByText(/^1 – 50 of \d+$/).waitFor();
   await page.goForward();
   await page.getByText(/^51 – /).waitFor();
-  // The address is the report: opened anew it shows the same rows.
+  // The address is the report: opened again it shows the same rows.
   await page.goto(page.url());
   await page.getByText(/^51 – /).waitFor();
   assert.deepEqual(await texts(), rows);

@@ -76,7 +76,7 @@ fn what_a_page_sends_for_another_account_than_the_current_one_is_refused() {
         for (method, path, _) in member_calls() {
             let body = (method != "GET").then_some(&label);
             let answer = browser.send(method, &path, body);
-            // A read that names no publisher is of the current account; the overview tells which one that is.
+            // A read that names no publisher reads the current account; the overview tells which one that is.
             if shown.is_none() && method == "GET" {
                 answer.expect(if path.contains(UNKNOWN) { 404 } else { 200 });
             } else {

@@ -321,7 +321,7 @@ fn send_headers(browser: &Browser<'_>, call: &Call) {
 }
 
 #[test]
-fn no_call_of_a_member_fails_by_what_it_is_sent() {
+fn no_input_makes_a_call_of_a_member_fail() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall(PUBLISHER, APP, Some(&receiver));

@@ -34,7 +34,7 @@ pub enum Behaviour {
     Hang,
     /// Closes the connection without an answer.
     Silent,
-    /// Announces a longer body than it sends, and closes the connection.
+    /// Announces a body longer than the one sent, and closes the connection.
     Half(u16),
     /// Answers 200 after this many milliseconds.
     Slow(u64),

@@ -194,7 +194,7 @@ fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer
     hosts.report(2);
 }
 
-/// A token with a valid MAC. The advertiser need not exist: the snapshot may be older than it.
+/// A token with a valid MAC. The advertiser need not exist: the snapshot may be older.
 fn issued_token(advertiser: &str) -> String {
     let keys = MacKeys::parse(token::SETTING, &default_setting(token::SETTING)).expect("keys");
     token::issue(&keys, advertiser, Serial(now_ms() / SECOND_MS), [7; 8])

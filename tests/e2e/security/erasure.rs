@@ -298,7 +298,7 @@ fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
 
 /// SQLite leaves the bytes of a deleted row until it uses their page again, which nothing bounds; a new file has none of them.
 #[test]
-fn no_file_that_was_made_anew_has_the_bytes_of_an_erased_user() {
+fn no_vacuumed_file_has_the_bytes_of_an_erased_user() {
     let signpost = Setup::new().start();
     let wall = signpost.offer_wall("erased-bytes", "79000817", None);
     signpost.refresh();

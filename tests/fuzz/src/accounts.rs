@@ -36,7 +36,7 @@ fn unhex(text: &str) -> Vec<u8> {
 /// Input: the JSON of a passkey's answer; or authenticator data, public key and signature in hexadecimal, a line each, and
 /// then client data, of which answers of either kind and of each algorithm are made.
 ///
-/// An accepted answer is of this relying party and of a verified user, and its parts are those of its authenticator data.
+/// An accepted answer belongs to this relying party and a verified user, and its parts are those of its authenticator data.
 /// An accepted signature has the form that WebCrypto takes.
 pub fn passkey(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
@@ -79,7 +79,7 @@ pub fn passkey(input: &[u8]) {
             assert!(!made.is_backed_up || made.is_backup_eligible);
         }
     }
-    assert!(accepted <= 1, "a key is of one algorithm");
+    assert!(accepted <= 1, "a key has one algorithm");
     let signature = URL_SAFE_NO_PAD.encode(&signature);
     let answer = answer_of(id, &data, client_data, &[("signature", signature.into())]);
     if let Ok(signed) = assert_as(&answer, &spki, 0) {

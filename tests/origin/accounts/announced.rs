@@ -225,7 +225,7 @@ fn a_refused_change_leaves_no_entry() {
     let refused = revoke(&objects, ada.id).unwrap_err();
     assert_eq!(refused.code(), "not_found");
     assert_eq!(world.audit(), before);
-    // Another entry gets the number of the one that left, and is not touched by what is settled twice.
+    // Another entry gets the number of the one that left, and a second settlement does not touch it.
     world.sign_in(&ada, 2).unwrap();
     for is_done in [true, false] {
         let settle = Settle {

@@ -215,7 +215,7 @@ impl Edge {
         isolates.any(|isolate| isolate.batch.borrow().is_some())
     }
 
-    /// The operator says that there is nothing to load for a day.
+    /// The operator says that a day has nothing to load.
     pub fn load(&self, day: UtcDay) -> Task {
         let upload = Upload {
             target: Target::Day(day),

@@ -27,7 +27,7 @@ pub enum Op {
     Convert(Postback),
     /// An isolate, and the counters object that it flushes to.
     Flush(usize, usize, Vec<Clicks>),
-    /// The operator loads that there is nothing to load for the day that is so many days ago.
+    /// The operator says that the day so many days ago has nothing to load.
     Load(i32),
     /// An index into the open calls; whether the call arrives once more, long after.
     Resolve(usize, Fate, bool),

@@ -40,7 +40,7 @@ class Reports:
         self._transport = Transport(url, options, {"X-Api-Key": api_key})
 
     def page(self, query: ReportQuery, *, version: Optional[str] = None) -> ReportPage:
-        """One page. With the `version` of another page it is of that version, or DataChanged is raised."""
+        """One page. With the `version` of another page it has that version, or DataChanged is raised."""
         headers = {"Content-Type": "application/json", **({"If-Match": version} if version else {})}
         answer = self._transport.send("POST", f"{_PATH}/generate", headers, json.dumps(query, default=_number))
         return ReportPage(

@@ -14,7 +14,7 @@ Number = Union[int, Decimal]
 
 
 MatchType = Literal["any", "exact"]
-"""`exact` is of one value."""
+"""`exact` takes one value."""
 
 
 OfferType = Literal["CPR", "CPI", "CPL", "CPC", "CPE", "CPA", "APK_INSTALL", "APK_REGISTER"]
@@ -310,7 +310,7 @@ class DayChanges(TypedDict):
 
 
 TransactionId = str
-"""A reward's identity, in the form of a UUID."""
+"""A reward's identity, in the form of a UUID. That of a test app begins with `test-`."""
 
 
 RewardState = Literal["pending", "approved", "rejected", "reversed", "held", "refused"]

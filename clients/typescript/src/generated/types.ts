@@ -3,7 +3,7 @@
 /** A number without a fraction. */
 export type Integer = number;
 
-/** `exact` is of one value. */
+/** `exact` takes one value. */
 export type MatchType = "any" | "exact";
 
 export type OfferType = "CPR" | "CPI" | "CPL" | "CPC" | "CPE" | "CPA" | "APK_INSTALL" | "APK_REGISTER";
@@ -252,7 +252,7 @@ export type DayChanges = {
     final_through: Day | null;
 };
 
-/** A reward's identity, in the form of a UUID. */
+/** A reward's identity, in the form of a UUID. That of a test app begins with `test-`. */
 export type TransactionId = string;
 
 /** `held` waits for the operator. `refused` was not paid for the reason in `code`. */

@@ -278,7 +278,7 @@ fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), C
         checksum @ ..,
     ] = header;
     if version != VERSION {
-        return Err(corrupt("it is of another version"));
+        return Err(corrupt("it has another version"));
     }
     let (described, _) = header.split_at(HEADER - 8);
     if xxh3_64_with_seed(payload, xxh3_64(described)) != u64::from_le_bytes(checksum) {

@@ -111,7 +111,7 @@ fn a_truncated_or_different_column_is_refused() {
     for (bytes, dimension, rows, reason) in [
         (app, Dimension::Country, 2, "it is another column"),
         (app, Dimension::App, 3, "it has other rows than its segment"),
-        (&newer, Dimension::App, 2, "it is of another version"),
+        (&newer, Dimension::App, 2, "it has another version"),
     ] {
         let column = KeyColumn::open(bytes, dimension, rows);
         assert_eq!(column.unwrap_err().reason, reason, "{dimension:?}, {rows} rows");

@@ -120,7 +120,7 @@ export const check = {
   empty: "Paste a URL first.",
 };
 
-/** The codes of answers, by what people call them. One that is new here is shown by its own name. */
+/** Names for the codes of answers. A code that is new here is shown as it is. */
 export const CODE_NAMES: Record<string, string> = {
   approved: "Approved",
   pending: "Pending",

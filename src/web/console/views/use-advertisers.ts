@@ -11,7 +11,7 @@ export function useAdvertisers() {
   const names = new Map(data?.advertisers.map(({ advertiser_id, name }) => [advertiser_id, name]));
   return {
     ids: [...names.keys()],
-    /** Whether an ID that is not in the list is of no advertiser. */
+    /** True if an ID that is not in the list belongs to no advertiser. */
     isWhole: data !== undefined && data.cursor === null,
     nameOf: (id: string) => names.get(id) ?? id,
   };

@@ -3,7 +3,7 @@
 import { common, overview } from "../messages";
 import { percent } from "../../shared/format";
 
-/** `null` means that there is nothing to compare with, and `unknown` that there may be. */
+/** `null`: nothing to compare with. `unknown`: there may be something. */
 export function Change({ ratio }: { ratio: number | null | "unknown" }) {
   if (ratio === null || ratio === "unknown") {
     return (

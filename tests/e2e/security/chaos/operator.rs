@@ -290,7 +290,10 @@ impl Document {
                 };
                 assert_eq!(payouts(&stored["goals"]), payouts(value), "mixed: {what}");
             } else {
-                assert_eq!(&stored[member], value, "{member} is of another version: {what}");
+                assert_eq!(
+                    &stored[member], value,
+                    "{member} comes from another version: {what}"
+                );
             }
         }
         self.history.push(format!("read back as version {version}"));

@@ -22,11 +22,11 @@ const OF_FACTS: AttentionKind[] = ["unconfirmed", "facts_late"];
 
 const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
 
-/** The app that it is of. An outbox has the App-Id of its app in its name. */
+/** The app of an item. An outbox has the App-Id of its app in its name. */
 export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
   app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
 
-/** The publisher whose day it is of. Counters are of all publishers, and write it before the day. */
+/** The publisher of the day. Counters serve all publishers, and write the publisher before the day. */
 function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
   if (OF_FACTS.includes(kind) || kind === "restored") return publisher;
   return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;

@@ -1,4 +1,4 @@
-// The list of what is open, of a filter and a page, and how much there is of all.
+// A page of the open items that match a filter, and their number.
 
 import { attention as api } from "../../api/attention";
 import { KIND_NAMES, attention as text } from "../../messages/attention";

@@ -164,7 +164,7 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
   ];
 }
 
-/** The list that each leads to is of all publishers. */
+/** Each leads to a list of all publishers. */
 function Open({ figures }: { figures: PublisherFigures }) {
   const { held, dead_callbacks: dead, disabled_callbacks: disabled } = figures;
   const open = (kind: AttentionKind, number: number, name: string) =>

@@ -29,7 +29,7 @@ const LINKS: Record<keyof Firsts, string> = {
 };
 
 export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
-  // A later event proves the earlier ones: a conversion is of a click, and a click of an offer that was listed.
+  // A later event proves the earlier ones: a conversion needs a click, and a click an offer that was listed.
   const click = told.click ?? told.conversion;
   const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;

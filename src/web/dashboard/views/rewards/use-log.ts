@@ -14,7 +14,7 @@ const POLL_MILLISECONDS = 2000;
 const MAX_PAUSE_MILLISECONDS = 30_000;
 const PAGE_ROWS = 50;
 const CHANGED_ROWS = 200;
-// Each row is some 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
+// Each row is about 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
 // its first page; one of which older pages are open is paused, so that its reader can go on to the last.
 const MAX_ROWS = 1000;
 
