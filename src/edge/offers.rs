@@ -82,6 +82,11 @@ async fn serve_test_offers(
     text: String,
     is_query: bool,
 ) -> Result<Answer, ApiError> {
+    let _permit = context
+        .isolate
+        .pools
+        .get(Pool::Pages)
+        .acquire(&app_id.to_string(), context.now_ms)?;
     let list = ListTestOffers {
         app_id,
         request: text,

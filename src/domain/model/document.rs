@@ -8,6 +8,7 @@ mod strict;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+pub use self::fields::names_of;
 use self::strict::Strict;
 use crate::model::{
     api_error::{ApiError, common},

@@ -41,7 +41,7 @@ pub struct TestOffer {
     /// In display order.
     pub goals: &'static [TestGoal],
     /// True if its conversion cap is always used up.
-    is_capped: bool,
+    pub is_capped: bool,
     /// True if its conversions are held as too fast.
     pub is_held: bool,
 }

@@ -40,7 +40,9 @@ impl Scope {
         match self {
             Self::Reporting => rate::INTERVAL_MS,
             // A page of rewards asks every outbox, and an erasure writes about 30 rows for each app.
-            Self::Rewards | Self::Privacy | Self::Test => SECOND_MS,
+            Self::Rewards | Self::Privacy => SECOND_MS,
+            // Each request publishes the app.
+            Self::Test => 10 * SECOND_MS,
         }
     }
 }

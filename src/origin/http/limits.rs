@@ -26,6 +26,8 @@ pools! {
     Operator "operator" = Limit { permits: 128, per_owner: 96, lease_ms: LEASE_MS };
     /// Calls of the dashboard's pages and of publishers' keys. A publisher has a quarter, and a member or a key a part of that.
     Publishers "dashboard" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
+    /// Calls of test pages, which anybody may make. They are apart from members' calls, which strangers must not shut out.
+    TestPages "test_page" = Limit { permits: 32, per_owner: 8, lease_ms: LEASE_MS };
     /// Calls of the console's pages about its own account. A member has a quarter. So publishers never shut out the operator.
     Operators "console" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
     /// Members' bodies while they arrive, before their calls take a permit: up to 257 KiB from the dashboard, and 1 MiB

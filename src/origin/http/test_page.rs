@@ -80,7 +80,7 @@ impl TestClick {
             _ => return Err(UNKNOWN_CLICK.into()),
         };
         let app = opened.app();
-        let pool = context.isolate.pools.get(Pool::Publishers);
+        let pool = context.isolate.pools.get(Pool::TestPages);
         let permit = pool.acquire(&app.to_string(), context.now_ms)?;
         let (click, nonce) = match opened {
             Opened::Whole { click, nonce } => (click, nonce),
@@ -219,7 +219,7 @@ async fn convert(
             is_recent: true,
         },
         received_ms: None,
-        is_to_be_held: status == TestStatus::Held || click.offer.is_held,
+        is_to_be_held: click.offer.is_held || status == TestStatus::Held && !click.offer.is_capped,
     };
     Ok(context
         .workers

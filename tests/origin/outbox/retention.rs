@@ -317,3 +317,22 @@ fn the_nights_sweeps_write_three_rows_for_a_conversion() {
     let nights = changes() - before - 300;
     assert!((0..20).contains(&nights), "{nights} rows more");
 }
+
+#[test]
+fn the_log_of_a_test_app_leaves_as_any_other_although_nobody_gets_its_batches() {
+    let (db, world) = with_rewards(3);
+    send_all(&db, world.now_ms.get(), 200);
+    db.execute("UPDATE outbox SET app = 99000001", &[]).unwrap();
+    let received = Cell::new(0);
+    let state = endpoint::read(&db).unwrap();
+    let log = OutboxLog::of(&db, state.as_ref());
+    let count = async |batch: &Batch| {
+        received.set(received.get() + 1);
+        Ok(Mark { mark: batch.number })
+    };
+    while now(batches::send(&db, &At(NOW), "s", &log, true, count)).unwrap() {}
+    assert_eq!((received.get(), rows(&db, "entries")), (0, 3));
+    world.now_ms.set(NOW + 403 * DAY_MS);
+    night(&db, world.now_ms.get());
+    assert_eq!((rows(&db, "entries"), rows(&db, "conversions")), (0, 0));
+}

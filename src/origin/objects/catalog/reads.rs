@@ -19,7 +19,8 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::{
-    model::{FIRST_TEST_APP, PublisherId},
+    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
+    model::{FIRST_TEST_APP, PublisherId, document::names_of},
     offers::test_offers,
 };
 use platform::{Database, DatabaseError, Result, Row, database::json, params};
@@ -170,7 +171,15 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json> {
     let mut members = serde_json::Map::new();
     members.insert(table_of(resource).id_member.into(), id.into());
     if let Json::Object(document) = row.json(1)? {
-        members.extend(document);
+        // A member that newer code has stored is not shown, so that what is read can be put.
+        let known = match resource {
+            Resource::Publisher => names_of::<Publisher>(),
+            Resource::App => names_of::<App>(),
+            Resource::Advertiser => names_of::<Advertiser>(),
+            Resource::Offer => names_of::<Offer>(),
+        };
+        let is_known = |(name, _): &(String, Json)| known.contains(&name.as_str());
+        members.extend(document.into_iter().filter(is_known));
     }
     if matches!(resource, Resource::App | Resource::Offer) {
         members.insert("terms_revision".into(), row.integer(2)?.into());

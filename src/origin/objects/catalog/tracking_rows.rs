@@ -33,7 +33,10 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
         return Ok(None);
     }
     Ok(Some(match slot.kind {
-        ShardKind::Advertisers => advertisers::build(slot, read(&rows, |row| advertiser(db, row))),
+        ShardKind::Advertisers => {
+            let read = rows.iter().map(|row| advertiser(db, row));
+            advertisers::build(slot, read.collect::<Result<_>>()?)
+        }
         ShardKind::Apps => apps::build(slot, read(&rows, app)),
         ShardKind::Goals => {
             let kept_since_ms = now_ms.saturating_sub(RETENTION_MS);

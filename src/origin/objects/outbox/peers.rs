@@ -10,7 +10,11 @@ use contract::{
     counters::Take,
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
-use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
+use domain::{
+    callbacks::fields::Status,
+    conversions::terms::TermsInForce,
+    model::{ApiError, MINUTE_MS},
+};
 use platform::{DbResult, Result, keyed_flights::KeyedFlights};
 
 use super::terms_cache::TermsCache;
@@ -103,7 +107,18 @@ pub struct StateCache {
     lacks_endpoint: Cell<bool>,
     salt: RefCell<Option<Rc<[u8]>>>,
     pub terms: TermsCache,
+    /// The minute of the last test, and the tests in it.
+    tests: Cell<(i64, u32)>,
 }
+
+/// Maximum postbacks of a test app in a minute. Each may call somebody's server, and anybody may send them.
+const TESTS_A_MINUTE: u32 = 300;
+const TOO_MANY_TESTS: ApiError = ApiError::new(
+    429,
+    "rate_limit_exceeded",
+    "a test app takes at most 300 reports a minute",
+)
+.retry_after(60);
 
 impl StateCache {
     /// Returns the app's newest values, if they are known to be stored.
@@ -114,6 +129,21 @@ impl StateCache {
     /// Set to `None` before a write, because a write that reports an error may have happened.
     pub fn set_current(&self, current: Option<AppNow>) {
         self.current.set(current);
+    }
+
+    /// Counts a postback of a test app.
+    ///
+    /// # Errors
+    /// [`TOO_MANY_TESTS`]
+    pub fn take_test(&self, now_ms: i64) -> Result<(), ApiError> {
+        let minute = now_ms.div_euclid(MINUTE_MS);
+        let (last, tests) = self.tests.get();
+        let tests = if last == minute { tests } else { 0 };
+        if tests >= TESTS_A_MINUTE {
+            return Err(TOO_MANY_TESTS);
+        }
+        self.tests.set((minute, tests.saturating_add(1)));
+        Ok(())
     }
 
     /// The salt of the keys of rewards.

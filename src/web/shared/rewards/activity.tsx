@@ -5,6 +5,7 @@ import { type Column, column, numberColumn } from "../components/table";
 import { addDays, count } from "../format";
 import { CALLBACK_STATE_NAMES, callbacks as text } from "../messages/apps";
 import { common } from "../messages/common";
+import { isTestApp } from "../test-apps";
 import type { Activity, CallbackState, EndpointHealth, RewardCounts } from "../types";
 
 const DAYS = 30;
@@ -20,9 +21,10 @@ export type AppCallback = EndpointHealth & { app_id: string };
 
 const ORDER: CallbackState[] = ["disabled", "failing", "none", "healthy"];
 
-/** The callbacks of apps. Those that need attention come first. */
+/** The callbacks of apps that are no tests. Those that need attention come first. */
 export const callbacksOf = (data: Activity): AppCallback[] =>
   data.apps
+    .filter(({ app_id }) => !isTestApp(app_id))
     .map(({ app_id, endpoint }) => ({ app_id, ...endpoint }))
     .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
 

@@ -19,6 +19,8 @@ use crate::objects::activity::alarms::causes::Noted;
 const LEAVE_AFTER: i64 = 500;
 /// The number of days whose counts are kept: as many as a report may span, and today and yesterday.
 pub const DAYS: i64 = 92;
+/// The newest entries of test apps that are kept. They take no room of the others.
+const KEPT_TESTS: i64 = 1_000;
 
 /// Applies a batch, unless this one or a later one of the same outbox was applied before.
 pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<FeedAnswer> {
@@ -145,11 +147,12 @@ fn put_entries(db: &impl Database, batch: &FeedBatch) -> DbResult {
         sql::PUT_ENTRIES,
         params![batch.app.number(), before, entries, floor],
     )?;
-    if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER)
-        && let Some(floor) = db.query_integer(sql::FLOOR, params![KEPT_ENTRIES])?
-    {
-        db.execute(sql::SET_FLOOR, params![floor])?;
-        db.execute(sql::DELETE_ENTRIES, params![floor])?;
+    if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER) {
+        db.execute(sql::DELETE_TESTS, params![KEPT_TESTS])?;
+        if let Some(floor) = db.query_integer(sql::FLOOR, params![KEPT_ENTRIES])? {
+            db.execute(sql::SET_FLOOR, params![floor])?;
+            db.execute(sql::DELETE_ENTRIES, params![floor])?;
+        }
     }
     Ok(())
 }

@@ -153,8 +153,11 @@ platform::statements! {
           first_callback_ms = COALESCE(MIN(first_callback_ms, ?2), first_callback_ms, ?2)
         WHERE ?1 < COALESCE(first_conversion_ms, ?1 + 1) OR ?2 < COALESCE(first_callback_ms, ?2 + 1)";
     /// entries kept → the newest entry beyond them
-    pub const FLOOR = "SELECT entry FROM entries ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
+    pub const FLOOR = "SELECT entry FROM entries WHERE app < 99000000 ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
     pub const SET_FLOOR = "UPDATE activity SET floor = MAX(floor, ?)";
+    /// entries kept: deletes the older ones of test apps
+    pub const DELETE_TESTS = "DELETE FROM entries WHERE app >= 99000000 AND entry <=
+          (SELECT entry FROM entries WHERE app >= 99000000 ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?)";
     /// entry: deletes it and all older ones
     pub const DELETE_ENTRIES = "DELETE FROM entries WHERE entry <= ?";
 
@@ -168,7 +171,7 @@ platform::statements! {
         ORDER BY app";
     pub const GET_FIRSTS = "SELECT first_conversion_ms, first_callback_ms FROM activity";
     /// time → the time since which something may be missing
-    pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes";
+    pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes WHERE app < 99000000";
     pub const HAS_OUTBOX = "SELECT EXISTS (SELECT 1 FROM outboxes WHERE app = ?1 AND (?2 IS NULL OR shard = ?2))";
     /// a filter, entry and app of the place before, entries at most → see `rewards`
     pub const LIST = concat!(columns!(), from_entries!(), "WHERE (e.entry, e.app) < (?9, ?10) AND ", matches_filter!(), "

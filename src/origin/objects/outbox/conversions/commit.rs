@@ -30,6 +30,9 @@ pub async fn convert(
     conversion: &Conversion,
     terms: &Terms,
 ) -> Result<Answer> {
+    if conversion.click.app.is_test() {
+        peers.state_cache().take_test(peers.now_ms())?;
+    }
     let mut claim = Claim::Open;
     // First the txn is claimed. An earlier copy's reservation is settled next, because its result decides this postback.
     for _ in 0..4 {
