@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{Catalog, app, offer, with};
-use contract::catalog::{ChangeOwnApp, Command, OwnAppChange, Resource};
+use contract::catalog::{ChangeOwnApp, Command, OwnAppChange, Resource, callback_purpose};
 use domain::model::{AppId, PublisherId};
 use platform::{database::Database, params};
 
@@ -25,6 +25,22 @@ fn add_member(catalog: &Catalog, table: &str, id: &str) {
         "UPDATE {table} SET document = json_set(document, '$.of_tomorrow', json('[1]')) WHERE id = ?"
     );
     catalog.db.execute(&sql, params![id]).unwrap();
+}
+
+/// Changes the name of an app, as a member does.
+fn change_name(catalog: &Catalog, name: &str) {
+    let change = OwnAppChange::Document {
+        revision: catalog.rows(&format!("SELECT revision FROM apps WHERE id = '{APP}'"))[0]
+            .integer(0)
+            .unwrap(),
+        body: json!({ "name": name }).to_string(),
+    };
+    let change = ChangeOwnApp {
+        publisher_id: PublisherId::parse("acme").unwrap(),
+        app_id: AppId::parse(APP).unwrap(),
+        change,
+    };
+    catalog.send(Command::ChangeOwnApp(change)).unwrap();
 }
 
 /// The document as it is stored.
@@ -80,18 +96,7 @@ fn members_that_newer_code_has_stored_are_read_over_and_stay() {
             "{stored}"
         );
     }
-    let change = OwnAppChange::Document {
-        revision: catalog.rows(&format!("SELECT revision FROM apps WHERE id = '{APP}'"))[0]
-            .integer(0)
-            .unwrap(),
-        body: json!({ "name": "App 3" }).to_string(),
-    };
-    let change = ChangeOwnApp {
-        publisher_id: PublisherId::parse("acme").unwrap(),
-        app_id: AppId::parse(APP).unwrap(),
-        change,
-    };
-    catalog.send(Command::ChangeOwnApp(change)).unwrap();
+    change_name(&catalog, "App 3");
     let stored = document(&catalog, "apps", APP);
     assert_eq!(
         (&stored["of_tomorrow"], &stored["name"]),
@@ -125,4 +130,28 @@ fn a_row_that_this_code_cannot_read_stops_no_other() {
         &json!({ "currency": { "name": "c", "per_usd": 1, "of_tomorrow": 1 } }),
     );
     assert!(catalog.try_put(Resource::App, APP, &nested).is_err());
+}
+
+#[test]
+fn a_callback_that_newer_code_has_sealed_stays_as_it_is_when_another_member_changes() {
+    let catalog = catalog();
+    let sealed = json!({
+        "url": "https://acme.example/cb", "method": "GET", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "of_tomorrow": 1,
+    });
+    let sealed = catalog
+        .vault
+        .seal(&callback_purpose(APP), sealed.to_string().as_bytes(), [7; 12])
+        .unwrap();
+    let masked = json!({ "url": "https://acme.example/cb", "method": "GET", "secret": "********" });
+    catalog
+        .db
+        .execute(
+            "UPDATE apps SET callback_sealed = ?, document = json_set(document, '$.callback', json(?)) WHERE id = ?",
+            params![sealed.clone(), masked.to_string(), APP],
+        )
+        .unwrap();
+    change_name(&catalog, "App 4");
+    let stored = catalog.rows(&format!("SELECT callback_sealed FROM apps WHERE id = '{APP}'"));
+    assert_eq!(stored[0].blob(0).unwrap(), sealed);
 }

@@ -4,6 +4,8 @@
 //! New settings restart the schedule of every waiting callback (docs/DECISIONS.md, "Completion callbacks"). An import
 //! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
 
+use serde_json::Value;
+
 use super::{
     Context, answer, callback_sync, lasting,
     resource_tables::{Change, WriteSource, require_reference, unknown},
@@ -16,7 +18,7 @@ use contract::{
     operation::{Bytes, OperatorReply},
 };
 use domain::{
-    callbacks::{guard::Guard, shards},
+    callbacks::{guard::Guard, settings::Callback, shards},
     catalog::app::App,
     conversions::terms::AppTerms,
     model::{ApiError, AppId, Document, FieldError, Vault, document::keep_unknown},
@@ -121,6 +123,7 @@ pub fn put(
         callback_purpose(id),
         stored_callback,
         callback,
+        keep_unknown::<Callback>,
     );
     let signing = Secret::new(
         source,
@@ -128,6 +131,7 @@ pub fn put(
         signature::purpose(id),
         click_secrets.as_deref(),
         app.click_secrets(),
+        |_, secrets| secrets,
     );
     let (keeps_settings, keeps_click_secrets) = (callback.is_kept, signing.is_kept);
     let change = Change::of(is_stored, is_same && keeps_settings && keeps_click_secrets);
@@ -192,6 +196,12 @@ fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
     Err(refuse("fallback_url", problem).into())
 }
 
+/// True if two secrets are the same text, or the same JSON, whose members newer code may order differently.
+fn is_same(one: &str, other: &str) -> bool {
+    let json = |text| serde_json::from_str::<Value>(text).ok();
+    one == other || json(one).is_some_and(|one| Some(one) == json(other))
+}
+
 /// The callback or the click secrets of an app that is put.
 struct Secret<'a> {
     vault: &'a Vault,
@@ -203,19 +213,26 @@ struct Secret<'a> {
 
 impl<'a> Secret<'a> {
     /// Compares with the stored sealed value, since documents mask secrets. A value that no longer decrypts is
-    /// replaced, and a PUT always seals again, with the newest key.
+    /// replaced, and a PUT always seals again, with the newest key. `keep` adds what newer code has stored.
     fn new(
         source: WriteSource,
         vault: &'a Vault,
         purpose: String,
         stored: Option<&[u8]>,
         plain: Option<String>,
+        keep: fn(&str, String) -> String,
     ) -> Self {
+        let opened = stored.and_then(|sealed| vault.open(&purpose, sealed));
+        let opened = opened.and_then(|opened| String::from_utf8(opened).ok());
+        let plain = match (&opened, plain) {
+            (Some(opened), Some(plain)) => Some(keep(opened, plain)),
+            (_, plain) => plain,
+        };
         let is_kept = match (stored, &plain) {
             (None, None) => true,
-            (Some(sealed), Some(plain)) if source != WriteSource::Put => vault
-                .open(&purpose, sealed)
-                .is_some_and(|stored| stored == plain.as_bytes()),
+            (Some(_), Some(plain)) => {
+                source != WriteSource::Put && opened.is_some_and(|opened| is_same(&opened, plain))
+            }
             _ => false,
         };
         Self {
