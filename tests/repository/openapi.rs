@@ -72,7 +72,9 @@ fn rows<H: 'static, P: 'static>(
     of_sites: bool,
 ) -> Vec<(String, String)> {
     let is_sites = |route: &&Route<H, P>| matches!(route.name, RouteName::Dashboard | RouteName::Console);
-    let routes = table.into_iter().filter(|route| is_sites(route) == of_sites);
+    // An image is no operation of the API, and generators of clients know no such answer.
+    let table = table.into_iter().filter(|route| !route.pattern.ends_with(".svg"));
+    let routes = table.filter(|route| is_sites(route) == of_sites);
     let methods = routes.flat_map(|route| {
         route
             .methods
