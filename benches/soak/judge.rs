@@ -408,7 +408,7 @@ fn report(world: &World, publisher: &Publisher<'_>) -> Reported {
     }
 }
 
-/// An error if fewer clicks were counted than redirected, or more than sent.
+/// Returns an error if fewer clicks were counted than redirected, or more than sent.
 fn clicks_of(world: &World, id: &str, counted: i64) -> Option<String> {
     let clicks = &world.book.clicks[id];
     let [redirected, sent] = [&clicks.redirected, &clicks.sent].map(|n| n.load(Ordering::Relaxed));

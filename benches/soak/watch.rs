@@ -19,7 +19,7 @@ use crate::{
 };
 
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longer, since each look takes requests away.
+/// Longer than `PAUSE`, because each reading is a request that the load loses.
 const MODULE_PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! This checkout against another one, such as a clone of the commit before a change: clicks, offers, reports and conversions
-//! of both, in turn. `BEFORE=` names the other one's folder, in which `make bench` has built; there are no yardsticks then.
+//! Compares this checkout with another one, such as a clone of the commit before a change: clicks, offers, reports and
+//! conversions of both, in turn. `BEFORE=` names its folder, in which `make bench` has built. Yardsticks are left out.
 
 use std::path::PathBuf;
 

@@ -216,8 +216,8 @@ pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load
     }
 }
 
-/// A row of CPU time for each request. The target is the most as a multiple of the yardstick's, and holds for the upper end of
-/// the interval.
+/// A row of CPU time for each request. The target is a maximum, as a multiple of the yardstick's; the upper end of the
+/// interval must not exceed it.
 pub fn cpu(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load]) -> Row {
     let used = |loads: &[Load]| -> Vec<f64> { loads.iter().map(|load| load.cpu_us).collect() };
     let found = estimate(&ratios(&used(ours), &used(theirs))).expect("rounds");

@@ -1,4 +1,4 @@
-//! The rows that clicks and conversions write, for which Cloudflare bills, with the limits of the test that counts them.
+//! The rows that clicks and conversions write, which Cloudflare bills, with the limits of the test that counts them.
 
 use std::process::Command;
 

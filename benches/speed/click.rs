@@ -45,10 +45,10 @@ const DISTINCT_SECONDS: f64 = 60.0;
 
 const TAIL_RATE: u32 = 1_000;
 const TAIL_REQUESTS: u32 = 5_000;
-/// The highest CPU time of a click, as a multiple of the floor's: for one offer's clicks, and for those that are spread.
+/// Maximum CPU time of a click, as a multiple of the floor's: for clicks on one offer, and for clicks spread over many.
 const ONE_OFFER: f64 = 1.3;
 const SPREAD: f64 = 1.6;
-/// The same as a multiple of a click that is not counted.
+/// Maximum CPU time of a counted click, as a multiple of an uncounted one's.
 const COUNTING: f64 = 1.2;
 const P99_TIMES: f64 = 1.5;
 const P99_MORE_MS: f64 = 0.3;
@@ -288,7 +288,7 @@ fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
     let redirected = answered(signpost, "redirect") - redirected_before;
     let lost =
         ["uncounted", "coarse"].map(|how| signpost.metric(&format!("signpost_isolate_clicks_{how}_total")));
-    // A ledger has a batch within some seconds of its clicks.
+    // A batch reaches the ledger some seconds after its clicks.
     let mut counted = 0;
     for _ in 0..100 {
         counted = publisher.clicks() - counted_before;

@@ -25,22 +25,22 @@ use domain::{callbacks::shards, tracking::keys::KeyRing};
 const SECONDS: f64 = 2.0;
 /// Clicks to convert: more than any run can use.
 const CLICKS: usize = 400_000;
-/// Conversions that wait together share a commit, so eight outboxes need more of them at once than one. The edge lets
-/// through as many of an app at once.
+/// Conversions that wait together share a commit, so eight outboxes need more concurrent conversions than one. 128 is
+/// also the most that the edge admits for one app at a time.
 const BUSY_CONNECTIONS: u32 = 128;
 /// With callbacks each round leaves thousands to send, and the next round has to wait for them.
 const ROUNDS_WITH_CALLBACKS: usize = 3;
 const DRAINED_MS: i64 = 120_000;
 
-/// Requests before those that are measured. workerd evicts objects that were idle for 10 s, and while another side runs
-/// the ledger is: opening it again holds up all objects of the process.
+/// Warm-up requests, which are not measured. workerd evicts objects that were idle for 10 s. The ledger is idle while
+/// another side runs, and opening it again delays all objects of the process.
 const STEADY_WARM_UP: usize = 600;
 const STEADY: usize = 1_000;
 const STEADY_PER_SECOND: f64 = 200.0;
 const STEADY_CLIENTS: usize = 32;
 const STEADY_TARGET: f64 = 3.0;
 
-/// workerd evicts an object after 10 s. In the background of an outbox's conversion are its batches, for 10 s more.
+/// workerd evicts an object that was idle for 10 s. After a conversion an outbox still sends its batches for 10 s.
 const EVICTED: Duration = Duration::from_secs(25);
 
 const PROMPT: usize = 200;
@@ -204,7 +204,7 @@ fn answers(bench: &Bench, when: &str, wall: &OfferWall<'_>, bare: &Signpost, tar
     }
 }
 
-/// Sends postbacks of new users at a steady rate, each time it is called. Returns the median and the 99th percentile of the delays,
+/// Sends postbacks of new users at a steady rate on each call. Returns the median and the 99th percentile of the delays
 /// in milliseconds.
 pub fn steadily(wall: &OfferWall<'_>) -> impl FnMut() -> [f64; 2] {
     let run = now_ms();
@@ -222,8 +222,8 @@ pub fn steadily(wall: &OfferWall<'_>) -> impl FnMut() -> [f64; 2] {
     }
 }
 
-/// The delay of the first conversion of an outbox that workerd has evicted, as it has all others of the app, in milliseconds. Each
-/// time it is called the outbox is another, and the user is new.
+/// Waits until workerd has evicted all outboxes of the app. Then returns the delay of a conversion in milliseconds.
+/// Each call uses the next outbox and a new user.
 pub fn of_idle_outboxes(wall: &OfferWall<'_>, outboxes: u8) -> impl FnMut() -> f64 {
     let run = now_ms();
     let mut round = 0_u8;
@@ -233,7 +233,7 @@ pub fn of_idle_outboxes(wall: &OfferWall<'_>, outboxes: u8) -> impl FnMut() -> f
         let user = users.find(|user| shards::of_user(user, outboxes) == round % outboxes);
         let click = wall.click_id(&user.expect("a user"));
         thread::sleep(EVICTED);
-        // The edge and the catalog are there, as when somebody else converts.
+        // Starts the edge and the catalog, which other apps' conversions would have kept in memory.
         wall.signpost.get("/healthz", &[]).expect(200);
         let watch = Stopwatch::start();
         expect_accepted(wall.convert(&click, ""), "approved", false);

@@ -11,7 +11,7 @@ use crate::{
     table::{Row, Verdict, interval, ms},
 };
 
-/// What is measured: its member in the script's answer, its row, and the most milliseconds.
+/// The figures: the member in the script's answer, the row, and the maximum in milliseconds.
 const FIGURES: [(&str, &str, f64); 3] = [
     ("first_content", "dashboard, first content, cold cache", 1_000.0),
     (

@@ -15,7 +15,7 @@ use crate::{
 
 const OFFERS: [usize; 3] = [200, 2_000, 20_000];
 const APPS: [usize; 2] = [50, 5_000];
-/// The number of the one while the other grows.
+/// The number of offers while the apps grow, and of apps while the offers grow.
 const USUAL_OFFERS: usize = OFFERS[1];
 const USUAL_APPS: usize = APPS[0];
 const SECONDS: f64 = 1.0;

@@ -97,7 +97,7 @@ impl Requests {
         }
     }
 
-    /// Counts the CPU time of what the requests left behind, too, such as counts that are sent a second later.
+    /// Includes the CPU time of work that the requests leave behind, such as counts that are sent a second later.
     pub fn until_idle(mut self) -> Self {
         self.until_idle = true;
         self
@@ -202,7 +202,7 @@ impl Requests {
     }
 }
 
-/// Waits until workerd has done nothing for longer than anything is put off.
+/// Waits until workerd has been idle for longer than it postpones any work.
 fn wait_until_idle(server: &Signpost) {
     const STEP: Duration = Duration::from_millis(100);
     let mut idle = 0;

@@ -198,7 +198,7 @@ fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> R
     }
 }
 
-/// What a page of the dashboard sends besides its session.
+/// Headers that a page of the dashboard sends besides its session.
 const PAGE_HEADERS: [(&str, &str); 4] = [
     ("Host", "localhost:8787"),
     ("Origin", "http://localhost:8787"),
