@@ -1,4 +1,4 @@
-// Python's types from the tree of openapi-typescript, for `types.mjs`: an object is a TypedDict, a closed list a Literal.
+// Python's types from openapi-typescript's tree, for `types.mjs`: an object is a TypedDict, a closed list a Literal.
 
 import ts from "typescript";
 
@@ -86,7 +86,7 @@ export function pythonTypes(schemas, { referred, description }) {
     .replace(/\n{4,}/g, "\n\n\n");
 }
 
-/** A text of a closed list, in quotes. openapi-typescript writes it as an identifier that has them already. */
+/** A text of a closed list, in quotes. openapi-typescript writes it as an identifier that includes the quotes. */
 function literal(node) {
   if (ts.isIdentifier(node)) return node.text;
   if (ts.isLiteralTypeNode(node) && node.literal.text !== undefined)

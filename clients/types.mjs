@@ -10,7 +10,7 @@ const DOCUMENT = new URL("../openapi.yaml", import.meta.url);
 const TYPESCRIPT = new URL("typescript/src/generated/types.ts", import.meta.url);
 const PYTHON = new URL("python/src/signpost_client/types.py", import.meta.url);
 
-/** The schemas that the clients send and read; those that they refer to come with them. */
+/** The schemas that the clients send and read. The schemas that these refer to are added. */
 const SCHEMAS = [
   "OffersFilter",
   "OffersPage",
@@ -79,7 +79,7 @@ function typescriptTypes(schemas) {
     const text = printer
       .printNode(ts.EmitHint.Unspecified, member.type, file)
       .replace(/components\["schemas"\]\["(\w+)"\]/g, "$1")
-      // The types below them say these.
+      // The generated types state these already.
       .replace(/\n *\* (@(enum|constant|default)|@description discriminator)[^\n]*/g, "")
       .replace(/\/\*\* @(enum|constant|default)[^\n]*\n *|\/\*\*\n *\*\/\n */g, "")
       .replaceAll("@description ", "")

@@ -43,9 +43,9 @@ export interface PlainRequest {
 
 export interface Received {
   event: CallbackEvent;
-  /** Whether the store took it now. Each `transaction_id` is new once. */
+  /** True if the store took the event now. Each `transaction_id` is new once. */
   isNew: boolean;
-  /** Whether it is a test from the dashboard, which the store does not see and which pays nothing. */
+  /** True for a test from the dashboard, which pays nothing and is not handed to the store. */
   isTest: boolean;
 }
 

@@ -25,7 +25,7 @@ const USER_ID = /^[A-Za-z0-9_@.-]{1,128}$/;
 const CUSTOM = /^[A-Za-z0-9_@.-]{0,256}$/;
 const PLACEMENT = /^[A-Za-z0-9_@.-]{0,64}$/;
 const MAX_CUSTOM_CHARACTERS = 768;
-/** A variable that was empty, written out. */
+/** Words that other software writes for an empty variable. */
 const WORDS_FOR_NONE = ["null", "undefined", "none"];
 const CUSTOM_NAMES = ["c1", "c2", "c3", "c4", "c5"] as const;
 

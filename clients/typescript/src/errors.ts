@@ -43,7 +43,7 @@ export class Unauthorized extends SignpostError {}
 export class Forbidden extends SignpostError {}
 /** 409 or 410: the conversion is not paid; `code` says why. */
 export class ConversionRefused extends SignpostError {}
-/** 412 or, of offers, pages of different listings: what was read in pages changed meanwhile. Begin again. */
+/** 412, or pages of offers from different listings: the data changed while its pages were read. Begin again. */
 export class DataChanged extends SignpostError {}
 /** 500: Signpost failed. It is not repeated, since it would most likely fail again. */
 export class ServerError extends SignpostError {}
@@ -80,7 +80,7 @@ export class InvalidParameter extends SignpostError {
 
 /** A callback that must not be believed. Answer it with 401. */
 export class InvalidCallback extends SignpostError {}
-/** The signature is missing, or by none of the secrets. */
+/** The signature is missing, or none of the secrets made it. */
 export class InvalidSignature extends InvalidCallback {
   constructor() {
     super("the callback is not signed by a known secret", { code: "invalid_signature" });

@@ -7,7 +7,7 @@ import { type CallOptions, type Options, Transport } from "./transport.js";
 export interface OffersOptions extends Options {
   /** The 8 digits of the app. */
   appId: string;
-  /** The publisher's, for all of its apps. Keep it in the backend. */
+  /** The publisher's Pub-Key, for all of its apps. Keep it in the backend. */
   pubKey: string;
 }
 
@@ -28,7 +28,7 @@ export interface ListedPage extends OffersPage {
   builtAt: string | undefined;
   /** Seconds until the listing is built again: keep the page for that long. */
   maxAge: number;
-  /** Whether it is the `previous` page still. */
+  /** True if the page has not changed since `previous`. */
   isUnchanged: boolean;
 }
 

@@ -20,7 +20,7 @@ export function secretKey(secret: string): Uint8Array {
     const key = fromBase64(text ?? "");
     if (key.length >= 24 && key.length <= 64) return key;
   } catch {
-    // The error below says it, without the secret.
+    // The error below reports it, without the secret.
   }
   throw new InvalidParameter("a callback's secret must be whsec_ and base64 of 24 to 64 bytes");
 }
@@ -68,7 +68,7 @@ export async function verifyCallbackQuery(
 }
 
 function checkTime(timestamp: string, { now = Date.now() / 1000, tolerance = 300 }: VerifyOptions): void {
-  // No comparison with NaN is true, so a time that is none is refused.
+  // No comparison with NaN is true, so an invalid time is refused.
   const isNear = Math.abs(now - Number(timestamp)) <= tolerance;
   if (!/^[0-9]{1,12}$/.test(timestamp) || !isNear) throw new InvalidTime();
 }
