@@ -277,8 +277,8 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     rows
 }
 
-/// A minute of clicks of which no two count alike, as fast as they are answered: whether all of them are counted, with
-/// all they are counted by.
+/// Sends clicks for a minute as fast as they are answered, each with a placement of its own. Checks that all of these
+/// are counted, each with its country and placement.
 fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
     let paths: Vec<String> = paths.iter().map(|path| format!("{path}&placement=p-")).collect();
     let mut clicks = requests(bench, &paths).until_idle().numbered();
