@@ -140,7 +140,7 @@ test("a member stays while a key cannot be revoked, and without the list of keys
   assert.deepEqual(statuses.sort(), [204, 401]);
   assert.equal((await call(developer, "GET", "/overview")).status, 200, "the member is not removed");
 
-  // A ledger that does not answer keeps nobody in.
+  // A member can be removed even if the ledger does not answer.
   await page.route(/\/report_keys$/, (route) =>
     route.fulfill({ status: 503, json: { error: "busy", code: "unavailable" } }),
   );

@@ -1,4 +1,4 @@
-// What a browser loads of the page, as the server sends it. Fewer bytes are the one speed that a test can hold; the
+// The files that a browser loads for a page, with their sizes as sent. A test can only hold bytes to a limit; the
 // benchmark measures time.
 
 import assert from "node:assert/strict";
@@ -14,13 +14,13 @@ const MOST_HTML = 14 * KIB;
 const MOST_AT_FIRST = 60 * KIB;
 const MOST_IN_ALL = 120 * KIB;
 
-/** The file of the views that are loaded when one of them is opened first. */
+/** The file of the views that are loaded only when one of them is opened. */
 const OF_VIEWS = /\/lazy-views-/;
 
 const SETTINGS = ["members", "alarms", "passkeys", "sessions", "audit"];
 const settings = (names) => names.map((name) => `/settings/${name}`);
 
-/** Of each site: its views, and which of them are not in the first script. */
+/** For each site: its views, and those that are not in the first script. */
 const SITES = {
   dashboard: {
     paths: [
@@ -91,7 +91,7 @@ for (const [site, { paths, isLazy, link }] of Object.entries(SITES)) {
         [...files.values()].every((size) => size > 0),
         "the sizes are known",
       );
-      // The styles stand in the page. A view of its own chunk starts with more than the page and its script.
+      // The styles are in the page itself. A view in a chunk of its own loads more than the page and its script.
       const isOfView = (name) => OF_VIEWS.test(name);
       const first = sum([...files].filter(([name]) => !isOfView(name)).map(([, size]) => size));
       assert.ok(first <= MOST_AT_FIRST, `${document} loads ${first} bytes`);

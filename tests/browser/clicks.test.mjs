@@ -39,10 +39,10 @@ const TASKS = [
 ];
 
 const EARNER = "the-earner";
-/** The accounts, and what has happened before. */
+/** The accounts, and the events before the tasks begin. */
 const given = {};
 const receivers = [];
-// Two tries, and a callback is given up.
+// A callback is given up after two tries.
 const shared = suite({ settings: { CALLBACK_SCHEDULE: "0,1" } }, async (signpost) => {
   given.signpost = signpost;
   given.owner = await signpost.signIn();
@@ -69,7 +69,7 @@ async function addTester(signpost) {
   return tester;
 }
 
-/** Apps with a callback that was given up yesterday, and one of today: an app for each way. */
+/** For each way an app with two callbacks that were given up, one yesterday and one today. */
 async function addLate(signpost) {
   const all = await Promise.all(
     WAYS.map(async (_, number) => {

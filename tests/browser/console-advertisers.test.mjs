@@ -92,7 +92,7 @@ for (const Hand of HANDS) {
     await page.goto(`/console/advertisers/${id}`);
     const rowOf = (serial) => page.getByRole("table", { name: "Tokens" }).getByRole("row").filter({ hasText: serial });
     await rowOf(first).getByText("Valid", { exact: true }).waitFor();
-    // Issued, and used, which comes with the postbacks.
+    // The times of issue and of last use. The latter arrives with the postbacks.
     await rowOf(first).getByText(/UTC$/).nth(1).waitFor();
     await rowOf(second).getByText("Not within 90 days").waitFor();
     await tasks.revoke(page, new Hand(page), first);
@@ -100,7 +100,7 @@ for (const Hand of HANDS) {
     await rowOf(first)
       .getByText(/^Last used \d+ (seconds?|minutes?) ago. Postbacks with it are refused.$/)
       .waitFor();
-    // A choice of answers that nothing matches does not hide it.
+    // A filter of answers that no postback passes does not hide the tokens.
     await page.getByRole("combobox", { name: "Answer" }).selectOption("too_fast");
     await page.getByText("No postback was answered like this").waitFor();
     await rowOf(first).getByText("Revoked", { exact: true }).waitFor();
@@ -122,7 +122,7 @@ test("support reads tokens and postbacks and changes none", async () => {
 
 test("a stranger's text turns nothing that stands beside it", async () => {
   const page = await shared.open({ cookie: cookies.admin });
-  // Without its last sign the text would turn what follows; with it, it would end its own isolation.
+  // Without its last sign the text would reverse the text after it; with that sign, it would end its own isolation.
   const json = {
     http_status: 409,
     code: "already_rewarded",

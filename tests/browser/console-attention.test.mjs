@@ -72,13 +72,13 @@ const NEARLY_FULL = { kind: "near_limit", app_id: null, publisher_id: null, reas
 
 test("apps beyond the first hundred have their names, and items lead to their app or offer", async () => {
   const page = await shared.open({ cookie: admin });
-  // The real server gives one app in the place of a hundred.
+  // The real server returns pages of one app instead of a hundred.
   await page.route(/\/v1\/operator\/apps\?/, (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set("limit", "1");
     return route.continue({ url: url.href });
   });
-  // No store is nearly full within a test.
+  // No store fills up within a test.
   const items = [2, 3].map((outbox) => ({
     ...NEARLY_FULL,
     subject: `outbox-10000003-${outbox}`,
@@ -129,7 +129,7 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
     [
       { ...day, publisher_id: "kite" },
       { ...day, publisher_id: "lumen-arcade", reason: "differs" },
-      // Of counters, which are of all publishers.
+      // A counters object's item has no publisher, because the object counts for all of them.
       { ...day, kind: "differs", publisher_id: null, subject: "panels: 2026-11-17", reason: "ledger_behind" },
     ],
     { counts: { unconfirmed: 2, differs: 1 } },

@@ -1,4 +1,4 @@
-// The audit of the console: each kind of change that a member makes stands there in words, with links to what it concerned.
+// The console's audit describes each kind of change that a member makes in words, with links to the changed objects.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const HEADER =
 const FACTS = `${HEADER}\n2026-11-03,10000001,DE,end,open,northlight,6.2.0,1000,900,800,20,9.5\n`;
 
 let admin;
-/** Rows of the audit: what it was, and texts of to what. */
+/** Rows of the audit: the action, and texts of its object. */
 let expected;
 
 const shared = suite({ facts: false }, async (signpost) => {

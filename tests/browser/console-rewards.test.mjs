@@ -66,7 +66,7 @@ for (const Hand of HANDS) {
     const other = new Hand(list);
     await tasks.listRewards(list, other, WEB_APP, "Held for review");
     await tasks.rejectMany(list, other, others.length, "a click farm");
-    // Each count and the settling were of two parts.
+    // Each count and the settlement took two calls.
     assert.ok(parts.length >= 4 && parts.length % 2 === 0, JSON.stringify(parts));
     assert.ok(
       parts.filter(({ after }) => after).every(({ filter }) => filter.until),
@@ -147,7 +147,7 @@ for (const [role, stops] of [
     const cookie = await signInToConsole(shared.signpost, role, "Sam Idowu");
     const page = await shared.open({ cookie });
     const hand = new Keyboard(page);
-    // How far it is is not known, so it does not end.
+    // The page never learns the progress of the replay, so the replay does not end there.
     await page.route(/\/replays\/[^/]+$/, () => {});
     await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
     await hand.press(page.getByRole("button", { name: "Send callbacks again" }));

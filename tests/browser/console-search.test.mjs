@@ -40,7 +40,7 @@ async function paste(page, hand, text) {
   await page.keyboard.press("Enter");
 }
 
-/** What is pasted stands in no address that a server sees. */
+/** No address that a server sees contains the pasted text. */
 const isUnseen = (page, text) => assert.ok(!(new URL(page.url()).search + page.requests.join()).includes(text));
 
 for (const Hand of HANDS) {
@@ -162,7 +162,7 @@ test("support is offered pages, and no changes", async () => {
   await closePage(page);
 });
 
-/** Nor does the history have what was pasted, in this browser or another that it is sent to. */
+/** Nor do the address bar, the history's state and the browser's stores contain the pasted text. */
 async function isInMemoryAlone(page, text) {
   isUnseen(page, text);
   const { href, state, kept } = await page.evaluate(() => ({
@@ -206,7 +206,7 @@ for (const Hand of HANDS) {
     await page.goBack();
     await found.getByText("Valid", { exact: true }).waitFor();
     await isInMemoryAlone(page, valid.api_key);
-    // A link that somebody else made has the key in it.
+    // Somebody else's link contains the key.
     await page.goto(`/console/search#${new URLSearchParams({ text: revoked.api_key })}`);
     await page.waitForURL(/\/search$/);
     await found.getByText("Revoked", { exact: true }).waitFor();
@@ -225,7 +225,7 @@ for (const Hand of HANDS) {
     await page.waitForURL(/\/publishers\/lumen-arcade\?section=keys$/);
     isUnseen(page, pubKey);
     assert.ok(!addresses.join().includes(pubKey), addresses.join());
-    // What may be a credential may also be a user's id.
+    // A text that looks like a credential may also be a user's ID.
     const other = "0123456789ABCDEF0123456789ABCDEF";
     await paste(page, new Hand(page), other);
     await page.getByText("No key or token matches.").waitFor();
@@ -281,7 +281,7 @@ test("what nothing has is said, and a key alone is no shortcut", async () => {
   await closePage(page);
 });
 
-// It ends Signpost for a moment, so it is the last.
+// This test stops Signpost for a moment, so it runs last.
 test("a click whose record has left shows what became of it", async () => {
   const [unpaid, paid] = [await partner.click("left-unpaid"), await partner.click("left-paid")];
   const { transaction_id: transactionId } = await partner.convert(paid);

@@ -47,7 +47,7 @@ test("an operator asks every app whether it answers", async () => {
   const ask = callbacks.getByRole("button", { name: "Ask every app now" });
   await ask.click();
   await callbacks.getByText(/^\d+ apps? with a callback answers?\.$/).waitFor();
-  // As the API tells it of an outbox that hangs; the end-to-end tests make one.
+  // The API's answer for an outbox that hangs. The end-to-end tests make such an outbox.
   const callback = { app_id: WEB_APP, publisher_id: "lumen-arcade", state: "unknown" };
   await page.route("**/v1/operator/callbacks*", (route) => {
     const isFirst = !new URL(route.request().url()).searchParams.has("cursor");

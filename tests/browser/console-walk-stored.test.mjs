@@ -1,6 +1,6 @@
 // An operator's questions about objects: a batch that its receiver does not answer, a day that differs, an object that
-// is nearly full, and what instances report. These states are made in the databases on disk, and end there, as they would with
-// other code, after a move or in days.
+// is nearly full, and what instances report. The test makes and ends these states in the databases on disk, since
+// otherwise they need other code, a move or days.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const shared = suite({ facts: false }, async (signpost) => {
   admin = await signInToConsole(signpost);
 });
 
-/** Until so much of an app's day has arrived in the reports, in micro-USD. A comparison does not change on the page. */
+/** Waits until the reports have this much of an app's day, in micro-USD. The page does not refresh a comparison. */
 async function untilInReports(signpost, app, amount) {
   const path = `/reconcile?app=${app}&date=${today()}`;
   while ((await signpost.operator("GET", path)).ledger_micro_usd < amount)
@@ -31,7 +31,7 @@ test("a batch without an answer is found, its sums are compared, and it arrives 
   const partner = await addPartner(signpost, "late", app);
   await partner.earn("user-1");
   await untilInReports(signpost, app, 1_250_000);
-  // The ledger's database fails, and four tries were in vain. The next is due once the outbox has something to send.
+  // The ledger's database fails, and four tries have failed. The next try is due once the outbox has something to send.
   await signpost.restart((objects) => {
     changeLedgers(
       objects,

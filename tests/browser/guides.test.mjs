@@ -1,5 +1,5 @@
-// Every guide of docs/guides/ leads to what it says, each in a local run of its own: the commands are pasted in their order, what
-// the guide shows is what they print, and the pages are used as it says.
+// Every guide of docs/guides/ works, each in a local run of its own: its commands are pasted in order and print the
+// output that it shows, and the pages are used as it says.
 
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";

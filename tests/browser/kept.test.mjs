@@ -35,7 +35,7 @@ async function typeInvite({ page, hand }, name) {
   return field;
 }
 
-/** The page is seen again after a while, and asks who is signed in. */
+/** Shows the page again after a while, so that it asks who is signed in. */
 const comeToPage = (page) =>
   page.evaluate(() => {
     Object.defineProperty(document, "hidden", { value: true, configurable: true });

@@ -36,7 +36,7 @@ export async function makeConsole(signpost, token) {
   return { admin, support: await signInToConsole(signpost, "support", "Sam Okafor"), testApp };
 }
 
-/** A receiver that tells us to stop, and is gone then. */
+/** A receiver that tells Signpost to stop, and then closes. */
 async function switchOff(signpost, token) {
   const receiver = await startReceiver();
   receiver.failsWith = 410;

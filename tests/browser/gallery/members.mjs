@@ -1,4 +1,4 @@
-// The people and accounts that views are looked at with. All are made through the operator's and the dashboard's interfaces.
+// The people and accounts for which views are opened, all made through the operator's and the dashboard's interfaces.
 
 import { DEMO } from "../support/signpost.mjs";
 import { advertiserToken, earn, sendCallbacksTo } from "../support/rewards.mjs";

@@ -34,7 +34,7 @@ const call = (path) => (url) => url.pathname === `/v1/operator/${path}`;
 export const answerFor = (page, method, path, answer) =>
   page.route(call(path), (route) => (route.request().method() === method ? route.fulfill(answer) : route.fallback()));
 
-/** Somebody else's change of a document, after which the next change is refused. */
+/** Imitates somebody else's change of a document: reads show it, and the next change is refused. */
 export async function changeMeanwhile(page, path, edit) {
   await page.route(call(path), changed(edit));
   await answerFor(page, "PUT", path, { status: 412, json: { error: "changed", code: "precondition_failed" } });

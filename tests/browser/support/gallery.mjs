@@ -8,7 +8,7 @@ import { closePage } from "./browser.mjs";
 import { ROOT } from "./signpost.mjs";
 
 export const SCREENSHOTS = join(ROOT, "target/browser/screenshots");
-/** Those of the README, which `RENEW=1 make browser` takes again. */
+/** The folder of the README's pictures, which `RENEW=1 make browser` takes again. */
 const PICTURES = join(ROOT, ".github/pictures");
 const WIDE = 1440;
 
@@ -19,7 +19,7 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
 // Another scheme has other colours and nothing else.
 const COLOURS = ["color-contrast", "link-in-text-block"];
 
-// axe leaves out what is off, but a button says there what is going on.
+// axe skips disabled controls, but a disabled button shows what is going on.
 const LEAST_CONTRAST = 4.5;
 
 let source;

@@ -29,7 +29,7 @@ export class Mouse {
 
   writeDate = (target, date) => target.fill(date);
 
-  // Nor at the suggestions of a field. A browser tells the page of a choice like this.
+  // The system also draws the suggestions of a field. A browser reports a choice to the page with these events.
   takeSuggestion = (box, value) =>
     box.evaluate((input, text) => {
       input.value = text;

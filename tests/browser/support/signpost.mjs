@@ -34,14 +34,14 @@ export async function freePort() {
   return port;
 }
 
-/** npm installed the package of this platform beside the others' absence. */
+/** npm installed only the package of this platform. */
 function workerdProgram() {
   const packages = join(ROOT, "node_modules/@cloudflare");
   const name = readdirSync(packages).find((entry) => entry.startsWith("workerd-"));
   return join(packages, name, "bin/workerd");
 }
 
-/** A run that is broken off ends its workerd, too. */
+/** An interrupted run ends its workerd, too. */
 function endWith(child) {
   process.once("exit", () => child.kill());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));

@@ -38,8 +38,8 @@ function change(objects, app, program) {
 export const changeOutboxes = (objects, app, sql) => change(objects, app, `db.executescript(${JSON.stringify(sql)})`);
 
 /**
- * Makes an app's outboxes this large. SQLite goes by the number of pages in the header; the pages that come are a hole in the
- * file, which takes no room on the disk, and no table's.
+ * Makes an app's outboxes this large. SQLite believes the number of pages in the header. The added pages belong to no
+ * table, and are a hole in the file, which takes no room on the disk.
  */
 export const resizeOutboxes = (objects, app, bytes) =>
   change(
@@ -71,7 +71,7 @@ for path in glob.glob(os.path.join(sys.argv[1], "*.sqlite")):
 sys.exit(0 if found else "no click is kept")
 `;
 
-/** Lets the records of all clicks leave, as they do some time after no conversion is taken any more. */
+/** Deletes the records of all clicks, as happens some time after the last day on which they can be converted. */
 export function expireClicks(objects) {
   const { status, stderr } = spawnSync("python3", ["-c", EXPIRE, join(objects, CLICKS)], { encoding: "utf8" });
   assert.equal(status, 0, stderr);
@@ -95,7 +95,7 @@ function changeEvery(folder, table, sql) {
   assert.equal(status, 0, stderr);
 }
 
-/** Runs statements where it is kept what instances and outboxes report for the page of the service. */
+/** Runs statements on the object that keeps the reports of instances and outboxes for the service page. */
 export const changeReported = (objects, sql) => changeEvery(join(objects, ACTIVITY), "attention_figures", sql);
 
 /** Runs statements on all ledgers. */

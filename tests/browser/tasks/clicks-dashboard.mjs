@@ -97,7 +97,7 @@ export async function replayYesterday({ begin, owner, late }) {
   await hand.press(inDialog(page, "Yesterday"));
   await hand.press(inDialog(page, "Send 1 callback again"));
   await page.getByText("1 callback was queued to be sent again.").waitFor();
-  // It is not given up any more, so it leaves the list.
+  // The callback no longer counts as given up, so it leaves the list.
   await log(page).getByText("yesterday", { exact: true }).waitFor({ state: "detached" });
   await log(page).getByText("today", { exact: true }).waitFor();
   let delivered = [];

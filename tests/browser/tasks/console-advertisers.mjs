@@ -11,7 +11,7 @@ export async function createAdvertiser(page, hand, id, name) {
   await page.goto("/console/advertisers");
   await hand.press(page.getByRole("button", { name: "Create an advertiser" }));
   await hand.write(dialog(page).getByLabel("Name"), name);
-  // One that is there is never renamed by it.
+  // Creating never renames an existing advertiser.
   await hand.write(dialog(page).getByLabel("Advertiser ID"), "brindlefox-games");
   await hand.press(inDialog(page, "Create an advertiser"));
   await dialog(page).getByText("There is an advertiser with this ID already.").waitFor();
@@ -56,7 +56,7 @@ export async function revoke(page, hand, serial) {
   await page.getByRole("button", { name: `Revoke ${serial}` }).waitFor({ state: "detached" });
 }
 
-/** A postback that was refused is there with what happened, what mends it, and its parameters. */
+/** A refused postback is listed with the reason, the remedy and its parameters. */
 export async function diagnose(page, hand, token) {
   const postbacks = page.getByRole("table", { name: "Postbacks" });
   await postbacks.getByText("Token not valid").first().waitFor();
@@ -72,7 +72,7 @@ export async function diagnose(page, hand, token) {
   assert.equal(await page.getByText(token).count(), 0, "no token is shown whole");
 }
 
-/** What would be answered to a URL is said, and nothing is done. */
+/** Shows the answer that a URL would get, without any effect. */
 export async function check(page, hand, url, verdict) {
   await hand.write(page.getByRole("textbox", { name: "Postback URL" }), "");
   await page.keyboard.press("Control+a");

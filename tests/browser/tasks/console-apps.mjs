@@ -13,7 +13,7 @@ async function overwrite(page, hand, field, text) {
   await page.keyboard.type(text);
 }
 
-/** What is wrong is said before anything is sent; what is refused stands at its field. */
+/** The page names errors before it sends anything, and shows each refusal at its field. */
 export async function decide(page, hand) {
   const region = part(page, "Your settings for this app");
   const save = region.getByRole("button", { name: "Save", exact: true });

@@ -17,7 +17,7 @@ async function overwrite(page, hand, target, text) {
 
 const isInvalid = async (target) => (await target.getAttribute("aria-invalid")) === "true";
 
-/** Everything that is wrong is said at its field, by the page or by Signpost, before the offer is there. */
+/** Every error is shown at its field, by the page or by Signpost, before the offer is created. */
 export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   await page.goto("/console/offers");
   await hand.press(page.getByRole("button", { name: "Create an offer" }));
@@ -48,7 +48,7 @@ export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   await page.getByText("Germany, Austria", { exact: true }).waitFor();
   await overwrite(page, hand, field(page, "Payout in USD"), "1.25");
 
-  // What only Signpost knows comes back to its field.
+  // An error that only Signpost finds is shown at its field, too.
   await hand.press(review);
   await hand.press(inDialog(page, "Create"));
   await page.getByText(/must be an http or https URL/i).waitFor();
@@ -92,7 +92,7 @@ export async function lowerPayout(page, hand, payout) {
   await page.getByText(/Clicks made before .* are paid under the current terms, too\./).waitFor();
 }
 
-/** A change that meets another is not saved over it. What only the other has changed is taken as it is. */
+/** A change that conflicts with another does not overwrite it. Fields that only the other changed are taken over. */
 export async function meetAnother(page, hand, meanwhile) {
   await overwrite(page, hand, field(page, "Title"), "Reach level 11");
   await meanwhile();

@@ -11,7 +11,7 @@ export const said = (page, text) => page.getByText(text).last().waitFor({ state:
 export async function createPublisher(page, hand, name) {
   await page.goto("/console/publishers");
   await hand.press(page.getByRole("button", { name: "Create a publisher" }));
-  // An id that is there is never written over.
+  // An existing ID is never overwritten.
   await hand.write(dialog(page).getByLabel("Name"), "Lumen Arcade");
   await hand.press(inDialog(page, "Create"));
   await dialog(page).getByText("There is a publisher with the ID lumen-arcade already.").waitFor();
@@ -49,7 +49,7 @@ export async function suspend(page, hand, name) {
   await badge(page, "Not approved").waitFor();
 }
 
-/** Closes a publisher for good, once its id is typed. Nothing is left then that would open it again. */
+/** Closes a publisher for good, once its ID is typed. Afterwards no control is left that would reopen it. */
 export async function close(page, hand, name, id) {
   await hand.press(page.getByRole("button", { name: "Close publisher" }));
   const field = dialog(page).getByLabel("Type the publisher's ID to confirm");

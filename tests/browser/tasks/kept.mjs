@@ -1,6 +1,6 @@
 // A session that ends elsewhere, and the sign-in after it.
 
-/** Ends the session of a page's browser, of which the page learns with its next call. */
+/** Ends the session of a page's browser. The page learns of that with its next call. */
 export async function endSession(signpost, page) {
   const held = (await page.context().cookies()).find(({ value }) => value.startsWith("s_p_"));
   await signpost.dashboard(held, "POST", "/sign_out");
