@@ -146,7 +146,7 @@ fn document(approved: bool) -> Json {
     json!({ "name": "Acme", "approved": approved })
 }
 
-/// The same as JSON, as it crosses between objects.
+/// Serializes a value to JSON and back, as a call between objects does.
 fn sent<T: Serialize, U: DeserializeOwned>(value: T) -> U {
     serde_json::from_value(serde_json::to_value(value).unwrap()).unwrap()
 }
@@ -354,7 +354,7 @@ fn attention_hears_once_of_a_new_publisher_that_waits() {
         world.put_document(&changed).unwrap();
         assert_eq!(next_ms(), None, "it is not new");
 
-        // Nobody hears of one that is approved soon, or at once, or whose approval is taken back.
+        // No alarm is raised for a publisher that is approved soon or at once, or whose approval is taken back.
         for approvals in [&[false, true][..], &[true], &[true, false]] {
             let world = World::new();
             for approved in approvals {
@@ -389,7 +389,7 @@ fn alarms_of_a_closed_publisher_end() {
     world.alarm();
     assert!(is_ended());
     assert_eq!(next_ms(), None);
-    // The operator is not told of it as of one that waits.
+    // No alarm told the operator that this publisher waits for approval.
     assert_eq!(world.raised.borrow().len(), 1);
 }
 

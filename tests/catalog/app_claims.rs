@@ -1,4 +1,4 @@
-//! An app's first outbox keeps how many there are: the catalog's own service claims it from the real type.
+//! An app's first outbox stores the app's number of outboxes. The catalog's own service claims it from real outboxes.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn lines(first: u8, second: u8) -> String {
     .join("\n")
 }
 
-/// How many outboxes each app has by its first outbox; none if nothing was claimed.
+/// The number of outboxes that each app's first outbox has stored; `None` if nothing was claimed.
 fn claimed(world: &World) -> Vec<Option<i64>> {
     let outboxes = world.outboxes.borrow();
     let count =

@@ -105,7 +105,7 @@ fn stored(catalog: &Catalog, resource: Resource, id: &str) -> Value {
     document
 }
 
-/// Operations that KV was sent and bytes that it was written, by the work in between.
+/// The number of operations that `work` sends to KV, and of bytes that it writes there.
 fn spent(kv: &Kv, work: impl FnOnce()) -> (usize, usize) {
     let (operations, bytes) = (kv.writes.get(), kv.bytes.get());
     work();
@@ -177,7 +177,7 @@ fn the_planned_size_is_published_within_the_bounds_of_kv() {
         "the listing has {} bytes",
         listing.len()
     );
-    // The rule that refuses offers counts no fewer bytes than they take.
+    // The rule that refuses offers never counts fewer bytes than the offers take.
     let counted = catalog.rows("SELECT value FROM state WHERE name = 'listed_bytes'")[0]
         .integer(0)
         .unwrap();

@@ -39,7 +39,7 @@ enum Step {
     Rename(u8, u8),
     /// Imports the app with this callback and tries to push what is due by then.
     Import(u8, Option<u8>, Fate),
-    /// An outbox requests the terms; whether the answer arrives.
+    /// An outbox requests the terms. The flag says whether the answer arrives.
     RequestTerms(u8, u8, bool),
     /// The alarm runs after this many milliseconds.
     Alarm(i64, Fate),

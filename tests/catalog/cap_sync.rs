@@ -89,7 +89,7 @@ fn each_change_of_a_cap_is_pushed_to_the_outboxes_that_asked_and_no_other() {
     assert_eq!(queued(&catalog, "o-1"), []);
 }
 
-/// An outbox pays a held conversion by them, also if it gets no further postback.
+/// The outbox needs these terms to pay a held conversion, even without a further postback.
 #[test]
 fn terms_that_pay_earlier_clicks_are_pushed_too() {
     let catalog = with_offers();
@@ -162,7 +162,7 @@ fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
         last = queued[0].settings.revision;
         let asked = catalog.ask_app(APP);
         assert_eq!(asked.callback, queued[0].settings);
-        // Snapshots carry the revision, so that an outbox that was not reached asks.
+        // Snapshots carry the revision, so that an outbox that the push did not reach asks for the settings.
         assert_eq!(asked.current.callback_revision, last);
         for queued in queued {
             queued.confirm(&catalog.db).unwrap();

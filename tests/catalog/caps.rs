@@ -73,7 +73,7 @@ fn an_offers_figures_are_those_of_all_objects_together() {
     store("counters-9", today, stats("o-1", 4, 0));
     let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.click_left));
     assert_eq!(shown(), Some((2_000, 30, Some(6))));
-    // An object that was not asked since yesterday says nothing about today's cap.
+    // Yesterday's answer of an object says nothing about today's cap.
     store("counters-9", yesterday, stats("o-1", 4, 0));
     assert_eq!(shown(), Some((2_000, 30, Some(10))));
     delete_stale_stats(&catalog.db, "counters-9", today).unwrap();
@@ -98,7 +98,7 @@ fn clicks_count_as_far_as_all_objects_together_have_conversions_of_their_app() {
     };
     let apps = |clicks, conversions| (1..=10).map(move |app| (app, clicks, conversions));
     let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.payout.0));
-    // Nobody can tell without conversions.
+    // Without any conversions the clicks of all apps count.
     store(
         "counters-1",
         &apps(10, 0).chain([(11, 400, 0)]).collect::<Vec<_>>(),
@@ -133,7 +133,7 @@ fn a_listing_shows_the_part_of_a_cap_not_taken_today() {
         (json!(10), json!(null), (9, 99), Some((Some(1), None))),
         (json!(null), json!(5), (99, 4), Some((None, Some(1)))),
         (json!(10), json!(5), (3, 2), Some((Some(7), Some(3)))),
-        // One of them is spent, or was lowered below the number taken.
+        // One of the caps is spent, or was lowered below the number taken.
         (json!(10), json!(5), (10, 0), None),
         (json!(10), json!(5), (0, 5), None),
         (json!(10), json!(5), (11, 6), None),

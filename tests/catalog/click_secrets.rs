@@ -84,7 +84,7 @@ fn a_wrong_click_secret_is_refused_and_changes_nothing() {
     catalog.put(Resource::App, APP, &stored);
     let before = catalog.dump();
     for (secrets, field) in [
-        // There is no previous one that the mask could keep.
+        // No previous secret exists that the mask could keep.
         (
             json!({ "click_secret": SECRET, "previous_click_secret": "********" }),
             "previous_click_secret",

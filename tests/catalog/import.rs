@@ -218,7 +218,7 @@ fn an_import_that_fails_at_any_write_is_applied_whole_or_not_at_all() {
     });
 }
 
-/// Goes on as the alarm of a new process does, and deletes what else was staged.
+/// Continues like the alarm of a new process, and deletes all other staged lines.
 fn resume(catalog: &Catalog) {
     if let Some(import) = import_claims::decided(&catalog.db).unwrap() {
         while catalog.apply_step(import, &mut 0).unwrap() {}
@@ -238,7 +238,7 @@ fn the_alarm_of_a_new_process_goes_on_with_a_decided_import() {
     let mut applied = 0;
     assert!(catalog.apply_step(import, &mut applied).unwrap());
     assert!((1..100).contains(&applied), "{applied}");
-    // A PUT waits for what is left of it, and not for what is done.
+    // A PUT waits for lines that are left, and not for those that are applied.
     let left = catalog.try_put(Resource::Offer, "x-99", &offer(&["xg-99"]));
     assert_eq!(refused(left).0, "unavailable");
     catalog.put(Resource::Offer, "x-0", &offer(&["xg-0"]));
@@ -283,7 +283,7 @@ fn a_put_that_could_make_a_checked_line_wrong_is_to_be_repeated() {
         (Resource::App, "10000001", app("acme")),
         (Resource::Advertiser, "southwind", json!({ "name": "Southwind" })),
         (Resource::Offer, "o-2", offer(&["g-4"])),
-        // Its goal is another offer's by the import.
+        // The import gives its goal to another offer.
         (Resource::Offer, "o-3", offer(&["g-4"])),
     ] {
         let (code, message) = refused(catalog.try_put(resource, id, &document));

@@ -328,7 +328,7 @@ fn outboxes_of_a_publisher_come_in_groups_of_its_apps() {
     // A group ends with the app that makes it 256 outboxes or more.
     assert_eq!(listed(None, None), ids[..5]);
     assert_eq!(listed(Some(ids[4] + 1), None), ids[5..]);
-    // A group that was begun up to an app goes on up to it.
+    // A group that was begun with a last app continues up to that app.
     assert_eq!(listed(Some(ids[0]), Some(ids[6])), ids[..7]);
     assert_eq!(listed(Some(ids[2]), Some(ids[2])), [ids[2]]);
     assert_eq!(listed(Some(ids[7] + 1), None), [0_u32; 0]);

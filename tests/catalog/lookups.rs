@@ -1,4 +1,4 @@
-//! What the console asks the catalog beside the resources: a search, terms, figures, caps near their end, a check.
+//! The console's questions to the catalog besides resources: search, terms, figures, caps near their end, a check.
 
 use contract::catalog::{CheckOffer, Command, ListTerms, ReadOfferFigures, Resource, Search};
 use serde_json::{Value, json};

@@ -108,7 +108,7 @@ struct Catalog {
     token_mac: MacKeys,
     /// The guard's production settings, without own hosts.
     guard: Guard,
-    /// The import in turn.
+    /// The import whose turn it is.
     import: Cell<Option<i64>>,
     registers: Registers,
 }

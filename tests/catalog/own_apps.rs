@@ -248,7 +248,7 @@ fn the_operator_writes_back_a_document_whose_secrets_the_publisher_drew() {
     catalog.put(Resource::App, APP, &document);
     assert_eq!(callback(&catalog).unwrap().previous_secret, None);
     assert_eq!(callback(&catalog).unwrap().secret, before.0.secret);
-    // There is none to keep for another app.
+    // Another app has no secret to keep.
     let refused = refused(catalog.try_put(Resource::App, "10000009", &document));
     assert_eq!(refused.0, "invalid_field");
 }

@@ -177,7 +177,7 @@ fn carry_out(world: &World, op: &Op) {
     }
 }
 
-/// Everything that the catalog knows, with its secrets opened and without what waits to be sent or published.
+/// All rows of the catalog, with secrets opened, but without the work that waits to be sent or published.
 fn knowledge(catalog: &Catalog) -> Vec<Vec<Row>> {
     let tables = [
         "SELECT * FROM publishers",

@@ -90,7 +90,7 @@ impl Tracking {
 
 fn shards_of_tables<S: Shard>(catalog: &Catalog) -> Vec<S> {
     let build = |slot| tracking_slots::build(&catalog.db, slot, catalog.now()).unwrap();
-    // A slot of other bits than there are is not built, and one that is too large doubles the slots.
+    // A slot is built only with the current number of bits. A slot that is too large doubles the slots.
     let bits = (0..=slots::MAX_BITS).find(|bits| {
         let slots = (0..1_u32 << bits).map(|number| slot(S::KIND, *bits, number));
         slots.into_iter().all(|slot| build(slot).is_some())

@@ -119,7 +119,7 @@ fn while_the_slots_of_goals_are_doubled_changes_of_apps_are_published() {
     catalog
         .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
         .unwrap();
-    // An invocation that may write no more than some shards of twice as many slots.
+    // Acts like an invocation that may write only some shards of the doubled slots.
     let bits = slots(&before, ShardKind::Goals)[0].0.bits;
     let mut doubled = 0;
     while doubled < 3 {

@@ -78,7 +78,7 @@ fn names_of(pattern: &str) -> Option<Vec<String>> {
             .map(|choice| names_of(&format!("{before}{choice}{after}")));
         return Some(each.collect::<Option<Vec<_>>>()?.concat());
     }
-    // A name at the beginning alone would be taken for one anywhere. Those are few, and mostly libraries.
+    // A name that counts only at the beginning would match anywhere. Such names are few, and mostly libraries.
     let choices = pattern.split('|').filter(|choice| !choice.starts_with('^'));
     let each = choices.map(|choice| {
         let mut name = choice.trim_end_matches('$').to_lowercase();

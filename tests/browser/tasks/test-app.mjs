@@ -6,7 +6,7 @@ const OFFER = "Test offer: one goal";
 
 const heading = (page, name) => page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
 
-/** Adds a test app from the checklist of the overview, by its button after a second thought; returns its App-Id. */
+/** Opens the dialog from the overview's checklist, cancels, then adds a test app by the button; returns its App-Id. */
 export async function addTestApp(page, hand) {
   await hand.press(page.getByRole("link", { name: "Try it with a test app" }));
   const dialog = page.getByRole("dialog");
