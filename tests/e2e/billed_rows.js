@@ -1,6 +1,6 @@
-// The origin Worker, which also counts what Cloudflare bills as rows written: those that the runtime's cursors tell, index
-// entries included, and one for each alarm that is set. GET of the control socket answers {class: {statement: rows}}, and
-// starts again at 0.
+// The origin Worker, which also counts the rows written that Cloudflare bills: those that the runtime's cursors report,
+// including index entries, and one for each alarm that is set. GET of the control socket answers {class: {statement:
+// rows}} and resets the counts to 0.
 import { WorkerEntrypoint } from "cloudflare:workers";
 import * as origin from "./entry.js";
 

@@ -1,5 +1,5 @@
-//! The rows that Signpost writes, for which Cloudflare bills: of each command, by the runtime's own count. The alarms that are
-//! set and the entries of indexes are among them. docs/PERFORMANCE.md has the figures.
+//! The rows that each command writes, which Cloudflare bills, by the runtime's own count. It includes index entries and
+//! the alarms that are set. docs/PERFORMANCE.md has the figures.
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
@@ -10,9 +10,9 @@ use crate::{
     harness::{OfferWall, Receiver, Setup, Signpost, now_ms},
 };
 
-/// How long each thing is done.
+/// How long each measurement lasts.
 const SECONDS: u32 = 40;
-/// How long its work goes on afterwards: batches, feeds, reports of postbacks and their alarms.
+/// How long background work goes on afterwards: batches, feeds, reports of postbacks and their alarms.
 const AFTERWARDS: Duration = Duration::from_secs(12);
 
 /// The rows since the last call, by object and statement.
@@ -21,11 +21,11 @@ fn rows(signpost: &Signpost) -> BTreeMap<String, BTreeMap<String, u64>> {
     serde_json::from_value(counted.json()).unwrap()
 }
 
-/// The rows of a publication. The catalog checks a part of what it published each minute, whatever anybody does.
+/// The rows of a publication. The catalog checks a part of the published values each minute, even without changes.
 const PUBLICATION: u64 = 40;
 
-/// Does something for [`SECONDS`], so many times a second. Returns the rows that each time wrote, and a list of the statements. At most one
-/// publication, which may fall into the measurement or not, is listed and not counted.
+/// Calls `one` `a_second` times a second for [`SECONDS`]. Returns the rows that each call wrote, and a list of the
+/// statements. One publication may fall into the measurement: it is listed and not counted.
 fn measure(signpost: &Signpost, a_second: u32, one: impl FnMut(u32)) -> (f64, String) {
     measure_times(signpost, a_second, SECONDS * a_second, one)
 }
@@ -63,7 +63,7 @@ fn measure_times(signpost: &Signpost, a_second: u32, times: u32, mut one: impl F
     (each(sum - published.min(PUBLICATION)), list.join("\n"))
 }
 
-/// Fails if one time writes more rows than its budget.
+/// Fails the test if one call writes more rows than its budget.
 #[track_caller]
 fn expect_at_most(most: f64, what: &str, (found, list): (f64, String)) {
     println!("{what}: {found:.3} rows of at most {most:.3}");
@@ -161,8 +161,8 @@ fn a_report_writes_one_row() {
     expect_at_most(1.2, "a report, 1 a second", measure(&signpost, 1, report));
 }
 
-/// How often each command is sent, one a second, so that nothing gathers it with others; its batches and feeds count. Limits leave
-/// a quarter for a busy machine.
+/// How often each command is sent: one a second, so that no two are gathered. Its batches and feeds count. The limits
+/// leave a quarter for a busy machine.
 const TIMES: u32 = 20;
 
 /// The clicks of as many users, at a wall with one outbox.

@@ -23,8 +23,8 @@ use domain::model::time::SECOND_MS;
 /// Longer than all attempts of [`quick`].
 const ATTEMPTS_MS: i64 = 60 * SECOND_MS;
 
-/// A Signpost that makes an attempt each second, each with a timeout of two seconds: more of them than a test needs on a busy
-/// machine before its receiver accepts one.
+/// A Signpost that makes an attempt each second, with a timeout of two seconds. The schedule has more attempts than a
+/// test needs on a busy machine before its receiver accepts one.
 fn quick() -> Signpost {
     Setup::new()
         .var("CALLBACK_SCHEDULE", "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1")

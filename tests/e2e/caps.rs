@@ -67,7 +67,7 @@ fn count_redirected(answers: Vec<Answer>) -> usize {
     ids.len()
 }
 
-/// The listed `click_cap` of an offer, which is what is left of it. `None` if it is not listed, null without a cap.
+/// The listed `click_cap` of an offer: the clicks left. `None` if the offer is not listed, null if it has no cap.
 fn listed_cap(signpost: &Signpost, pub_key: &str, offer: &str) -> Option<Value> {
     let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
     let mut listed = signpost.list(ANDROID_APP, pub_key, &filter).into_iter();

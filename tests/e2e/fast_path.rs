@@ -184,7 +184,7 @@ fn use_up_cap(signpost: &Signpost) {
     }
 }
 
-/// The answers to the same click: of the entry, then of the ordinary path.
+/// The answers to the same click: from the edge's entry, then from the ordinary path.
 fn both_answers(signpost: &Signpost, query: &str, headers: &[(&'static str, String)]) -> [Comparable; 2] {
     let keys = click_keys();
     let headers: Vec<_> = headers
@@ -253,12 +253,12 @@ fn clicks_of_a_cold_isolate_take_the_fast_path() {
     let redirects = |signpost: &Signpost| answer_counts(signpost, &signpost.base(), "redirect");
     signpost.restart();
     assert_eq!(redirects(&signpost), (0, 0));
-    // The second needs other shards, or another place of the same ones.
+    // The second click needs other shards, or another place in the same ones.
     for (number, query) in [(1, "rid=410271&app=10000001"), (2, "rid=57880&app=10000002")] {
         signpost.click(&format!("{query}&user_id=u"), "DE").expect(302);
         assert_eq!(redirects(&signpost), (number, number), "{query}");
     }
-    // An unknown goal is loaded for, too, and then refused as on the ordinary path.
+    // An unknown goal also loads shards, and is then refused as on the ordinary path.
     signpost.click("rid=1&app=10000001&user_id=u", "DE").expect(404);
     assert_eq!(redirects(&signpost), (2, 2));
 }

@@ -1,6 +1,6 @@
-//! End to end: the built module on workerd, over HTTP, on loopback. A file for each interface, and one for what may go
-//! wrong. Tests begin in the order of their names: what takes longest, `api` and `at_scale`, is not left for the end,
-//! when nothing else is there to run beside it.
+//! End to end: the built modules on workerd, over HTTP, on loopback. Each interface has a file, and so have failures.
+//! Tests begin in the order of their names, so that the longest ones, `api` and `at_scale`, run beside others and not
+//! alone at the end.
 
 #![allow(
     clippy::unwrap_used,

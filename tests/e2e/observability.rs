@@ -1,5 +1,5 @@
 //! Tests of what an operator observes: the request log (`log`) and its sampling by owner (`sampling`), the metrics
-//! (`metrics`), health checks (`health`), the callbacks of all apps (`callbacks`), and what wants attention (`attention`).
+//! (`metrics`), health checks (`health`), the callbacks of all apps (`callbacks`), and open items (`attention`).
 
 mod attention;
 mod callbacks;

@@ -49,11 +49,11 @@ fn is_as_shown(answer: &str, shown: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// `make run`, which ends with the test also when that fails.
+/// `make run`, which ends with the test even if the test fails.
 struct Make(Child);
 
 impl Make {
-    /// Waits until Signpost is there, and returns the invite that the line for the dashboard shows.
+    /// Waits until Signpost answers, and returns the invite from the line for the dashboard.
     fn run(port: u16, state: &Path) -> (Self, String) {
         let make = Command::new("make")
             .args([
@@ -271,7 +271,7 @@ fn every_command_of_the_documents_answers_as_they_show() {
     // The demo's users reach a limit of a day.
     away_from_midnight();
     let state = tempfile::tempdir().unwrap();
-    // Signpost's, and that of the receiver of callbacks.
+    // The ports of Signpost and of the receiver of callbacks.
     let [port, receiver] = [(); 2]
         .map(|()| TcpListener::bind("127.0.0.1:0").unwrap())
         .map(|listener| listener.local_addr().unwrap().port());

@@ -25,7 +25,7 @@ fn files(database: &std::path::Path) -> [PathBuf; 3] {
     })
 }
 
-/// The content of an object's files. None are there of a file that did not exist.
+/// The content of an object's files: `None` for a file that did not exist.
 pub type Copy = Vec<(PathBuf, Option<Vec<u8>>)>;
 
 /// Copies the object of a namespace that has a row. workerd must be down.
@@ -55,7 +55,7 @@ fn journaled(wall: &OfferWall<'_>, condition: &str) -> usize {
     counts.into_iter().sum::<u32>() as usize
 }
 
-/// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
+/// Lists the items about objects that were put back, by subject and reason, the oldest first. Then ends these items.
 pub fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
     let list = signpost
         .operator("GET", "attention?kind=restored", None)
@@ -110,7 +110,7 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         receiver.wait(8);
         settle(&wall, 8);
         let reported = revenue(&publisher);
-        // A callback that was under way when its batch was made is sent again.
+        // A callback is sent again if it was under way when its journal batch was made.
         let under_way = journaled(&wall, "value ->> '$.delivery' = 0");
         signpost.restart_after(|| put_back(&before));
 
@@ -121,7 +121,7 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         assert_eq!(wall.all_entries(100).len(), 8);
         thread::sleep(Duration::from_secs(12));
         assert!((revenue(&publisher) - reported).abs() < 1e-9, "{reported}");
-        // What had arrived is not sent again.
+        // Callbacks that had arrived are not sent again.
         assert_eq!(receiver.transactions().len(), 8);
         assert!(
             (8..=8 + under_way).contains(&receiver.count()),

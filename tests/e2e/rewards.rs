@@ -1,4 +1,4 @@
-//! The rewards feed by key, read as a publisher's data job reads it; and what keys of each scope may do, for every route.
+//! The rewards feed, read as a publisher's data job reads it; and the routes that keys of each scope may call.
 
 mod duckdb;
 mod kills;

@@ -1,5 +1,5 @@
-//! What senders put around their values: a byte order mark before JSON, an encoding of the body, blanks around credentials
-//! and ids, and slashes in a path. Each test is made from the route tables of both Workers, and so tries a new route, too.
+//! Additions that senders make to values: a byte order mark before JSON, an encoding of the body, blanks around
+//! credentials and ids, slashes in a path. The tests use both Workers' route tables, so they cover new routes, too.
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
@@ -145,7 +145,7 @@ impl<'s> Senders<'s> {
         (senders, wall)
     }
 
-    /// The credentials and ids that a route reads from headers, of its interface; a call of the operator also under a
+    /// The credentials and ids that a route of an interface reads from headers. A call of the operator may also have a
     /// session.
     fn credentials(&self, row: Row, is_visited: bool) -> Vec<(&'static str, String)> {
         let key = ("Idempotency-Key", "a-key".to_owned());
@@ -247,7 +247,7 @@ fn json_after_a_byte_order_mark_is_read_and_an_encoded_body_is_refused() {
         };
         let marked = send(&headers, format!("\u{feff}{whole}").as_bytes());
         if marked.status >= 400 {
-            // For what the text says, and not for the mark before it.
+            // The text is refused for its content, not for the mark before it.
             assert_eq!(marked.body, send(&headers, whole.as_bytes()).body, "{row:?}");
         }
         for (encoding, body) in [("gzip", gzip(b"{}")), ("BR", b"{}".to_vec())] {
@@ -414,7 +414,7 @@ fn a_padded_revision_or_key_is_the_same_one() {
             .expect(200)
             .body
     };
-    // The answer to a batch that was there says so.
+    // The answer to a repeated batch says that it is a duplicate.
     add("one-batch");
     assert_eq!(add("one-batch"), add(" one-batch\t"));
 }
@@ -486,7 +486,7 @@ fn a_tracking_url_with_other_slashes_is_answered_as_the_right_one() {
     };
     let mut tried = 0;
     for row in rows() {
-        // A test page is not typed into anybody's settings: its address comes with a click.
+        // Nobody types a test page's address into settings: the address comes with a click.
         if row.interface != Interface::Tracking || row.name == RouteName::TestPage {
             continue;
         }
@@ -504,7 +504,7 @@ fn a_tracking_url_with_other_slashes_is_answered_as_the_right_one() {
         }
     }
     assert!(tried >= 16, "{tried}");
-    // Others are exact: what a path may reach is decided by how it begins.
+    // Other paths are exact, because the beginning of a path decides what it may reach.
     for path in ["//v1/operator/publishers", "/healthz/", "//v1/offer/api"] {
         assert_eq!(status("GET", path, ""), "404", "{path}");
     }

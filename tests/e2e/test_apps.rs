@@ -1,5 +1,5 @@
-//! Test apps: the reward loop without an operator, an advertiser or money. What a test app does is shown to its publisher, and
-//! nothing that adds up, caps or reports hears of it.
+//! Test apps: the reward loop without an operator, an advertiser or money. The publisher sees a test app's rewards, but
+//! no sum, cap or report includes them.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,10 @@ use domain::offers::test_offers;
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 const PAGE: &str = "/v2/tracking/test";
-/// Longer than a key for test apps rests.
+/// Longer than the pause that a key for test apps must make.
 const KEY_REST_MS: i64 = 30_000;
 
-/// A test app that a key has set up, with what a pipeline needs of it.
+/// A test app that a key has set up, with the values that a pipeline needs.
 struct TestApp<'s> {
     signpost: &'s Signpost,
     id: String,
@@ -293,7 +293,7 @@ fn ids_of_test_apps_and_of_others_do_not_go_together() {
         .get(&format!("{PAGE}?click_id={real}"), &[])
         .expect_error(404, "not_found");
     assert!(wall.all_entries(10).is_empty() && receiver.received().is_empty());
-    // Nobody else makes what begins like a test.
+    // Nobody else may use the prefixes of test apps and test offers.
     let document = json!({"publisher_id": wall.id, "name": "x", "platform": "ios", "currency": {"name": "c", "per_usd": 1}});
     signpost
         .operator("PUT", "apps/99000001", Some(&document))
@@ -311,7 +311,7 @@ fn ids_of_test_apps_and_of_others_do_not_go_together() {
     signpost
         .operator("PUT", "advertisers/signpost-test", Some(&advertiser))
         .expect_error(400, "invalid_field");
-    // The operator changes a test app that is there.
+    // The operator may change an existing test app.
     let mut own = signpost
         .operator("GET", &format!("apps/{}", app.id), None)
         .expect(200)
@@ -352,7 +352,7 @@ fn a_key_of_tests_does_nothing_else_and_finds_its_app_again_by_the_name() {
         .expect_error(401, "invalid_api_key");
     let reporting = publisher.create_key("reports").api_key;
     put(&signpost, &reporting, &request("ci", &receiver)).expect_error(403, "insufficient_scope");
-    // Test apps have a room of their own, and it ends.
+    // The repeated request has set up no third test app.
     let owner = dashboard::signed_in(&signpost, &publisher, "owner");
     let apps = owner.get("apps").expect(200).json();
     let tests = apps["apps"]
@@ -390,13 +390,13 @@ fn a_thousand_walks_through_a_test_app_change_nothing_that_counts() {
         let figures = signpost.operator("GET", &format!("publishers/{}/activity", wall.id), None);
         let mut figures = figures.expect(200).json();
         figures["behind_ms"] = Value::Null;
-        // The test app's own page says how its callback does.
+        // A test app's page shows its endpoint, so the list of apps has it. It is left out of the comparison.
         let apps = figures["apps"].as_array_mut().unwrap();
         apps.retain(|counted| !counted["app_id"].as_str().unwrap().starts_with("99"));
         let answers = ["attention", "caps"].map(|path| signpost.operator("GET", path, None).expect(200).body);
         (rows, items, figures, answers)
     };
-    // The feeds of what was paid have arrived.
+    // Waits until the feeds of the paid rewards have arrived.
     let mut before = counted();
     eventually_within(30_000, &true, || {
         std::thread::sleep(std::time::Duration::from_secs(3));
@@ -435,7 +435,7 @@ fn a_thousand_walks_through_a_test_app_change_nothing_that_counts() {
     wall.expect_reconciled_since(began_ms);
 }
 
-/// The tables of the activity objects that count, alarm, or list what is open.
+/// The tables of the activity objects for counts, alarms and open items.
 const COUNTED: [&str; 4] = [" counts ", " outbox_counts ", " attention_", " alarm"];
-/// Tables that change by themselves: what isolates and sizes of objects report.
+/// Tables that change without requests: the reports of isolates and of objects' sizes.
 const VOLATILE: [&str; 3] = ["attention_figures", "attention_sizes", "_cf_"];

@@ -1,5 +1,5 @@
-//! The events of which a publisher is told: what each kind of receiver gets, and that one which only keeps transaction ids
-//! unique pays what it should.
+//! The events that a publisher receives: the callbacks of each kind of receiver. A receiver that only keeps transaction
+//! ids unique must pay the right amounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -171,7 +171,7 @@ fn signature(
     (pairs, fault)
 }
 
-/// Sends a click, and fails the test unless its answer is what its sender means. Returns whether it was redirected.
+/// Sends a click, and fails the test unless the answer is the one its sender means. Returns whether it was redirected.
 fn send(connection: &mut Raw, query: &str, meant: &Meant) -> bool {
     let answer = connection.get(format!("{CLICK}?{query}").as_bytes());
     let (values, placement) = match meant {

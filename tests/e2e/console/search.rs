@@ -1,5 +1,5 @@
-//! The console's search on a real deployment: ids, credentials, a click id, a transaction, a user; and what the search of a
-//! stranger's text makes of it.
+//! The console's search on a real deployment: ids, credentials, a click id, a transaction, a user; and how it reads a
+//! stranger's text.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn what_somebody_pastes_opens_what_it_is() {
         reward,
         [json!({ "kind": "reward", "app_id": wall.app, "transaction_id": paid, "state": "approved" })]
     );
-    // Of the click that was paid, and not of the one before.
+    // The reward belongs to the click that was paid, not to the one before.
     assert_eq!(find(&click, None).0[0]["rewards"], json!([]));
     let converted = wall.click_id("search-converted");
     wall.convert(&converted, "").expect(200);

@@ -1,5 +1,5 @@
-//! The doctor of postbacks: which are shown with which verdict, in a flood and in an outage; and a check that does nothing.
-//! That it answers as the postback would is in [`super::refusals`].
+//! The doctor of postbacks: which ones are shown with which verdict, in a flood and in an outage; and the check, which
+//! has no effect. [`super::refusals`] tests that it answers as the postback would.
 
 use std::{
     thread::{self, sleep},

@@ -15,7 +15,7 @@ use crate::{
 };
 use domain::model::time::SECOND_MS;
 
-/// How long nothing may come: an alarm and a first attempt take less.
+/// How long a test waits to see that nothing comes. An alarm and a first attempt take less.
 const QUIET: Duration = Duration::from_secs(2);
 
 fn cap(limit: u32) -> Value {
@@ -80,7 +80,7 @@ fn a_first_cap_counts_what_was_paid_that_day_and_holds_from_its_answer() {
     for user in &users[..5] {
         wall.pay(user);
     }
-    // Those that paid, and those that have not asked for the offer yet.
+    // Both the outboxes that have paid and those that have not asked for the offer yet.
     for limit in [3, 0, 5] {
         wall.put_offer(&cap(limit));
         users.iter().for_each(|user| refused(user));
@@ -125,7 +125,7 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
     let paid = expect_accepted(send(&new, &click, &added), "approved", false);
     assert_eq!(wall.entry(&paid)["payout"], 50);
 
-    // By the current terms old clicks are the new advertiser's, but not what was accepted from the old one.
+    // Under the current terms old clicks belong to the new advertiser, except those accepted from the old one.
     sleep(Duration::from_millis(1_100));
     wall.put_offer(&crate::harness::with(
         moved,

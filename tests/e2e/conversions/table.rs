@@ -182,7 +182,7 @@ fn the_operator_settles_what_is_held_or_was_refused_with_a_reason() {
         assert_eq!(told.parameter("reason").as_deref(), Some(reason));
         assert_eq!(wall.entry(id)["reason"], reason);
     }
-    // Another reason than its own that stands against an approval must be named.
+    // To approve a conversion, the operator must name every reason against it other than the one it is held for.
     wall.convert(&yesterday("cid"), "&goal=purchase&status=pending")
         .expect(200);
     let second = listed("status=pending").pop().unwrap();

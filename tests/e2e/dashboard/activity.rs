@@ -1,5 +1,5 @@
-//! Rewards in the dashboard: the list is live, counts agree with log and ledger, a story has everything that an owner may know
-//! and an analyst's part for an analyst, and whatever a receiver answers is shown as text.
+//! Rewards in the dashboard: the list is live, counts agree with log and ledger, a story has what the owner or analyst
+//! may know, and whatever a receiver answers is shown as text.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::harness::{
 };
 use domain::model::time::SECOND_MS;
 
-/// How long the list may take on a busy machine, and after crashes, whose outboxes come back when their alarms do. The simulation
-/// of the outbox holds it to 4 s of its own clock (`tests/origin/outbox_simulation/activity.rs`).
+/// How long the list may take on a busy machine, and after a crash, when outboxes wait for their alarms. The outbox
+/// simulation holds it to 4 s of its own clock (`tests/origin/outbox_simulation/activity.rs`).
 const PATIENCE_MS: i64 = 60 * SECOND_MS;
 
 fn rows(browser: &Browser<'_>, body: &Value) -> Vec<Value> {

@@ -55,7 +55,7 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
         "https://hooks.example/cb?u={user_id}&t={transaction_id}"
     );
 
-    // What it was is not there any more.
+    // The tag names a version that has been replaced.
     patch(&developer, "91000001", &tag, &json!({ "name": "Late" })).expect_error(412, "precondition_failed");
     let path = "/v1/dashboard/apps/91000001";
     developer

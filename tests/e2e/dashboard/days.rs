@@ -1,4 +1,4 @@
-//! From a figure to its rows: the revenue of a day, of an app in it, of an offer in that, and the rewards of the offer add up.
+//! From a figure to its rows: the revenue of a day, its apps, an app's offers and an offer's rewards add up.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -153,7 +153,7 @@ fn a_days_revenue_is_that_of_its_apps_their_offers_and_the_rewards_of_these() {
     for row in &rows {
         assert_eq!(row["goal_id"], "figure-rows-1");
         assert!(row["conversion_ts"].as_i64() >= Some(began_ms / 1_000), "{row}");
-        // Its keys are no more than an analyst may see.
+        // The row has only keys that an analyst may see.
         assert_eq!(row.as_object().unwrap().len(), 5, "{row}");
     }
     let of_other = payments(&analyst, &wall.app, day, "figure-rows-2", 100);

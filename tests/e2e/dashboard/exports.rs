@@ -1,4 +1,4 @@
-//! Exports have all rows of a report, and a file that does not end is seen not to.
+//! Exports have all rows of a report, and a reader notices a file that is cut off.
 
 use std::{
     io::{Read, Write},
@@ -32,7 +32,7 @@ fn read(browser: &Browser<'_>, export_id: &str) -> Answer {
     browser.get(&format!("exports/{export_id}"))
 }
 
-/// Compares an export with the pages of the report, read by keys and put together.
+/// Compares an export with the report's pages, which are read with report keys and joined.
 #[track_caller]
 pub fn check_export(
     publisher: &Publisher<'_>,
@@ -214,7 +214,7 @@ fn a_file_has_the_rows_that_were_announced_or_is_refused() {
     read(&analyst, &export_id).expect_error(404, "not_found");
 }
 
-/// Rows of a large result, of half a KiB each: 20 MiB, which is more than the sockets between hold.
+/// Rows of a large result, half a KiB each: 20 MiB, which is more than the sockets can buffer.
 const ROWS: usize = 40_000;
 
 fn large_facts() -> String {
@@ -302,7 +302,7 @@ fn a_large_export_ends_only_if_all_its_rows_are_of_one_version() {
     publisher
         .put_facts("2026-02-02", &facts(&[("home", 4, "1")]))
         .expect(200);
-    // A reset is seen as well as an end.
+    // The reader notices a reset as well as an end.
     let _ = stream.read_to_end(&mut body);
     let (announced, received) = lengths(&body);
     assert_eq!(announced, whole.len());

@@ -35,7 +35,7 @@ const COUNTED_WITHIN_MS: i64 = 60_000;
 struct Outcome {
     clicks: BTreeMap<u16, usize>,
     conversions: BTreeMap<u16, usize>,
-    /// How many rewards the receiver was called for, and how often for the one that came most.
+    /// The number of rewards that the receiver was called for, and the most calls for one of them.
     callbacks: (usize, usize),
     reported_clicks: u64,
     reported_micro_usd: i64,
@@ -125,8 +125,8 @@ fn hammer(browser: &Browser<'_>, app: &str, is_over: &AtomicBool) -> BTreeMap<St
     while !is_over.load(Ordering::Relaxed) {
         for (method, path, body) in &reads {
             let answer = browser.send(method, path, body.as_ref());
-            // What there is not is not found. Beyond its budget and the concurrency limits a call is refused, and is not to
-            // be kept waiting.
+            // An unknown id gets 404. Beyond its budget and the concurrency limits a call is refused, and must not be
+            // kept waiting.
             let is_missing = answer.status == 404 && (path.contains(UNKNOWN) || path.ends_with("/pub_key"));
             assert!(
                 is_missing || matches!(answer.status, 200 | 429 | 503),

@@ -1,6 +1,6 @@
-//! Every call of a member with what no page sends: broken JSON, wrong types, long and deep bodies, odd ids and headers. It is
-//! made from the route table and from `openapi-dashboard.yaml`, so that it has a new call without a change. The harness
-//! compares each answer with the document, so a status that is not described fails the test, too.
+//! Sends every call of a member with input that no page sends: broken JSON, wrong types, long and deep bodies, odd ids
+//! and headers. Calls come from the route table and from `openapi-dashboard.yaml`, so a new call is tested without a
+//! change here. The harness compares each answer with the document, so a status that is not described fails the test.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ const IDS: [&str; 12] = [
     "%27%22%3Cscript%3E",
 ];
 
-/// Values of each type, of which at most one is what a field wants.
+/// Values of each type. A field accepts at most one of them.
 fn values() -> Vec<Value> {
     vec![
         Value::Null,
@@ -74,9 +74,9 @@ struct Call {
 }
 
 struct Body {
-    /// One that the call takes.
+    /// A body that the call accepts.
     example: Value,
-    /// Every field that it may have.
+    /// Every field that the body may have.
     fields: Vec<String>,
     most_bytes: usize,
 }

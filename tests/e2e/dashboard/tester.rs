@@ -105,7 +105,7 @@ fn the_answer_is_diagnosed() {
         (Behaviour::Half(200), json!("broken_answer"), "broken_answer"),
         (Behaviour::Silent, json!("unreachable"), "unreachable"),
         (Behaviour::Hang, json!("timeout"), "timeout"),
-        // The network's, in the place of a receiver behind Cloudflare.
+        // Answers that Cloudflare's network gives in place of a receiver behind it.
         (
             Behaviour::answer(522, &[], "x"),
             json!("unreachable"),
@@ -476,7 +476,7 @@ fn a_member_switches_on_an_endpoint_that_switched_itself_off() {
         .post("apps/79000290/callback/enable", &json!({}))
         .expect(204);
     eventually(&"delivered".to_owned(), || wall.state(&id));
-    // Of an app without a callback there is nothing to switch on.
+    // An app without a callback has nothing to switch on.
     wall.put_app(&json!({ "callback": null }));
     developer
         .post("apps/79000290/callback/enable", &json!({}))

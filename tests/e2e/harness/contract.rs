@@ -22,7 +22,7 @@ const METRICS: &str = "/metrics";
 const SITES: [&str; 4] = ["/dashboard/", "/console/", "/v1/dashboard/", "/v1/console/"];
 /// A header of every answer to a page of the dashboard or the console, and of no other answer.
 const GUARD: &str = "Cross-Origin-Resource-Policy";
-/// What a page gets with the answer to a call of the operator.
+/// Headers that a page gets with the answer to a call of the operator.
 const OF_PAGES: [&str; 7] = [
     "cache-control",
     "cross-origin-opener-policy",

@@ -114,7 +114,7 @@ impl Signpost {
         receiver: Option<&Receiver>,
         shards: u8,
     ) -> OfferWall<'_> {
-        // A postback's token needs a snapshot, if only one that is older than its advertiser.
+        // Checking a postback's token needs a snapshot, even one that is older than the advertiser.
         if !self.state.path().join(POINTER).exists() {
             self.refresh();
         }
@@ -152,7 +152,7 @@ impl OfferWall<'_> {
         self.try_put_app(changes).expect(200);
     }
 
-    /// The revisions of an offer's and the app's terms that clicks made now seal; 0 for what was not put.
+    /// The revisions of an offer's and the app's terms that clicks made now seal; 0 if the offer or app was not put.
     pub fn terms_of(&self, offer: &str) -> (i64, i64) {
         let terms = self.terms.0.lock().expect("terms");
         let of = |path: String| terms.get(&path).copied().unwrap_or_default();
@@ -339,7 +339,7 @@ impl OfferWall<'_> {
         self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
     }
 
-    /// Starts a replay of the callbacks that match, once as many are known to match.
+    /// Starts a replay of the callbacks that match, once the count of matches is `expected`.
     #[track_caller]
     pub fn replay_all(&self, filter: &Value, expected: u64) {
         let path = format!("/v1/operator/apps/{}/replays", self.app);

@@ -101,7 +101,7 @@ impl Signpost {
     pub fn places_in_files(&self, text: &str) -> usize {
         let files = self.object_files().into_iter();
         let files = files.flat_map(|file| [file.with_extension("sqlite-wal"), file]);
-        // A log that is not there has no bytes.
+        // A missing log has no bytes.
         let bytes = files.map(|file| std::fs::read(file).unwrap_or_default());
         let places = |bytes: Vec<u8>| {
             let parts = bytes.windows(text.len());

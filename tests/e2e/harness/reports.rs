@@ -180,7 +180,7 @@ impl Publisher<'_> {
         let answer = self.operator("GET", "facts?limit=1000", None).expect(200).json();
         assert!(answer["cursor"].is_null(), "{answer}");
         let mut days = answer["days"].as_array().expect("days").clone();
-        // A day becomes final at some time.
+        // A day may become final at any time.
         for day in &mut days {
             day.as_object_mut().expect("a day").remove("state");
         }

@@ -1,4 +1,4 @@
-//! `GET /v1/operator/attention`: what is open over all apps, and that it leaves when its state ends.
+//! `GET /v1/operator/attention`: the open items of all apps, each of which leaves when its state ends.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn a_held_and_a_capped_conversion_are_listed_until_they_are_settled() {
     // An approved reward that was delivered is not there.
     assert_eq!(wall.state(&paid), "delivered");
 
-    // The one that was paid before counts.
+    // The conversion that was paid before counts towards the cap.
     wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 2}}));
     signpost.refresh();
     wall.pay("u-3");

@@ -1,5 +1,5 @@
-//! Alarms on workerd: a publisher and the operator hear of a receiver that fails, also after a kill, and an address that
-//! misbehaves delays no callback.
+//! Alarms on workerd: a publisher and the operator hear of a failing receiver, even after a kill, and a misbehaving
+//! address delays no callback.
 
 use std::{
     collections::BTreeMap,

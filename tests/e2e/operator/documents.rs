@@ -213,7 +213,7 @@ fn callback_secrets_are_accepted_and_never_shown() {
     let shown = signpost.put("apps/10000001", &body);
     assert!(!shown.body.contains("MfKQ9r8"), "{shown:?}");
     assert_eq!(shown.json()["callback"]["url"], "https://acme.example.com/cb");
-    // The mask keeps the secret that there is, and is none where there is none.
+    // The mask keeps a stored secret, and is refused where none is stored.
     body["callback"]["secret"] = shown.json()["callback"]["secret"].clone();
     signpost.put("apps/10000001", &body);
     signpost

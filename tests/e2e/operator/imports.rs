@@ -54,7 +54,7 @@ fn the_catalog_answers_others_while_an_import_is_applied() {
         while !is_done.load(Ordering::Relaxed) {
             signpost.operator("GET", "publishers/big", None).expect(200);
             signpost.put("publishers/other", &other);
-            // One that the import has waits for it.
+            // A PUT of a resource in the import has to wait for the import.
             let same = json!({"name": "Big", "approved": true});
             let put = signpost.operator("PUT", "publishers/big", Some(&same));
             repeated += u32::from(put.status == 503);

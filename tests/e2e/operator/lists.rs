@@ -1,4 +1,4 @@
-//! Lists under conditions: what they have, and which conditions are refused.
+//! Lists under conditions: their entries, and which conditions are refused.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The permits of members: a publisher whose calls hang leaves permits to the others, and who sends slowly shuts out nobody else.
+//! Permits of members: a publisher whose calls hang leaves permits to others, and a slow sender shuts out nobody else.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     members[2].get("members").expect(200);
 }
 
-/// While an account is asked who a session's member is, a session has a member's share.
+/// Until the account has answered which member a session belongs to, the session itself has a member's share.
 #[test]
 fn a_session_that_is_asked_for_again_and_again_leaves_permits_to_other_members() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
@@ -80,7 +80,7 @@ fn a_session_that_is_asked_for_again_and_again_leaves_permits_to_other_members()
     asked[0].receive().expect("an answer").expect(200);
 }
 
-/// Bodies are read before a call takes a permit, and a member has few of those for bodies.
+/// A call's body is read before the call takes a permit, and a member has few permits for bodies.
 #[test]
 fn members_who_send_slowly_shut_out_only_themselves() {
     let signpost = Setup::new().start();

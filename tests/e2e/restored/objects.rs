@@ -1,5 +1,5 @@
-//! Accounts, ledgers and the catalog that are put back to an earlier copy of their files: what ended stays ended, and what was
-//! promised is paid.
+//! Accounts, ledgers and the catalog that are put back to an earlier copy of their files: revoked access stays revoked,
+//! and promised rewards are paid.
 
 use serde_json::json;
 

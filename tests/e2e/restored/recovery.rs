@@ -113,7 +113,7 @@ fn an_outbox_goes_back_and_forth_and_pays_each_reward_once() {
     let object = format!("outbox-{}-0", wall.app);
     keep(&signpost, outbox::BINDING, &object);
     ids.extend((2..4).map(|n| pay(n, false)));
-    // Nobody waits for the journal: the outbox sends it what it is about to lose.
+    // The test need not wait for the journal: before a restore the outbox sends it the entries that it will lose.
     let undo = put_back(&signpost, &object);
     for (n, id) in ids.iter().enumerate() {
         assert_eq!(pay(n, true), *id);
@@ -215,7 +215,7 @@ fn what_has_ended_stays_so_and_what_was_promised_is_paid() {
     let id = PublisherId::parse(&publisher.id).unwrap();
     let account = Account::Publisher(id.clone());
     let objects = [
-        // First, since it loses what it was told of other restores.
+        // Attention is first, because it loses the items about other restores.
         (attention::BINDING, attention::OBJECT_NAME.to_owned()),
         (accounts::BINDING, accounts::object_name(account.id())),
         (ledger::BINDING, ledger::object_name(&id)),

@@ -138,7 +138,7 @@ struct Script<'s> {
     signpost: &'s Signpost,
     api_key: String,
     path: &'s Path,
-    /// Held by each run, and by whoever wants none.
+    /// Locked during each run, and while no run may start.
     runs: Mutex<()>,
 }
 

@@ -210,7 +210,7 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
     away_from_midnight();
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let signpost = &signpost;
-    // The figures of the first offer are of ten apps, and strangers click in one of them.
+    // The first offer's figures come from ten apps, and strangers click in one of them.
     let walls: Vec<OfferWall<'_>> = (0..10)
         .map(|n| signpost.unpublished_offer_wall(&format!("crowd-{n}"), &format!("7900093{n}"), None))
         .collect();

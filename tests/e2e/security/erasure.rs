@@ -98,7 +98,7 @@ fn an_erased_user_is_in_no_answer_row_or_value() {
     expect_no_user(&wall, &clicks, &rewards);
     eventually(&json!([]), || json!(stored(&signpost)));
 
-    // A postback for a click from before is paid, told to the publisher, and forgotten.
+    // A postback for a click before the erasure is paid and sent to the publisher; then its user is erased.
     rewards.push(expect_accepted(wall.convert(late, ""), "approved", false));
     receiver.wait(2);
     eventually(&json!("delivered"), || json!(wall.state(&rewards[2])));
@@ -127,7 +127,7 @@ fn an_app_without_a_callback_erases_at_once() {
     assert!(!found.expect(200).body.contains(&reward));
 }
 
-/// A key of the scope for it, over all apps of the publisher and none of another's; and the owner in the dashboard.
+/// By a key with the erasure scope or by the owner, in all apps of the publisher and in no other publisher's.
 #[test]
 fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     let signpost = Setup::new().start();

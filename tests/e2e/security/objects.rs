@@ -1,4 +1,4 @@
-//! Calls about what there is not: none makes an object.
+//! Calls about unknown ids: none creates an object.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::harness::Setup;
 use origin::http::routes::routes;
 use platform::http::router::{Method, RouteName};
 
-/// Also one that refuses: whoever guesses ids would fill the disk, and a restore would meet objects of nobody.
+/// Not even an object that refuses: guessed ids would fill the disk, and a restore would find objects without owners.
 #[test]
 fn a_call_about_what_there_is_not_makes_no_object() {
     let (signpost, _) = Setup::new().start_with_fixtures();

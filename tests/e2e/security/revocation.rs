@@ -252,8 +252,8 @@ fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     assert_eq!(rest.matches(",1\r\n").count(), ROWS, "rows that came");
 }
 
-/// The time after which an isolate without requests must have asked for the pointer before it takes a token, and the time
-/// that the catalog takes to publish.
+/// Longer than an isolate may go without requests before it has to read the pointer again to accept a token, plus the
+/// time that the catalog takes to publish.
 const IDLE: Duration = Duration::from_secs(62);
 
 #[test]
