@@ -1,4 +1,4 @@
-//! Fuzz targets for what a browser sends to sign in: passkeys' answers, cookies, invites, challenges, user handles.
+//! Fuzz targets for the input of a sign-in: passkeys' answers, cookies, invites, challenges, user handles.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn party() -> RelyingParty {
     RelyingParty::parse("Signpost", "https://example.org").unwrap()
 }
 
-/// The bytes of hexadecimal digits; others end them.
+/// The bytes of hexadecimal digits. Any other character ends the text.
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<_> = text.chars().map_while(|digit| digit.to_digit(16)).collect();
     digits
@@ -33,8 +33,8 @@ fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Input: the JSON of a passkey's answer; or authenticator data, public key and signature in hexadecimal, a line each, and
-/// then client data, of which answers of either kind and of each algorithm are made.
+/// Input: the JSON of a passkey's answer; or lines of authenticator data, public key and signature in hexadecimal, then
+/// client data. Answers of both kinds and of each algorithm are made from these lines.
 ///
 /// An accepted answer belongs to this relying party and a verified user, and its parts are those of its authenticator data.
 /// An accepted signature has the form that WebCrypto takes.
@@ -125,7 +125,7 @@ fn register(json: &str) -> Result<NewCredential, PasskeyError> {
     Registration::parse(json)?.check(&party(), &VERIFIED)
 }
 
-/// Checks an assertion by the key that it is said to be of.
+/// Checks an assertion with the key that it claims to be signed with.
 fn assert_as(json: &str, spki: &[u8], sign_count: u32) -> Result<ToVerify, PasskeyError> {
     let assertion = Assertion::parse(json)?;
     let check = |is_backup_eligible| {
@@ -142,10 +142,10 @@ fn assert_as(json: &str, spki: &[u8], sign_count: u32) -> Result<ToVerify, Passk
 const NOW: i64 = 1_795_000_000_000;
 const BINDING: [u8; 32] = [5; 32];
 
-/// Input: a `Cookie` header, a publisher's id, a text that is presented, and a number with a byte, a line each: what is
-/// issued to the publisher is changed there.
+/// Input, a line each: a `Cookie` header, a publisher's id, a presented text, and an index with a byte, which replaces
+/// that byte of the credentials issued to the publisher.
 ///
-/// Nothing is accepted but what was issued, as what it was issued, in one spelling. A cookie is found as it was set.
+/// Only issued credentials are accepted, each for its own purpose and in one spelling. A cookie is found as it was set.
 pub fn credentials(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let mut lines = text.splitn(4, '\n');
@@ -206,7 +206,7 @@ pub fn credentials(input: &[u8]) {
     }
 }
 
-/// A text that is accepted is the one that is issued for its account and its random part.
+/// An accepted text equals the one that is issued for its account and its random part.
 fn is_as_issued(keys: &MacKeys, text: &str) {
     let random = text
         .rsplit('_')

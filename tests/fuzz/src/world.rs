@@ -1,5 +1,5 @@
 //! The fixed data that requests meet: the demo catalog in the edge's form, the demo's facts in a ledger's form, and
-//! keys. BuiltShard once per process.
+//! keys. Built once per process.
 
 use std::{collections::BTreeMap, convert::Infallible, rc::Rc, sync::LazyLock};
 
