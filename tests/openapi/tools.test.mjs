@@ -83,7 +83,7 @@ async function total(filter) {
   return (await answer.json()).total;
 }
 
-/** Fails unless a client found what there is. */
+/** Fails unless a client found the demo's data. */
 async function check(found, newApp) {
   const { conversions } = await signpost.operator("GET", `/apps/${REWARDED_APP}/conversions?limit=1000`);
   assert.deepEqual(
@@ -149,7 +149,7 @@ test("openapi-generator makes clients in Python and TypeScript that compile", as
       "-c",
       "from openapi_generator_cli import cli; cli()",
       ...["generate", "-i", document("openapi"), "-g", generator, "-o", join(GENERATED, generator)],
-      // It would write a server for the webhooks, too, which is no valid Python.
+      // The generator would also write a server for the webhooks, which is not valid Python.
       ...[
         "--global-property",
         "apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false",

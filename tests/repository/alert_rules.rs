@@ -8,7 +8,7 @@ use crate::read;
 
 const RULES: &str = "fixtures/prometheus/alerts.yaml";
 
-/// The names in a text that begin so.
+/// The names of metrics in a text.
 fn metrics(text: &str) -> BTreeSet<&str> {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.filter(|word| word.starts_with("signpost_")).collect()

@@ -229,8 +229,8 @@ fn cloudflare_logs_no_line_of_its_own_with_the_address_of_each_request() {
     }
 }
 
-/// The fuzz targets are a workspace of their own. Its lock file is used with `--locked`, so it has to have the dependencies
-/// that one of our crates came to need.
+/// The fuzz targets are a workspace of their own. Its lock file is used with `--locked`, so it must list every
+/// dependency that our crates add.
 #[test]
 fn the_lock_file_of_the_fuzz_targets_has_the_crates_that_ours_need() {
     let lock: toml::Table = read("tests/fuzz/Cargo.lock").parse().unwrap();
@@ -307,7 +307,7 @@ fn wrangler_accepts_both_workers() {
     }
 }
 
-/// `wrangler dev` of docs/OPERATING.md ("Running locally"), which wants both configurations, and a `.dev.vars` beside each.
+/// `wrangler dev` of docs/OPERATING.md ("Running locally"), which needs both configurations and a `.dev.vars` for each.
 #[test]
 fn wrangler_dev_serves_both_workers() {
     let folder = tempfile::tempdir().unwrap();
@@ -333,7 +333,7 @@ fn wrangler_dev_serves_both_workers() {
             "--show-interactive-dev-session=false",
         ])
         .env("WRANGLER_SEND_METRICS", "false")
-        // Without a request for the place where it runs.
+        // Stops wrangler from asking a server for the place where it runs.
         .env("NODE_ENV", "test")
         .current_dir(folder.path())
         .stdin(Stdio::null())

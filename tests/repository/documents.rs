@@ -1,5 +1,5 @@
-//! The documents can be trusted: the README stays short, links and cited files lead somewhere, and nothing names what
-//! is on somebody's machine or in a document that is not in this repository.
+//! The documents can be trusted: the README stays short, links and cited files exist, and nothing refers to somebody's
+//! machine or to a document outside this repository.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -133,7 +133,7 @@ fn each_link_leads_to_a_file_and_a_heading() {
 fn each_cited_document_and_heading_is_there() {
     let mut cited = 0;
     for (path, text) in texts() {
-        // A citation may be broken over two lines of a comment.
+        // A citation may run over two lines of a comment.
         let text = text
             .replace("\n///", "")
             .replace("\n//!", "")
@@ -198,7 +198,7 @@ fn each_item_that_a_document_names_with_its_file_is_there() {
             let Ok(source) = fs::read_to_string(root().join(parts[at])) else {
                 continue;
             };
-            // An item that another file follows is in that one.
+            // An item followed by "in" or "of" and another file belongs to that file.
             let is_elsewhere = |item: usize| {
                 let next = parts.get(item + 2).is_some_and(|name| is_source(name));
                 next && matches!(parts[item + 1].trim(), "in" | "of")

@@ -1,4 +1,4 @@
-//! The examples of the API documents: each body that may be sent or is answered has one, and all are as their schemas ask.
+//! The examples of the API documents: each request and answer body has one, and all conform to their schemas.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn check_parameters(document: &Value, at: &str, owner: &Value) -> usize {
     (0..count)
         .map(|number| {
             let (at, parameter) = resolved(document, &format!("{at}/parameters/{number}"));
-            // The text of some is JSON.
+            // Some parameters are texts of JSON.
             if let Some(text) = parameter["example"].as_str()
                 && parameter["schema"].get("contentSchema").is_some()
             {

@@ -144,7 +144,7 @@ fn the_demo_facts_would_be_accepted_by_the_facts_interface() {
             assert_ne!(fact.of("demand_source"), "offerwall");
             assert!(fact.sums.iter().all(|sum| *sum >= 0));
         }
-        // An app of the catalog is called as it is there; one is not registered and known by its facts alone.
+        // An app of the catalog has the catalog's name. One app is not registered, and only its facts name it.
         let called: BTreeMap<_, _> = facts
             .iter()
             .map(|fact| (fact.of("app").to_owned(), fact.app_name.clone()))

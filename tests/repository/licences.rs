@@ -8,7 +8,7 @@ use spdx::{Expression, LicenseReq, ParseMode};
 
 use crate::read;
 
-/// Permissive, all of them: what asks for more than a notice is decided by people first.
+/// All of these are permissive. People decide first about a licence that asks for more than a notice.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -55,8 +55,8 @@ fn host() -> String {
     host.unwrap().to_owned()
 }
 
-/// The packages that a build for this platform takes in, which are there once both were built: the network is not
-/// asked.
+/// The packages that a build for this platform includes. They are on disk once both platforms were built, so no network
+/// is needed.
 fn crates(platform: &str) -> Vec<Value> {
     let told = Command::new(env!("CARGO"))
         .args([

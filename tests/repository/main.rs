@@ -1,6 +1,6 @@
-//! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
-//! documents name what is there, the demo's facts are what they claim to be, the OpenAPI documents and the code name the
-//! same, the pages know the permissions of roles and the actions of the audit, words keep to the glossary, and the benchmarks'
+//! Checks of the repository itself: the two Workers' configurations agree, crates keep to their layers, documents name
+//! existing files and tests, the demo's facts match their description, the OpenAPI documents match the code, the pages
+//! know the permissions of roles and the actions of the audit, words keep to the glossary, and the benchmarks'
 //! statistics are right.
 
 #![allow(
@@ -50,7 +50,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file below a folder, without what cargo, npm and tsc made and the corpora.
+/// Every file below a folder, without the output of cargo, npm and tsc and without the corpora.
 fn files(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {

@@ -1,5 +1,5 @@
-//! `openapi.yaml` and `openapi-dashboard.yaml` have the paths and methods of the route tables, and are whole: each reference
-//! leads somewhere, each path names its host. That the service's answers conform to them, the end-to-end tests check.
+//! `openapi.yaml` and `openapi-dashboard.yaml` have the paths and methods of the route tables. Each reference leads
+//! somewhere, and each path names its host. The end-to-end tests check that the service's answers conform to them.
 
 mod dashboard;
 mod limits;
@@ -162,7 +162,7 @@ fn each_path_names_its_host_and_the_local_run() {
 fn check_references(document: &Value) {
     let mut referred = BTreeSet::new();
     walk(document, &mut |members| {
-        // What is left of a text with a comma that YAML took for its own.
+        // In braces YAML ends an unquoted text at a comma, and the rest becomes a member without a value.
         let cut: Vec<_> = members.iter().filter(|(_, value)| value.is_null()).collect();
         assert!(cut.is_empty(), "{cut:?}");
         if let Some(target) = members.get("$ref").and_then(Value::as_str) {

@@ -58,7 +58,7 @@ fn filled(query: &str, click_id: &str) -> String {
     let query = fill(query.to_owned(), &CLICK_ID, click_id);
     let query = fill(query, &EVENT, "level_10");
     let query = fill(query, &TXN, "t-7781");
-    // The one macro that holds a table of its own.
+    // The only macro that contains a table.
     let query = match query.split_once("{status: ") {
         Some((before, rest)) => format!("{before}approved{}", rest.split_once('}').unwrap().1),
         None => query,

@@ -1,5 +1,5 @@
-//! Phrases that make a reader stop, which are never right in this repository. A line that needs one is an exception, with its
-//! reason.
+//! Phrases that make a reader stop, which are never right in this repository. A line that needs one is listed as an
+//! exception, with its reason.
 
 use crate::{files, read, root};
 

@@ -39,7 +39,7 @@ fn a_median_lies_in_its_interval_and_one_wild_round_does_not_move_it() {
 
 #[test]
 fn the_interval_covers_the_true_median_as_often_as_it_says() {
-    // Of a skewed distribution: the square of what is uniform from 0 to 1 has the median 1/4.
+    // A skewed distribution: the square of a number that is uniform from 0 to 1 has the median 1/4.
     let mut state = 7_u64;
     let mut uniform = || {
         state = state

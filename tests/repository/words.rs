@@ -7,7 +7,7 @@ use crate::{read, root, sources};
 
 /// A word of type and module names, and the beginnings of the paths or names that may have it.
 const RESERVED: [(&str, &[&str]); 2] = [
-    // The publisher's report. What objects and isolates send each other are batches, metrics and sizes.
+    // The publisher's report. Objects and isolates send each other batches, metrics and sizes.
     (
         "report",
         &[
@@ -28,7 +28,7 @@ const RESERVED: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Names of types that say what happened and not what the thing is, or that meant several things.
+/// Names of types that describe an event instead of a thing, or that had several meanings.
 const NO_NAMES: [&str; 14] = [
     "Told",
     "Heard",

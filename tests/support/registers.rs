@@ -64,7 +64,7 @@ impl Registers {
         self.send(&address(source).name, 0, add.into());
     }
 
-    /// It is announced that the object is put back.
+    /// Announces that an object is put back.
     pub fn announce(&self, source: &str, at_ms: i64) {
         self.send(&address(source).name, at_ms, Announce { at_ms }.into());
     }
@@ -74,7 +74,7 @@ impl Registers {
         sweep::sweep(&self.objects.borrow()[name], now_ms).unwrap()
     }
 
-    /// An object is lost, and is empty when it is used next.
+    /// Loses an object, which is empty when it is used next.
     pub fn lose(&self, name: &str) {
         self.objects.borrow_mut().remove(name).unwrap();
     }

@@ -94,7 +94,7 @@ impl Sqlite {
         }
         for (setting, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
-            // A misspelt column in double quotes is an error and not a string.
+            // Makes a misspelt column in double quotes an error instead of a string.
             (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
             (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         ] {

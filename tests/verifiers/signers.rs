@@ -25,7 +25,7 @@ struct Link {
 impl Link {
     fn any(random: &mut Random, now: u64) -> Self {
         let mut text = |longest: usize| -> String { (0..longest).map(|_| random.one(&CHARACTERS)).collect() };
-        // With a letter at its start no id is a placeholder, as `@user_id@` would be.
+        // An id that begins with a letter is never a placeholder, as `@user_id@` would be.
         let (secret, user_id) = (text(40).replace(['@', '.'], "x"), format!("a{}", text(11)));
         Self {
             secret,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::random::Random;
 
-/// Texts that a spreadsheet reads otherwise if it may.
+/// Texts, most of which a spreadsheet reads as numbers, dates or formulas unless the file prevents it.
 const TEXTS: [&str; 34] = [
     "00000042",
     "2-1",

@@ -1,4 +1,4 @@
-//! `openapi-dashboard.yaml` has each call with the checks that it passes, and what the code makes for a browser is as it says.
+//! `openapi-dashboard.yaml` has each call with the checks that it passes, and describes what a browser gets.
 
 use std::collections::BTreeSet;
 

@@ -111,7 +111,7 @@ fn closed_lists_and_limits_are_those_of_the_code() {
 fn a_member_may_have_the_names_that_the_document_allows() {
     let name = schema(&document(), "/components/schemas/MemberName");
     let all = (0..=0xFFFF).filter_map(char::from_u32);
-    // HTML is no matter of a schema.
+    // A schema cannot describe HTML.
     for character in all.filter(|character| !"<&".contains(*character)) {
         for text in [character.to_string(), format!("A{character}B")] {
             let is_taken = domain::accounts::member::parse_name("name", &text).is_ok();

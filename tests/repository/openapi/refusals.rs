@@ -35,7 +35,7 @@ const OF_OPERATOR: [(&str, &str); 5] = [
     ("409", "too_many_test_apps"),
 ];
 
-/// What objects answer each other, and no client.
+/// Refusals that objects answer each other and no client gets.
 const INTERNAL: [(&str, &str); 1] = [("503", "terms_lost")];
 
 type Refusals = BTreeSet<(String, String)>;
@@ -76,7 +76,7 @@ fn refusals() -> [Refusals; 2] {
 pub(super) fn codes(document: &Value, place: &str) -> BTreeSet<String> {
     let (place, response) = resolved(document, place);
     let schema = &response["content"]["application/json"]["schema"];
-    // A refusal of one operation says its codes itself, another is a component: `Error` and its codes.
+    // A refusal of a single operation lists its codes itself; a shared one is a component: `Error` and its codes.
     let named = schema["$ref"].is_string().then(|| {
         let place = format!("{place}/content/application~1json/schema");
         &resolved(document, &place).1["allOf"][1]
@@ -116,7 +116,7 @@ fn every_refusal_is_documented_under_its_status_and_no_other_is() {
     let internal = Refusals::from(INTERNAL.map(owned));
     assert!(internal.is_subset(&others), "{internal:?}");
     assert_eq!(described(&document()), &(&others | &of_operator) - &internal);
-    // The dashboard's calls may also answer what other interfaces do, but each code is made somewhere.
+    // The dashboard's calls may also give the answers of other interfaces, but the code must make each of them.
     let described = described(&dashboard_document());
     let missing: Vec<_> = own.difference(&described).collect();
     assert!(missing.is_empty(), "not described: {missing:?}");
