@@ -1,5 +1,5 @@
-//! After an erasure nobody finds the user: in no answer of any route, in no row and in no value of KV, whether the user's clicks
-//! converted or not, and whatever comes for them later.
+//! After an erasure no answer of a route, no row and no value of KV names the user, whether the user's clicks converted
+//! or not, and whatever postbacks arrive for them later.
 
 use serde_json::{Value, json};
 
