@@ -276,7 +276,7 @@ fn it_says_how_far_it_is_behind() {
     );
     apply(&db, &report(1, 1, 1));
     assert_eq!(read(&db, NOW + 4_000).behind_ms, 0);
-    // The promised report did not come.
+    // The promised report did not arrive.
     assert_eq!(read(&db, NOW + 5_000).behind_ms, 5_000);
     apply(&db, &report(1, 0, 2));
     assert_eq!(read(&db, NOW + 60_000).behind_ms, 0);

@@ -50,7 +50,7 @@ fn the_first_alarm_says_what_happened_since_when_what_it_costs_and_where_to_repa
             sent.body
         );
     }
-    // What another outbox of the app says as well is not another cause.
+    // The same state from another outbox of the app is not another cause.
     world.report(EndpointState::Failing, 0);
     world.pass(3 * HOUR_MS);
     assert_eq!(world.sent().len(), 1);
@@ -189,18 +189,18 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
         serde_json::from_str::<Json>(&read.body).unwrap()["address"]["url"].clone()
     };
     let mut world = world.put_back(&before);
-    // A report is sent to it even before anybody has read it.
+    // The put-back object sends a report to the new address even before anybody has read the address.
     world.report(EndpointState::Failing, 0);
     assert_eq!(url(&world), "https://new.acme.example/alarms");
     world.pass(MINUTE_MS);
     assert_eq!(world.sent().len(), 1);
 
-    // An address that was ended stays so.
+    // An address that was removed stays removed.
     world.set(None).unwrap();
     let world = world.put_back(&with_new);
     assert_eq!(url(&world), Json::Null);
 
-    // That of a closed publisher, too.
+    // The address of a closed publisher stays removed, too.
     world.set(Some(URL)).unwrap();
     let with_last = with_new.copy();
     let closed = RaiseAlarms {
@@ -212,7 +212,7 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
     let world = world.put_back(&with_last);
     assert_eq!(url(&world), Json::Null);
 
-    // Without the register nothing is set, and reports are taken.
+    // Without the register no address can be set, but reports are accepted.
     let mut world = world.put_back(&before);
     world.runtime.0.registers.are_down.set(true);
     assert_eq!(world.set(Some(URL)).unwrap_err(), common::UNAVAILABLE.into());
@@ -226,7 +226,7 @@ fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
     world.runtime.0.keys.set(OTHER_KEYS);
     world.kill();
     world.report(EndpointState::Failing, 0);
-    // Between two of its hourly tries.
+    // The time lies between two hourly tries.
     world.pass(2 * HOUR_MS + 10 * MINUTE_MS);
     assert!(world.sent().is_empty());
     let read = world.operator(ReadAlarmAddress {}).unwrap();

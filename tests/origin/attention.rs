@@ -349,7 +349,7 @@ fn beyond_the_bound_items_are_declined_and_counted() {
     assert!(tell(&db, full.clone()).declined.is_empty());
     full = report("s", 2, items(MAX_ITEMS - 2..MAX_ITEMS + 2));
     full.counts = vec![(Kind::Capped, MAX_ITEMS + 2)];
-    // One is listed already, and one has room. A repeat says the same.
+    // One of the items is listed already, and one more has room. A repeat gets the same answer.
     for _ in 0..2 {
         assert_eq!(tell(&db, full.clone()).declined, [2, 3]);
     }

@@ -1,5 +1,5 @@
-//! Changes of another object in the audit, under lost calls, lost answers and broken writes: the dashboard's own function
-//! between the real account and the real ledger. No change is without its entry.
+//! Each change of another object has its entry in the audit, despite lost calls, lost answers and failed writes. The
+//! dashboard's own function runs between the real account and the real ledger.
 
 use std::{cell::Cell, time::Duration};
 
@@ -143,8 +143,8 @@ const CASES: [Case; 2] = [
     },
 ];
 
-/// Runs a case on new objects with a fault of a call, of a write of the account or of one of the ledger. Returns whether
-/// that was reached.
+/// Runs a case on new objects with a fault in a call, or in a write of the account or of the ledger. Returns whether
+/// the fault was reached.
 fn run(case: &Case, place: &str, nth: usize, fault: Fault) -> bool {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
@@ -286,7 +286,7 @@ fn members_test_callbacks_once_in_5_seconds_and_60_times_an_hour() {
     };
     for _ in 0..60 {
         test(ada.id, "10000001").unwrap();
-        // Another member and another app wait for it, too, and a refused test does not count.
+        // Another member and another app have to wait after that test, too. A refused test does not count.
         assert_eq!(wait_s(test(bob.id, "10000002")), 6);
         world.pass(5 * SECOND_MS);
     }

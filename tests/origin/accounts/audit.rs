@@ -1,4 +1,4 @@
-//! The audit: what each change leaves in it, its pages, and its recoveries.
+//! The audit: the entries of each change, its pages, and its recoveries.
 
 use super::*;
 use crate::sqlite::Sqlite;

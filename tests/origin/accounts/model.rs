@@ -9,7 +9,7 @@ use platform::failure::Failure;
 
 const ROLES: [Role; 4] = [Role::Owner, Role::Developer, Role::Analyst, Role::UserSupport];
 
-/// Numbers choose among what there is, whatever it is by then.
+/// Numbers are indexes into the members, invites and so on that exist when the step runs.
 #[derive(Clone, Debug)]
 enum Op {
     Invite {
@@ -167,7 +167,7 @@ impl Model {
             && now_ms < session.created_ms + 7 * DAY_MS
     }
 
-    /// The answer to a session's text.
+    /// The expected answer to a call with this session.
     fn signed_in(&self, session: usize, now_ms: i64) -> Expected {
         match self.is_live(session, now_ms) {
             true => Ok(()),
@@ -181,7 +181,7 @@ impl Model {
         invite.is_open && now_ms < invite.invited.expires_at_ms
     }
 
-    /// What a member does within a rate; the operator has none.
+    /// Counts an action of a member against its rate. The operator has no rate.
     fn take(by: &Actor, rate: &mut ModelRate, now_ms: i64) -> Expected {
         match by {
             Actor::Operator | Actor::Key(_) => Ok(()),
@@ -544,7 +544,7 @@ proptest! {
     }
 }
 
-/// Nobody is let in who is not let in by the model, whatever the copy of the account says.
+/// The account admits nobody whom the model refuses, whatever the copy of the account says.
 fn compare_restored(world: &World, model: &Model) {
     let now_ms = world.now_ms.get();
     for (at, session) in model.sessions.iter().enumerate() {

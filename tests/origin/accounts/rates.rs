@@ -1,4 +1,4 @@
-//! Rates within an account: what is too much is refused with the time to wait, and nobody locks another out.
+//! Rates within an account: an excess call is refused with the time to wait, and nobody locks another member out.
 
 use super::*;
 use contract::{

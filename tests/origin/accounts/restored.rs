@@ -1,4 +1,4 @@
-//! An account that is put back to an earlier copy: what ended after it stays ended, whatever the copy says.
+//! An account that is put back to an earlier copy: sessions and invites that ended after the copy stay ended.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn people() -> (World, People) {
 
 type Step = fn(&World, &People);
 
-/// Everything that ends, each with how to see that it has.
+/// Everything that can end: how to end it, and how to check that it has ended.
 fn endings() -> Vec<(&'static str, Step, Step)> {
     let session_ends: Step = |world, people| assert!(!world.is_live(&people.other));
     vec![
@@ -115,7 +115,7 @@ fn what_ended_stays_ended() {
         check(&world, &people);
         world.put_back(copy);
         check(&world, &people);
-        // Whatever it was, nobody knows which of the copy's sessions and invites have ended.
+        // Whatever ended, all sessions and invites of the copy end, because any of them may have ended after it.
         for session in [&people.ada.session, &people.bob.session, &people.other] {
             assert!(!world.is_live(session), "{name}");
         }
@@ -215,7 +215,7 @@ fn a_repeat_that_is_refused_registers_what_was_changed() {
     assert_eq!(refusal(world.sign_in(&people.bob, 9)), (401, "passkey_refused"));
 }
 
-/// An old copy's alarm starts the process, and the runtime may not say which object it is.
+/// The alarm of an old copy starts the process, and the runtime may not tell the object its name.
 #[test]
 fn an_object_that_does_not_know_its_name_reads_its_register_too() {
     let (mut world, people) = people();
@@ -231,7 +231,7 @@ fn an_object_that_does_not_know_its_name_reads_its_register_too() {
         panic!("no sessions");
     };
     assert_eq!(sessions, []);
-    // One that belongs to nobody answers nobody.
+    // An empty account that does not know its name answers nobody.
     drop(service);
     let nobody = World::new();
     let answer = crate::now(nobody.service(false).command(ReadMembers {}.into()));

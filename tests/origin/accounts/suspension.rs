@@ -22,7 +22,7 @@ fn a_suspended_account_lets_nobody_in() {
         assert_eq!(refusal(world.accept(invite)), SUSPENDED);
         assert_eq!(refusal(world.accept_with(invite, None)), SUSPENDED);
     }
-    // Who has no passkey and no invite of the account learns nothing.
+    // Somebody without a passkey or an invite of the account does not learn of the suspension.
     let unknown = ReadPasskey {
         credential_id: contract::operation::Bytes(vec![9; 16]),
     };
@@ -59,7 +59,7 @@ fn suspension_may_be_repeated_and_an_older_one_changes_nothing() {
         world.pass(1);
     };
     send(true, 5);
-    // Of an admission and a suspension that followed it, the second arrives first.
+    // The suspension that followed an admission arrives before it.
     send(true, 7);
     let before = world.dump();
     for (is_suspended, revision) in [(true, 7), (false, 6), (false, 7), (true, 5)] {

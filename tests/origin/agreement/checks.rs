@@ -1,5 +1,5 @@
-//! What must be true once everything has settled, against a model of the clicks that were flushed and the payments in the
-//! outboxes' logs.
+//! The invariants once everything has settled, against a model of the flushed clicks and the payments in the outboxes'
+//! logs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

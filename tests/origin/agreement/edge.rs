@@ -1,4 +1,4 @@
-//! What the edge and the operator send to the objects, and what they were answered.
+//! The calls that the edge and the operator send to the objects, and the answers.
 
 use std::{
     cell::{Cell, RefCell},

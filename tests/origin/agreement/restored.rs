@@ -60,7 +60,7 @@ impl World {
         Some(row.decode(0, DayState::from_number).unwrap())
     }
 
-    /// No cap is exceeded, unless its counters were put back and not told: nobody misses their takes since the last batch at once.
+    /// No cap is exceeded, unless its counters were put back and not told: their latest takes are not missed at once.
     fn check_caps(&self) {
         let mut of_day: BTreeMap<UtcDay, usize> = BTreeMap::new();
         let capped = |paid: &Paid| paid.is_reward() && paid.offer() == OFFERS[0];
@@ -98,7 +98,7 @@ impl World {
             let is_final = self.state_of(*day) == Some(DayState::Final);
             let told = told.get(key).copied().unwrap_or_default();
             if is_final && (log.0..=told.0).contains(&stored.0) {
-                // The counters have vouched for it and lost it later, or clicks that they had sent nobody.
+                // The counters lost clicks that they had vouched for, or that they had sent nobody.
                 continue;
             }
             let item = items.iter().find(|item| is_of(item, source, *day));

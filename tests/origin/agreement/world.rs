@@ -59,7 +59,7 @@ pub struct Actor {
     /// Whether its alarm runs; the runtime runs one at a time.
     pub is_waking: Rc<Cell<bool>>,
     copy: Option<(Sqlite, Option<i64>)>,
-    /// It was put back, and not told.
+    /// It was put back, and nobody told it.
     pub was_put_back_silently: bool,
 }
 

@@ -115,7 +115,7 @@ fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
     assert!(wake(0, 6_000_000_000).is_empty());
     assert_eq!(wake(1, NEARLY_FULL + 1), told(1, NEARLY_FULL + 1));
     assert!(wake(30, NEARLY_FULL + 2).is_empty());
-    // It also tells that it has shrunk.
+    // It also reports that it has shrunk.
     assert_eq!(wake(61, NEARLY_FULL - 1), told(61, NEARLY_FULL - 1));
     assert!(wake(200, 6_000_000_000).is_empty());
 }

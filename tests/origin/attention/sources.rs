@@ -143,7 +143,7 @@ fn a_source_at_rest_reports_once_a_day_and_tells_a_lost_object_all_again() {
     }
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
     exchange(&db, &to, NOW, MAX_ITEMS);
-    // The promised report has nothing.
+    // The promised report is empty.
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
     assert!(exchange(&db, &to, NOW + 1_000, MAX_ITEMS).items.is_empty());
     let next_ms = NOW + 1_000 + DAY_MS;
@@ -193,7 +193,7 @@ fn declined_items_are_offered_again_until_there_is_room() {
         ),
         (&json!(5), &json!(2))
     );
-    // The promised report offers them, too.
+    // The promised report offers the items without room again.
     exchange(&db, &to, NOW + 1_000, 3);
     let next_ms = NOW + 1_000 + OFFER_MS;
     assert_eq!(attention_feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
