@@ -355,7 +355,7 @@ fn a_batch_is_bounded_and_so_is_their_number() {
     let offer = |n: usize| format!("o-{n}");
     let sums = (0..999).map(|n| ("a".to_owned(), offer(n), 1));
     log.0.push((10, sums.collect()));
-    // What has one number is never cut.
+    // The sums of one number are never split over two batches.
     log.0.push((
         20,
         (2_000..2_005).map(|n| ("a".to_owned(), offer(n), 1)).collect(),
@@ -471,7 +471,7 @@ enum Outcome {
 enum Op {
     /// Destinations with offers and amounts.
     Append(Vec<(usize, usize, i64)>),
-    /// One call, with an outcome for each batch; whether the process ends before it takes note of the answers.
+    /// One call, with an outcome for each batch. The flag says whether the process ends before it records the answers.
     Send(Vec<Outcome>, bool, bool),
     Pass(i64),
     /// An old batch arrives again.

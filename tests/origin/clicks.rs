@@ -136,7 +136,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     assert_only_listed_statements(&db, sql::ALL, MIGRATIONS);
 }
 
-/// The operator may put back a newer copy, so the sender is to come again.
+/// The operator may put back a newer copy, so the sender has to try again later.
 #[test]
 fn a_record_that_a_restore_may_have_lost_is_not_missing_for_good() {
     let db = migrated(MIGRATIONS);

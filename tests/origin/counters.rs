@@ -35,7 +35,7 @@ use platform::{
 /// 2026-01-15, 12:00 UTC.
 pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
 
-/// Folds all rows, which all ledgers have.
+/// Folds all rows, as if all ledgers had them.
 pub fn fold(db: &Sqlite, now_ms: i64) -> Result<(), DatabaseError> {
     let mut settled = settled();
     settled.seen = log::last(db)?;
@@ -43,7 +43,7 @@ pub fn fold(db: &Sqlite, now_ms: i64) -> Result<(), DatabaseError> {
     log::fold(db, now_ms, &settled)
 }
 
-/// Positions of a log that all ledgers have.
+/// The positions of a log whose rows all ledgers have.
 pub fn settled() -> Positions {
     let mut settled = Positions::default();
     settled.seen = MAX_INTEGER;
@@ -89,7 +89,7 @@ fn add_uncapped(db: &Sqlite, now_ms: i64, source: &str, day: UtcDay, conversions
     send(db, now_ms, Command::SetCap(cap));
 }
 
-/// The counts come in any order and any number of times.
+/// Counts may arrive in any order, and repeatedly.
 #[test]
 fn what_was_paid_before_there_was_a_cap_counts_as_taken() {
     let db = migrated(MIGRATIONS);
@@ -112,7 +112,7 @@ fn what_was_paid_before_there_was_a_cap_counts_as_taken() {
     }
     assert!(ask_take(&db, NOON, take("b")).taken);
     assert!(!ask_take(&db, NOON, take("c")).taken);
-    // Another day has its own cap, and one whose takes are swept is over.
+    // Another day has its own cap. A day whose takes are swept is over.
     let (before, swept) = (today.minus(1), today.minus(30));
     add_uncapped(&db, NOON, "outbox-1", before, 9);
     add_uncapped(&db, NOON, "outbox-1", swept, 9);

@@ -79,7 +79,7 @@ fn each_level_of_each_cap_is_told_once() {
         assert_eq!(tell(&db, NOON, false), []);
         take(&db, kind, 1, NOON, "b");
         assert_eq!(counters::alarm_after_command(&db, NOON).unwrap(), Some(NOON));
-        // A repeat of a take is none.
+        // A repeated take takes nothing.
         take(&db, kind, 1, NOON, "b");
         assert_eq!(tell(&db, NOON, false), reached(near));
         take(&db, kind, 1, NOON, "c");
@@ -98,7 +98,7 @@ fn what_attention_did_not_hear_is_told_again_soon() {
     assert_eq!(tell(&db, NOON, true), []);
     assert_eq!(cap_alarms::due_ms(&db).unwrap(), Some(NOON + AGAIN_MS));
     assert_eq!(tell(&db, NOON + AGAIN_MS - 1, false), []);
-    // A new one is told at once, after those before it.
+    // A new alarm is told at once, after the waiting ones.
     take(&db, CapKind::Conversion, 10, NOON + 1, "b");
     assert_eq!(
         tell(&db, NOON + 1, false),
@@ -114,10 +114,10 @@ fn a_new_limit_is_judged_anew() {
     assert_eq!(tell(&db, NOON, false), reached(ConversionCapNear));
     set_cap(&db, Some(20), 2);
     assert_eq!(tell(&db, NOON, false), []);
-    // A lowered one may be used up at once.
+    // A lowered cap may be used up at once.
     set_cap(&db, Some(8), 3);
     assert_eq!(tell(&db, NOON, false), reached(ConversionCapSpent));
-    // An old one says nothing.
+    // A cap with an old revision changes nothing.
     set_cap(&db, Some(1), 2);
     assert_eq!(tell(&db, NOON, false), []);
     set_cap(&db, None, 4);

@@ -58,7 +58,7 @@ fn the_clicks_and_conversions_of_thirty_days_are_added_up_by_app() {
         flush(&db, NOON, "i", 1, sums.clone());
         assert_eq!(figures(&db), (16, 0, vec![(2, 9, 0), (1, 7, 0)]));
     }
-    // Of another publisher, country and placement.
+    // Clicks of another publisher, country and placement.
     let other = ClickSum {
         country: None,
         placement: Some("shop".into()),

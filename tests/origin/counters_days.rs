@@ -32,7 +32,7 @@ fn clicks(sums: &DaySums) -> u64 {
 fn numbers_that_were_folded_meanwhile_are_asked_for_again() {
     let db = migrated(MIGRATIONS);
     let day = UtcDay::of_ms(NOON);
-    // The day before is in the same fold, and its numbers are no reason to ask again.
+    // The day before is in the same fold, and its numbers give the ledger no reason to ask again.
     flush(
         &db,
         NOON,
@@ -48,7 +48,7 @@ fn numbers_that_were_folded_meanwhile_are_asked_for_again() {
     let rest = ask(&db, first, last, NOON);
     assert_eq!((clicks(&rest), rest.is_cut), (2, false));
     log::fold(&db, NOON, &settled()).unwrap();
-    // Neither part of the fold can be told from the other.
+    // After the fold, its two parts can no longer be told apart.
     assert!(ask(&db, 0, first, NOON).is_cut);
     assert!(ask(&db, first, last, NOON).is_cut);
     let all = ask(&db, 0, last, NOON);

@@ -35,8 +35,8 @@ use crate::{
     sqlite::Sqlite,
 };
 
-/// All ledgers, which have everything that the object vouches for, but for one that does not answer. They note who was
-/// asked, and for which days.
+/// All ledgers. They have everything that the object vouches for, except one ledger, which does not answer. They note
+/// which ledger was asked for which days.
 pub struct Ledgers {
     now_ms: Cell<i64>,
     asked: RefCell<BTreeMap<String, Vec<i64>>>,
@@ -190,7 +190,7 @@ fn a_day_is_not_confirmed_while_some_of_its_clicks_have_not_arrived() {
     while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
     ledgers.vouch(&db, 3);
     assert_eq!(asked("ledger-pub-1"), [day.number()]);
-    // A ledger that is put back to before the day is asked for it and the day before again.
+    // A ledger that is put back to before the day is asked again for that day and the day before.
     let mark = first_number(NOON - HOUR_MS);
     learn_mark(&db, ledgers.now_ms(), "pub-0", Mark { mark }).unwrap();
     while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}

@@ -179,7 +179,7 @@ fn what_the_outboxes_have_paid_counts_as_taken() {
     assert_eq!(dump(&world.db, "uncapped").len(), 1);
 }
 
-/// Another outbox's batch shows it, too.
+/// A batch of another outbox shows the loss, too.
 #[test]
 fn a_batch_after_the_mark_shows_that_takes_are_lost() {
     let world = World::restored();
@@ -188,7 +188,7 @@ fn a_batch_after_the_mark_shows_that_takes_are_lost() {
     assert!(!world.take("f", OTHER, 0).unwrap());
 }
 
-/// As when the counters are out of reach.
+/// The cap waits as it does when the counters are unreachable.
 #[test]
 fn a_cap_waits_until_all_have_answered() {
     for down in [catalog::OBJECT_NAME, OTHER] {
@@ -205,7 +205,7 @@ fn a_cap_waits_until_all_have_answered() {
     }
 }
 
-/// By `make restore`, before any outbox has said that it is behind.
+/// After `make restore` they ask before any outbox has told them that they are behind.
 #[test]
 fn counters_that_are_put_back_on_purpose_ask_first() {
     let world = World::restored();
@@ -214,7 +214,7 @@ fn counters_that_are_put_back_on_purpose_ask_first() {
     assert!(!world.take("f", OTHER, 0).unwrap());
 }
 
-/// Of a cap of 5 clicks, which are counted by another object.
+/// The cap is 5 clicks, which another object counts.
 #[test]
 fn clicks_that_were_counted_count_as_taken() {
     let world = World::new();
@@ -248,7 +248,7 @@ fn a_second_restore_asks_again() {
     // An outbox that has been silent until now makes it ask again.
     world.now_ms.set(NOON + 11 * 60_000);
     assert!(!world.take("f", OUTBOX, 7).unwrap());
-    // An outbox that has nothing new to say is not asked for again within minutes.
+    // An outbox without news causes no second question within minutes.
     let asked = world.asked.get();
     assert!(!world.take("f", OUTBOX, 7).unwrap());
     assert_eq!(world.asked.get(), asked);

@@ -1,4 +1,4 @@
-//! What a ledger tells the publisher and the operator: final days that have changed, and facts that are late.
+//! A ledger's alarms to the publisher and the operator: final days that have changed, and facts that are late.
 
 use futures_util::FutureExt;
 
@@ -23,7 +23,7 @@ fn publisher() -> PublisherId {
     PublisherId::parse("acme").unwrap()
 }
 
-/// Has the ledger tell what is due: the receivers, and for each the kind, the subject and the count of what it is told.
+/// Sends the ledger's due alarms. Returns the receiver, the kind, the subject and the count of each.
 pub fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind, String, i64)> {
     let raised = raise(db, now_ms, is_down).into_iter();
     raised
@@ -64,7 +64,7 @@ fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publish
     assert_eq!(tell(&db, now_ms, false), []);
     load(&db, day(0), 7);
     assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms)));
-    // Until both have answered, it is told again.
+    // The alarm is sent again until both have answered.
     assert_eq!(tell(&db, now_ms, true), []);
     assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms + AGAIN_MS)));
     let later_ms = now_ms + AGAIN_MS;
@@ -151,12 +151,12 @@ fn facts_are_late_at_noon_of_the_day_after_for_thirty_days() {
         }
     }
     assert_eq!(late.len(), 2 * 30);
-    // Those of day 1 at noon of day 2.
+    // The alarms of day 1 come at noon of day 2.
     assert_eq!((late[0].0, &late[0].2), (36, &day(1).to_string()));
     assert_eq!((late[1].0, &late[1].2), (36, &format!("acme {}", day(1))));
     assert_eq!((late[2].0, &late[2].2), (60, &day(2).to_string()));
     assert_eq!(alarms::due_ms(&db, day(70).start_ms()), Ok(None));
-    // Each is an item of attention until it is loaded.
+    // Each late day is an item of attention until it is loaded.
     let open = || {
         let open = "SELECT COUNT(*) FROM attention WHERE kind = 13 AND is_open";
         db.query_integer(open, &[]).unwrap()

@@ -161,18 +161,18 @@ fn a_source_vouches_for_what_the_ledger_has_of_it() {
     assert_eq!(vouch("counters-1", 1, 1, 3, 0), (1, 0, 0));
     assert_eq!(vouch("counters-1", 2, 1, 6, -5), (1, 2, -5));
     assert_eq!(differing(), [("counters-1".to_owned(), day(2).number())]);
-    // The same number, without a difference now.
+    // The same number again, and the difference is gone.
     assert_eq!(vouch("counters-1", 2, 1, 4, 0), (1, 0, 0));
     assert_eq!(differing(), []);
-    // Up to another number nothing is compared.
+    // Sums up to different numbers are not compared.
     assert_eq!(vouch("counters-2", 1, 2, 9, 0), (1, 6, 0));
     assert_eq!(differing(), []);
-    // A source that the ledger has nothing of.
+    // A source of which the ledger has no sums.
     assert_eq!(vouch("outbox-1", 1, 0, 0, 0), (0, 0, 0));
     assert_eq!(vouch("outbox-2", 1, 0, 0, 7), (0, 0, 7));
     assert_eq!(differing(), [("outbox-2".to_owned(), day(1).number())]);
 
-    // A source that passes over a day must go back to it, also if the answer was lost; so must one that has had more clicks.
+    // A source that skips a day must go back to it, even if the answer was lost. So must one with further clicks.
     for _ in 0..2 {
         assert_eq!(go_back_to("counters-2", 2, 1, 4), Some(day(1)));
     }

@@ -19,7 +19,7 @@ use domain::model::{
 const BLIND: usize = 30;
 const SOURCES: [&str; 2] = ["counters-1", "outbox-10000001-0"];
 
-/// What a source has sent or will send.
+/// The sums that a source has sent or will send.
 #[derive(Default)]
 struct Source {
     /// Each sum has the number of its place, from 1.
@@ -35,7 +35,7 @@ struct Copy {
     rows: Rows,
     cursor: i64,
     final_through: Option<UtcDay>,
-    /// What each app had on a final day when it was read first, and what the feed has added.
+    /// Each app's sums of a final day when it was first read, plus the changes from the feed.
     told: Totals,
     told_days: BTreeSet<UtcDay>,
     days_read: usize,
@@ -90,7 +90,7 @@ impl Copy {
         let changes = self.read_feed(world, 3);
         let mut again: BTreeSet<UtcDay> = changes.iter().map(|change| change.day).collect();
         let first_open = self.first_open();
-        // Those that were not final when it read them, or are not now. A new copy begins with everything.
+        // Reads the days that were not final at the last reading, or are not now. A new copy begins with everything.
         let from = was_open.min(first_open).number();
         again.extend((from..=today.number()).filter_map(UtcDay::from_number));
         for day in &again {

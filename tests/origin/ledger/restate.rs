@@ -1,4 +1,4 @@
-//! A restated day has exactly what its sources report, whatever the ledger had of it; and days become final.
+//! A restated day has exactly the sums that its sources report, whatever the ledger had before; and days become final.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
@@ -112,7 +112,7 @@ fn put(reported: &mut ReportedDay, question: &Question, part: &DaySums) {
     reported.put(question.source.clone(), report).unwrap();
 }
 
-/// What the sources have of a day, all or none of it in one step.
+/// The sources' sums of a day. Each source answers with all or none of them in one step.
 fn ask(db: &Sqlite, of: i64, sent: &[Sent], is_kept: impl Fn(&str) -> bool) -> ReportedDay {
     let mut reported = ReportedDay::default();
     for question in reported.missing(db, day(of)).unwrap() {
@@ -316,7 +316,7 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     assert_eq!(run_until(&db, due_ms), None);
     assert_eq!(state(&db), ("final", None));
 
-    // What is loaded before the day is over is not all of it.
+    // A load before the end of a day does not complete it.
     let db = ledger();
     load(&db, end_ms - HOUR_MS);
     assert_eq!(run_until(&db, end_ms + 9 * DAY_MS), None);

@@ -88,13 +88,13 @@ impl World {
         (text("key_id"), text("api_key"))
     }
 
-    /// The status of a report that one asks for with a key.
+    /// The status of a report with this key.
     fn status(&self, key: &str) -> u16 {
         let report = now(self
             .service()
             .report(&publisher(), key, Asked::default(), async || Ok("{".into())));
         match report {
-            // The query is invalid, and the key is not.
+            // The query is invalid, but the key is valid.
             Ok(_) => 200,
             Err(Failure::Refused(error)) => error.status,
             Err(error) => panic!("{error:?}"),
@@ -231,7 +231,7 @@ fn no_key_is_made_that_its_owner_might_not_see() {
     assert_eq!(keys, Ok(Some(1)));
 }
 
-/// The alarm registers what nobody repeats.
+/// The alarm registers changes that nobody repeats.
 #[test]
 fn the_alarm_goes_on_with_what_is_not_registered() {
     let mut world = World::new();
