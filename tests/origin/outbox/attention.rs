@@ -73,7 +73,7 @@ fn an_approved_reward_that_is_delivered_writes_nothing() {
     send_all(&db, NOW, 200);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     send_all(&db, NOW, 200);
-    // Some attempts fail, and the last one does not.
+    // Some attempts fail, but the last one succeeds.
     convert(&db, &world, &conversion(2)).unwrap();
     let callback = claim(&db, NOW).remove(0);
     answer(&db, NOW, &callback, 500);
@@ -165,7 +165,7 @@ fn an_endpoint_is_open_while_it_fails_and_while_it_is_disabled() {
     assert_eq!(open(&db), one(4, "callback", "switched_itself_off"));
     operator::enable(&db, now_ms, CLAIM_MS, now_ms).unwrap();
     assert!(open(&db).is_empty());
-    // By an answer from before, which changes nothing, and by one from afterwards.
+    // An answer to an attempt from before the enabling changes nothing; a later answer disables the endpoint.
     endpoint::disable(&db, now_ms, disabled(2, 0)).unwrap();
     assert!(open(&db).is_empty());
     endpoint::disable(&db, now_ms, disabled(2, now_ms)).unwrap();

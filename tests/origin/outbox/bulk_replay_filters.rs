@@ -1,5 +1,5 @@
-//! The filter of a publisher's replay: it counts and sends what the list of rewards shows with the same conditions, as far as
-//! it can be sent.
+//! The filter of a publisher's replay: it counts and sends the rewards that the list shows with the same conditions, if
+//! they can be sent.
 
 use super::{super::plan, *};
 use contract::{
@@ -75,7 +75,7 @@ fn end_some(db: &Sqlite, now_ms: i64, n: u8) {
     }
 }
 
-/// What the list of rewards shows with the conditions of a replay.
+/// The rewards that the list shows with the conditions of a replay.
 fn listed(db: &Sqlite, now_ms: i64, filter: &RewardFilter) -> Vec<ListedReward> {
     let activity = migrated(activity::MIGRATIONS);
     let report = ActivityFeed(db).prepare(now_ms).unwrap().unwrap().batch;
@@ -254,7 +254,7 @@ fn a_replay_sends_what_it_counts_and_the_reversals_of_its_rewards() {
             let others: Vec<_> = once.difference(&expected).cloned().collect();
             let follows = expected.contains(&reward_id(4)) && !expected.contains(&reversal_id(4));
             let followed = if follows { vec![reversal_id(4)] } else { vec![] };
-            // A notice of what is not pending any more is skipped when its turn comes.
+            // A notice of a conversion that is no longer pending is skipped when its turn comes.
             let is_stale = |reward: &&ListedReward| {
                 reward.details.kind == RewardKind::Notice && reward.state == RewardState::Pending
             };
@@ -352,8 +352,7 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
     }
 }
 
-/// Runs each statement of the module on an outbox that has rewards.
-/// Makes room for a step: callbacks that are due already leave none.
+/// Makes room for a step, because callbacks that are due already leave none.
 pub const DROP_DUE: &str = "UPDATE entries SET delivery = 2, due_ms = NULL WHERE delivery = 0";
 
 /// Moves the payments that came later by two seconds.

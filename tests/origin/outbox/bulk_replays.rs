@@ -189,7 +189,7 @@ fn a_replay_sends_some_callbacks_a_second_until_all_are_sent() {
     let pace = i64::from(PACE);
     assert_eq!(world.step(), running(pace));
     assert_eq!((world.waiting(), world.now_ms()), (pace, NOW));
-    // While as many are due, others would wait behind more.
+    // Nothing is added while as many are due, because other callbacks would have to wait behind them.
     assert_eq!(world.step(), running(pace));
     assert_eq!((world.waiting(), world.now_ms()), (pace, NOW + 1_000));
     world.deliver();
@@ -237,7 +237,7 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
         replay_id: "1".into(),
     };
     assert_eq!(world.replay(cancel.clone()).unwrap().status, 204);
-    // It is over, so nothing was changed.
+    // The replay is over, so a second cancellation changes nothing.
     assert_eq!(world.replay(cancel).unwrap().status, 200);
     assert_eq!(world.step(), ("cancelled".to_owned(), 200));
     assert_eq!(world.waiting(), 100);
@@ -248,7 +248,7 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
     assert_eq!(refusal(world.replay(unknown)).code, "not_found");
 }
 
-/// Its filter names the user, and behind an endpoint that does not answer it would do so for ever.
+/// The replay's filter names the user, and with an endpoint that does not answer the replay would never end.
 #[test]
 fn a_replay_of_an_erased_users_callbacks_ends() {
     let world = World::new(10);
@@ -391,7 +391,7 @@ fn a_count_ends_before_its_caller_stops_waiting() {
         step: 10,
         ..World::new(100)
     };
-    // Ten steps of a second, and one that finds nothing more.
+    // Ten steps of a second each, and one that finds nothing more.
     world.call_ms.set(1_000);
     assert_eq!(world.count_for(dead(), 0).unwrap(), 100);
     world.call_ms.set(3_000);
@@ -405,7 +405,7 @@ fn a_count_ends_before_its_caller_stops_waiting() {
         ..dead()
     };
     assert_eq!(world.count_for(of_day, 0).unwrap(), 0);
-    // The wait for another's count is a part of it.
+    // The wait for another caller's count takes a part of the time.
     world.call_ms.set(1_000);
     assert_eq!(refusal(world.count_for(dead(), 15_000)), COUNT_TOO_LONG);
     assert_eq!(refusal(world.count_for(dead(), 20_000)).code, "unavailable");

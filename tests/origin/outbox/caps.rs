@@ -134,7 +134,7 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
     assert!(entries(&db).is_empty());
     assert_eq!(reservation(&db), (NOW + NET_MS, 0));
     assert_eq!(super::alarms::next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
-    // Not before it is due.
+    // The reservation is not resumed before it is due.
     world.pass(NET_MS - 1);
     resume_overdue(&db, &world).unwrap();
     assert_eq!(world.takes.borrow().len(), 1);
@@ -185,7 +185,7 @@ fn only_so_many_conversions_wait_for_counters_that_do_not_answer() {
         assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
         assert_eq!(dump(&db, "reservations").len(), MAX_RESERVED, "all");
     }
-    // A copy of a conversion that waits needs no further place.
+    // A copy of a waiting conversion needs no reservation of its own.
     world.counters_answer.set(true);
     assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
     assert_eq!(send(&db, &world, &conversion(4)), APPROVED);

@@ -1,5 +1,5 @@
-//! The rewards in the order of their changes: a reader who keeps the newest of each has what a reader of everything gets, whatever
-//! happens between its questions.
+//! The rewards in the order of their changes: a reader who keeps the newest version of each has the same as a reader of
+//! everything, whatever happens between its questions.
 
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ impl Copy {
             self.rewards
                 .insert(reward["transaction_id"].as_str().unwrap().to_owned(), reward);
         }
-        // A cursor is a text for whoever keeps it.
+        // Readers store a cursor as text.
         self.cursor = Cursor::parse(&page.cursor.to_text()).unwrap();
         page.has_more
     }
@@ -203,7 +203,7 @@ proptest! {
         let mut new = Copy::default();
         new.read_all(&outboxes, 1_000);
         prop_assert_eq!(&kept.rewards, &new.rewards);
-        // Both have each reward as its story has it.
+        // Both copies show each reward as its story does.
         for user in 0..USERS {
             let (_, db) = outboxes.of(user);
             let id = reward_of(user);

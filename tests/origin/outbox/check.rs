@@ -1,4 +1,4 @@
-//! A check says what a postback would be answered, in every state, and writes nothing.
+//! A check returns the answer that a postback would get, in every state, and writes nothing.
 
 use super::*;
 use contract::{
@@ -46,7 +46,7 @@ fn check_of(world: &World, conversion: &Conversion) -> CheckPostback {
     }
 }
 
-/// What a check says: the answer, and why it would be held.
+/// The result of a check: the answer, and the reason why the conversion would be held.
 fn checked(
     db: &Sqlite,
     world: &World,

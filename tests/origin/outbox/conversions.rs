@@ -99,7 +99,7 @@ fn a_goal_name_keeps_its_goal_for_a_click() {
             (&first.transaction_id, true)
         );
     }
-    // A name that was not used before, and another click, use the goals that are in force now.
+    // A new name and another click use the goals that are in force now.
     let new = convert(&db, &world, &conversion(1).goal("install")).unwrap();
     assert_eq!(new.transaction_id, id_of(1, "g-3", Movement::Reward));
     let other = convert(&db, &world, &conversion(2)).unwrap();
@@ -339,7 +339,7 @@ fn a_click_of_an_unknown_offer_is_invalid() {
 fn an_immediate_approval_leaves_the_same_rows_as_a_later_one() {
     let [at_once, later] = [outbox(), outbox()];
     let [world, other] = [World::new(), World::new()];
-    // Keys of rewards differ by it.
+    // The keys of rewards depend on the salt, so both outboxes need the same one.
     for world in [&world, &other] {
         world.state_cache().set_salt(&[1; 16]);
     }

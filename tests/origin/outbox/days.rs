@@ -34,7 +34,7 @@ fn offer() -> OfferId {
     OfferId::parse(OFFER).unwrap()
 }
 
-/// The payments of a day, read in steps of so many entries, as the ledger's mark has them.
+/// The payments of a day up to the ledger's mark, read in steps of this many entries.
 fn read(db: &Sqlite, day: UtcDay, entries: i64) -> OutboxDay {
     let step = async |step: ReadDay| day::read(db, step, entries);
     let mark = batches::mark_of(db, TO_LEDGER).unwrap();
@@ -77,7 +77,7 @@ fn list(db: &Sqlite, day: UtcDay, entries: i64, limit: u32) -> Vec<DayEntry> {
     all
 }
 
-/// A ledger that has so much of a day, at a time.
+/// A ledger that has this revenue of a day, at this time.
 pub struct Ledger {
     pub now_ms: i64,
     pub revenue_micro_usd: i64,
@@ -254,7 +254,7 @@ fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
         [0_i64; 0],
         "the outbox has not vouched yet"
     );
-    // The total includes payments that the ledger has not yet.
+    // The total includes payments that the ledger does not have yet.
     let ledger = Ledger::new(tomorrow, 750_000);
     assert_eq!(now(night::vouch(&db, &ledger)), Ok(None));
     assert!(ledger.asked.borrow().is_empty());
@@ -296,7 +296,7 @@ fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
         (items[0].text(3), items[0].text(4)),
         (Ok("ledger_behind"), Ok("0.75"))
     );
-    // Days that nobody was awake for follow one after the other.
+    // Days on which the outbox did not wake are added up one after the other.
     let later = night_ms + 2 * DAY_MS;
     for revenue in [1, 0] {
         assert_eq!(add_up(&db, later, 10), [0]);
@@ -359,7 +359,7 @@ fn a_difference_to_the_ledger_names_the_side_and_the_transactions() {
         (compared.difference_micro_usd, behind, compared.to_list(&days))
     };
     let side = |side: &str| Some(side.to_owned());
-    // What waits is no difference, and less than that is one.
+    // Payments that still wait make no difference; a ledger that lacks more than these differs.
     assert_eq!(compare([100, 50]), (0, [None, None], vec![]));
     let both = vec![(0, offer()), (5, offer())];
     assert_eq!(compare([100, 49]), (1, [None, side("ledger")], both.clone()));

@@ -36,7 +36,7 @@ fn a_postback_for_a_click_before_the_erasure_is_paid_and_leaves_no_user() {
     for (n, status) in [(1, Status::Approved), (2, Status::Pending), (3, Status::Rejected)] {
         convert(&db, &world, &of_ann(n).status(status)).unwrap();
     }
-    // Only the callback that waits has the user, and nobody sees it.
+    // Only the waiting callback still has the user, and nobody can read it there.
     for id in [1, 2, 3].map(reward_id) {
         assert!(entry(&db, &id)["user_id"].is_null(), "{id}");
     }
@@ -125,7 +125,7 @@ fn a_user_whose_callback_waits_is_erased_when_the_app_removes_its_callback() {
     assert_eq!(ids(&claim(&db, NOW)), [reward_id(2)]);
 }
 
-/// The settings that an outbox has not heard may have a callback.
+/// Settings that the outbox has not received yet may have a callback.
 #[test]
 fn an_outbox_that_does_not_know_its_settings_ends_no_callback() {
     let (db, world) = (outbox(), World::paying_each_click());
@@ -178,7 +178,7 @@ fn a_postback_of_an_erased_user_is_not_kept() {
     assert_eq!(dump(&db, "kept").len(), 0);
 }
 
-/// The journal has whom an outbox has erased, whether that user has an entry or not.
+/// The journal records every user that an outbox has erased, even one without an entry.
 #[test]
 fn a_restored_outbox_remembers_whom_it_has_erased() {
     let (db, world, witness) = (outbox(), World::paying_each_click(), journal::Witness::new());
@@ -239,7 +239,7 @@ fn a_closed_publisher_gets_what_waits_and_keeps_no_user() {
     let nonce = Bytes([vec![0], vec![9; 11]].concat());
     convert(&db, &world, &Conversion { nonce, ..late }).unwrap();
     assert!(!dump_all(&db).contains("user-of-"));
-    // Also one who clicked before the edge knew.
+    // This includes a user who clicked before the edge knew that the publisher is closed.
     assert!(erasure::is_erased(&db, "user-of-later", NOW + 60_000).unwrap());
     // A repeat of the settings changes nothing.
     close(&db, &world);
@@ -253,7 +253,7 @@ fn an_endpoint_that_is_disabled_keeps_no_user_of_a_closed_publisher() {
     answer(&db, NOW, &claim(&db, NOW)[0], 410);
     convert(&db, &world, &of_ann(2)).unwrap();
     close(&db, &world);
-    // It is asked once more.
+    // The endpoint is called once more.
     let callbacks = claim(&db, NOW);
     assert_eq!(callbacks.len(), 2);
     answer(&db, NOW, &callbacks[0], 410);

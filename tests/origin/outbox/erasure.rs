@@ -79,7 +79,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
             j!({ "erased": 1, "waiting": 1 })
         );
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
-        // Nobody sees the user, and nobody sees what the receiver said of it.
+        // Nobody can read the user's id, or the receiver's answers about the user.
         let shown = entry(&db, &reward_id(1));
         assert_eq!(
             (&shown["user_id"], &shown["attempts"][0]["body"]),

@@ -1,5 +1,5 @@
-//! The feed of the publisher's activity: what a report has, that no change is lost while one is under way, and that an outbox
-//! from before the feed reports what it has.
+//! The feed of the publisher's activity: the content of a report, that no change is lost while a report is under way,
+//! and that an outbox from before the feed reports its entries.
 
 use super::*;
 use contract::{
@@ -15,13 +15,13 @@ use origin::{
     },
 };
 
-/// The answer of an activity object that says nothing of the last report.
+/// The answer of an activity object that lacks nothing.
 const HEARD: FeedAnswer = FeedAnswer {
     applied: true,
     is_incomplete: false,
 };
 
-/// That of one that was lost.
+/// The answer of an activity object that was lost.
 const LOST: FeedAnswer = FeedAnswer {
     applied: true,
     is_incomplete: true,
@@ -232,7 +232,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     assert!(dump(&db, "changed_entries").is_empty());
 }
 
-/// Its claim was taken over, so it counts for nothing, but it is the last attempt that the list shows.
+/// The attempt's claim was taken over, so its result changes nothing. But the list shows it as the last attempt.
 #[test]
 fn the_late_result_of_an_attempt_is_in_the_next_report() {
     let (db, _) = with_rewards(1);
@@ -282,7 +282,7 @@ fn an_outbox_with_more_changes_than_a_report_takes_says_since_when() {
     let reports: Vec<_> = (0..3).map(|_| report(&db, NOW + 2_000)).collect();
     let sizes: Vec<_> = reports.iter().map(|report| report.entries.len()).collect();
     assert_eq!(sizes, [200, 200, 49]);
-    // They are as old as the last complete report at most, although their numbers are older.
+    // The changes count as old as the last complete report, although their numbers are older.
     let owed: Vec<_> = reports.iter().map(|report| report.owes_since_ms).collect();
     assert_eq!(owed, [Some(NOW + 1_000), Some(NOW + 1_000), None]);
 }
@@ -312,7 +312,7 @@ fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
     let reported: Vec<_> = first.entries.iter().map(|entry| &entry.transaction_id).collect();
     assert_eq!(reported, [&reward_id(1), &reward_id(3)]);
     assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
-    // It is told once, and again when it has changed.
+    // The count is reported once, and again when it has changed.
     report_all(&db, NOW + 1_000);
     db.execute(
         "UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')",

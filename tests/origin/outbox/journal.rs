@@ -64,7 +64,7 @@ impl ObjectCall for Witness {
     }
 }
 
-/// Sends what the log has after a number.
+/// Sends the log's entries after a number.
 pub fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
     journal_to(db, witness, after, MAX_INTEGER)
 }
@@ -87,7 +87,7 @@ fn journal_to(db: &Sqlite, witness: &Witness, after: i64, number: i64) -> i64 {
     .mark
 }
 
-/// Every statement of this file runs, those that put an outbox back on one that lost all.
+/// Runs every statement of the journal. Those that put an outbox back run on an outbox that has lost everything.
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     let witness = Witness {
         now_ms,
@@ -128,7 +128,7 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
 
 pub const LOSE: [&str; 2] = ["DELETE FROM entries", "DELETE FROM conversions"];
 
-/// What the journal has of users: each one's name and `c1`, once.
+/// The journal's data about users: each user's name and `c1`, once.
 fn users(witness: &Witness) -> Vec<String> {
     let sql = "SELECT value ->> '$.user_id' FROM journal, json_each(users) WHERE value IS NOT NULL";
     let rows = witness.db.query(sql, &[]).unwrap();
@@ -153,7 +153,7 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     let texts = format!("{:?}", dump(&witness.db, "journal"));
     assert!(!texts.contains("user-") && !texts.contains("gaid"), "{texts}");
 
-    // An erased user comes back as one who was erased.
+    // After a restore an erased user is still erased.
     for table in LOSE {
         db.execute(table, &[]).unwrap();
     }
@@ -170,7 +170,7 @@ fn a_batch_begins_at_the_end_of_the_last_and_the_last_stays() {
         convert(&db, &world, &conversion(n)).unwrap();
         let last = *marks.last().unwrap();
         marks.push(journal(&db, &witness, last));
-        // A copy of a batch, and one that leaves something out, are not taken.
+        // A repeated batch is not accepted, nor is one that leaves entries out.
         for after in [last, last + 1] {
             assert_eq!(journal(&db, &witness, after), marks[usize::from(n)]);
         }

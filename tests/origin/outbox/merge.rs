@@ -87,7 +87,7 @@ proptest! {
 
 #[test]
 fn a_page_is_full_although_users_are_not_spread_exactly() {
-    // All of the newest entries are in one of eight outboxes.
+    // One of eight outboxes has all of the newest entries.
     let mut logs = vec![Log::new(); 8];
     for at in 1..=4_000_i64 {
         let outbox = if at > 2_000 { 3 } else { at % 8 };

@@ -24,7 +24,7 @@ use domain::{
 };
 use receiver::{Ledger, Place, Receiver, Repeats, Settings, add, millionths};
 
-/// What becomes of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Delivered,
@@ -138,7 +138,7 @@ impl Network {
         panic!("a callback is never delivered");
     }
 
-    /// The payments and reversals that the receiver is told of, in the fields that it reads.
+    /// The payments and reversals that the receiver should know, in the fields that it reads.
     fn paid(&self, settings: &Settings) -> Ledger {
         let db = &self.db;
         let mut ledger = Ledger::new();
@@ -175,7 +175,7 @@ impl Network {
 }
 
 fn places() -> impl Strategy<Value = Vec<Place>> {
-    // What a receiver needs is there more often. The last two spellings are foreign, which saving refuses.
+    // Fields that a receiver needs are drawn more often. The last two spellings are foreign, so saving refuses them.
     const NEEDED: [&str; 6] = [
         "transaction_id",
         "status",
@@ -274,7 +274,7 @@ fn is_refused(settings: &Settings) -> bool {
     let is_refused = settings
         .problem()
         .is_some_and(|problem| problem.starts_with("must have {"));
-    // Without a transaction id, nothing is paid twice where nothing is paid.
+    // A receiver without a transaction id cannot pay twice if it is told of no rewards.
     is_refused && (settings.has("transaction_id") || settings.is_told_of(Told::Approved))
 }
 

@@ -1,4 +1,4 @@
-//! Notices: a publisher is told of conversions that are not paid, if it wants to be.
+//! Notices: a publisher may choose to be told of conversions that are not paid.
 
 use super::*;
 use domain::{
@@ -167,7 +167,7 @@ fn what_the_publisher_does_not_want_ends_without_an_attempt() {
         approved: false,
         ..DEFAULT_EVENTS
     };
-    // All that is due is looked at, and the reversal no longer waits for its reward.
+    // Every due callback is examined, and the reversal no longer waits for its reward.
     assert_eq!(
         delivered(&db, NOW, only_reversed),
         [(Told::Reversed, reversal_id(20))]

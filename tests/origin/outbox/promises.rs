@@ -1,5 +1,5 @@
-//! What was promised is paid to whom it was promised: owners of goals, standing rewards, and how late an approval or a
-//! reversal may come.
+//! Promised rewards are paid to those who were promised them: owners of goals, standing rewards, and how late an
+//! approval or a reversal may come.
 
 use super::{retention::night, settlement::settle, *};
 use domain::{
@@ -88,7 +88,7 @@ fn a_known_conversion_belongs_to_the_advertiser_that_it_was_accepted_from() {
     assert_eq!(send(&db, &world, &by("rival", conversion(2))), FOREIGN);
     assert_eq!(send(&db, &world, &conversion(2)), APPROVED);
     assert_eq!(send(&db, &world, &conversion(2).goal("g-1")), REPEATED);
-    // What was refused is accepted from nobody, and judged afresh.
+    // A refused conversion counts as accepted from nobody, and is judged again.
     assert_eq!(send(&db, &world, &conversion(3)), FOREIGN);
     assert_eq!(send(&db, &world, &by("rival", conversion(3))), APPROVED);
 }
@@ -154,7 +154,7 @@ fn days(world: &World, days: i64) {
 
 #[test]
 fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
-    // The day of the first postback, its answer; the operator's approval on a day; the reversal on a day.
+    // The day of the first postback and its answer; the day of the operator's approval; the day of the reversal.
     for (reported, first, approved, approval, reversed, reversal) in [
         (1, APPROVED, 1, REPEATED, 90, REVERSED),
         (1, APPROVED, 1, REPEATED, 399, REVERSED),
@@ -222,7 +222,7 @@ fn sum_of_day(db: &Sqlite, day: UtcDay) -> i64 {
 fn the_log_and_the_sums_name_one_day_though_midnight_comes_between() {
     for before_ms in 0..12 {
         let (db, world) = (outbox(), World::new());
-        // Learned before, so that only the commit crosses midnight.
+        // The outbox learns the terms before, so that only the commit crosses midnight.
         assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
         let midnight_ms = UtcDay::of_ms(NOW).minus(-1).start_ms();
         world.now_ms.set(midnight_ms - before_ms);

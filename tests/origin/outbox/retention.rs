@@ -28,7 +28,7 @@ fn attempts_are_kept_ninety_days() {
     let attempts = || tries(&db);
     night(&db, NOW + 90 * DAY_MS);
     assert_eq!(attempts(), 4);
-    // First attempts go by their entries, after which they may have come for a day.
+    // First attempts expire with the age of their entries, plus a day, because they may come that much later.
     night(&db, NOW + 91 * DAY_MS + SECOND_MS);
     assert_eq!(attempts(), 1);
     let kept = entry(&db, &reward_id(1))["attempts"][0]["at"].clone();
@@ -66,8 +66,8 @@ fn confirm_sums(db: &Sqlite) {
     send_batches(db, NOW);
 }
 
-/// A year of an outbox: what it answers, what is left, and what that weighs. The answers are to copies of the postbacks of
-/// day 0, whose clicks are a day older.
+/// A year of an outbox: its answers, the rows that are left, and their size. The answers are to copies of the postbacks
+/// of day 0, whose clicks are a day older.
 #[test]
 fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     let (db, world) = (outbox(), World::new());
@@ -136,13 +136,13 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     assert_eq!(rows(&db, "entries"), i64::from(many) + 5);
     weighs(400, 500..760);
     assert_eq!((state(2).as_str(), state(3).as_str()), ("pending", "reversed"));
-    // A night later what is pending has ended, and everything is still there.
+    // A night later pending conversions have ended, and all rows are still there.
     at(401);
     night(&db, world.now_ms.get());
     assert_eq!(state(2), "rejected");
     assert_eq!(rows(&db, "entries"), i64::from(many) + 5);
     weighs(401, 500..760);
-    // Then it leaves, but for the callback that waits and the reward that was taken back late.
+    // Then the rows leave, except the waiting callback and the reward that was taken back late.
     at(402);
     night(&db, world.now_ms.get());
     let left: Vec<_> = entries(&db)

@@ -15,7 +15,7 @@ fn of_24_clicks_of_a_user_one_is_rewarded() {
     let answers: Vec<_> = (1..=24).map(|n| send(&db, &world, &of_ann(n))).collect();
     assert_eq!(answers[0], APPROVED);
     assert_eq!(answers[1..], [TAKEN; 23]);
-    // They are in the log, and a repeat of the first is one.
+    // The refused clicks are in the log, and a repeat of the first click is a duplicate.
     let (refused, _) = page(&db, Some("refused"), None, 100, None);
     assert_eq!(refused.len(), 23);
     assert!(refused.iter().all(|entry| entry["code"] == "already_rewarded"));

@@ -44,7 +44,7 @@ fn an_approval_pays_what_the_postback_would_have_paid() {
         if by_operator {
             world.cap(Some(0));
             assert_eq!(send(&db, &world, &full()), Err("conversion_capped"));
-            // A change by the operator meanwhile does not matter.
+            // A change that the operator makes meanwhile has no effect.
             world.change(|offer| offer.goals[1].payout_micro_usd = 1);
             world
                 .catalog
@@ -161,12 +161,12 @@ fn an_erased_user_is_neither_paid_nor_charged() {
         Ok(("rejected", false))
     );
     assert!(entry(&db, &reward_id(1))["user_id"].is_null());
-    // A reward whose callback still waits has its user, and is taken back after it.
+    // A reward with a waiting callback still has its user, and is taken back after that callback.
     outbox::erasure::erase(&db, NOW, shard(), "user-2").unwrap();
     let reward = |n, action| settle(&db, &world, &reward_id(n), action, &[]);
     assert_eq!(reward(2, Action::Approve), Ok(("approved", true)));
     assert_eq!(reward(2, Action::Reverse), Ok(("reversed", false)));
-    // Later it cannot be: the publisher has forgotten the user, too.
+    // After the callback the reward cannot be taken back, because the publisher has forgotten the user, too.
     send(&db, &world, &conversion(3)).unwrap();
     for callback in claim(&db, NOW) {
         answer(&db, NOW, &callback, 200);
@@ -339,7 +339,7 @@ fn an_approval_despite_its_txn_claims_it_if_nobody_has() {
     .unwrap();
     world.cap(None);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
-    // If another has it, the operator's word still counts.
+    // The operator's approval counts even if another conversion has the txn.
     assert_eq!(send(&db, &world, &conversion(3).txn("t")), Err("duplicate_txn"));
     settle(
         &db,

@@ -68,7 +68,7 @@ fn suspend(db: &Sqlite, world: &World, is_suspended: bool) {
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
-/// Lets payments of the clicks so far be lost, for which later ones are held until a time.
+/// Makes the outbox assume that payments of the clicks so far are lost. It holds such clicks until a time.
 fn lose(db: &Sqlite, world: &World, until_ms: Option<i64>) {
     suspend(db, world, false);
     let sql = "UPDATE outbox SET lost = ?, gap_until_ms = ?";
@@ -81,7 +81,7 @@ fn relieve(db: &Sqlite, world: &World, reason: Reason) {
     let reverse = |conversion: Conversion| convert(db, world, &conversion.status(Status::Reversed)).unwrap();
     match reason {
         Reason::WindowClosed => world.now_ms.set(NOW),
-        // A claim is kept for good, so another id is sent (see `event_after`).
+        // A claim is kept for ever, so another id is sent (see `event_after`).
         Reason::DuplicateTxn => {}
         Reason::AlreadyRewarded => drop(reverse(of_click(3))),
         Reason::AfterRestore => lose(db, world, None),

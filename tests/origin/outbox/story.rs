@@ -1,4 +1,4 @@
-//! The story of a reward: everything that its publisher may know, nothing to another publisher, and an analyst's part.
+//! The story of a reward: all that its publisher may know, nothing for another publisher, and a part for an analyst.
 
 use super::*;
 use contract::{

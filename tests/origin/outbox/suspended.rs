@@ -1,5 +1,5 @@
-//! What waits for something else than a cap: the rewards of a suspended publisher, postbacks whose terms are lost, and the count
-//! of what was paid before an offer had a cap.
+//! Conversions that wait, but not for a cap: the rewards of a suspended publisher, and postbacks whose terms are lost.
+//! Also the count of rewards that were paid before an offer had a cap.
 
 use super::*;
 use contract::{
@@ -27,7 +27,7 @@ fn suspend(db: &Sqlite, world: &World, revision: i64, is_suspended: bool) {
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
-/// Judges what a suspension held. Returns the outcomes, and whether there may be more.
+/// Judges the conversions that a suspension held. Returns the outcomes, and whether there may be more.
 fn release(db: &Sqlite, world: &World) -> Vec<Result<(&'static str, bool), &'static str>> {
     let outcomes = RefCell::new(Vec::new());
     let convert = async |conversion: &Conversion| {
@@ -59,7 +59,7 @@ fn a_suspended_publishers_rewards_are_held_and_judged_again_when_it_is_admitted(
         assert_eq!(send(&db, &world, &held), Ok(("pending", true)));
     }
     assert_eq!(entry(&db, &reward_id(1))["code"], "suspended");
-    // A reversal of what is held ends it.
+    // A reversal of a held conversion ends it.
     assert_eq!(
         send(&db, &world, &conversion(3).status(Status::Reversed)),
         Ok(("rejected", false))
@@ -88,7 +88,7 @@ fn another_hold_stands_when_the_suspension_ends_and_a_new_one_ends_the_judging()
     world.hold(|offer, _| offer.min_seconds_to_convert = Some(86_401));
     assert_eq!(release(&db, &world), [PENDING]);
     assert_eq!(entry(&db, &reward_id(1))["code"], "too_fast");
-    // The operator's word goes beyond a suspension only if it names it.
+    // The operator's approval overrides a suspension only if it names the suspension.
     world.hold(|offer, _| offer.min_seconds_to_convert = None);
     world.cap(Some(0));
     assert_eq!(send(&db, &world, &conversion(2)), CAPPED);
@@ -128,7 +128,7 @@ fn send_or_keep(
     told(now(convert_or_keep(db, world, postback)))
 }
 
-/// Decides what is kept and due, as the alarm does. Returns how many were tried.
+/// Decides the kept postbacks that are due, as the alarm does. Returns how many were tried.
 fn decide(db: &Sqlite, world: &World) -> usize {
     let tried = Cell::new(0);
     let convert = async |conversion: &Conversion| {
@@ -139,7 +139,7 @@ fn decide(db: &Sqlite, world: &World) -> usize {
     tried.get()
 }
 
-/// Runs the statements of what waits.
+/// Runs the statements for waiting conversions and postbacks.
 pub fn run_every_statement(db: &Sqlite, world: &World) {
     let lost = LOST_TERMS.with_message("app 1").into();
     kept::keep(db, NOW - DAY_MS, &conversion(99), lost).unwrap();
@@ -171,7 +171,7 @@ fn the_number_of_outboxes_that_was_claimed_first_stands() {
             stands
         );
     }
-    // One that has conversions knows it without a claim, and a claim changes nothing else.
+    // An outbox with conversions knows the number without a claim, and a claim changes nothing.
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     let before = dump(&db, "outbox");
@@ -203,14 +203,14 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
     assert_eq!(send_or_keep(&db, &world, &reversed), Err("unavailable"));
     assert_eq!(dump(&db, "kept").len(), 2);
     assert_eq!(missing(&db), [format!("offer {OFFER} {lost}")]);
-    // What was sealed before is paid meanwhile.
+    // Clicks that sealed earlier terms are paid meanwhile.
     assert_eq!(send_or_keep(&db, &world, &conversion(3)), APPROVED);
     // While they are missing, each try is later than the one before.
     let mut dues = Vec::new();
     for _ in 0..10 {
         let due_ms = db.query_integer(outbox::sql::FIRST_WAITING, &[]).unwrap();
         world.now_ms.set(due_ms.unwrap());
-        // One asks for both.
+        // One try covers both postbacks.
         assert_eq!(decide(&db, &world), 1);
         dues.push(world.now_ms.get());
     }
@@ -229,7 +229,7 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
     assert_eq!(send_or_keep(&db, &world, &late), Ok(("approved", true)));
 }
 
-/// Of two that say they sent it, the one that the terms name is right, and it is not known before they are back.
+/// Two advertisers claim to have sent it. The terms name the right one, and until they are back nobody knows which.
 #[test]
 fn a_strangers_postback_takes_no_place_of_another_that_is_kept() {
     let (db, world) = (outbox(), World::new());
@@ -279,7 +279,7 @@ fn a_kept_postback_leaves_with_the_terms_that_nobody_can_have_any_more() {
     assert_eq!(retention::due_ms(&db, NOW), Ok(None));
 }
 
-/// The terms of the app are entered, and those of the offer are missing, too.
+/// Once the terms of the app are entered, those of the offer are still missing.
 #[test]
 fn the_item_of_attention_names_what_is_missing_now() {
     let (db, world) = (outbox(), World::new());
@@ -346,7 +346,7 @@ fn push(db: &Sqlite, world: &World, current: CurrentOffer) -> u32 {
 fn what_was_paid_today_without_a_cap_is_counted_when_there_is_one() {
     let (db, world) = (outbox(), World::new());
     let midnight_ms = NOW - NOW.rem_euclid(DAY_MS) + DAY_MS;
-    // Yesterday's count for nothing, and neither does what is pending.
+    // Neither yesterday's rewards nor pending conversions count.
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     let pending = conversion(2).status(Status::Pending);
     assert_eq!(send(&db, &world, &pending), PENDING);
@@ -361,7 +361,7 @@ fn what_was_paid_today_without_a_cap_is_counted_when_there_is_one() {
     );
     send(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
     assert_eq!(set_cap(&db, &world, Some(5)), 3);
-    // What is taken is not counted again, and what follows without a cap is.
+    // Rewards taken from the cap are not counted again, but later rewards without a cap are.
     assert_eq!(send(&db, &world, &conversion(5)), APPROVED);
     assert_eq!(set_cap(&db, &world, None), 3);
     assert_eq!(send(&db, &world, &conversion(6)), APPROVED);

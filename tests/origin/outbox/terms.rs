@@ -116,7 +116,7 @@ fn a_goal_that_came_after_the_click_is_paid_by_the_current_terms() {
         send(&db, &world, &late(2).status(Status::Pending)),
         Ok(("pending", false))
     );
-    // It goes again: what is pending can still be approved, what was paid reversed, and nothing new begins.
+    // The goal is removed: a pending conversion can still be approved, a paid one reversed, and no new one begins.
     world.change(|offer| offer.goals.truncate(2));
     assert_eq!(send(&db, &world, &late(2)), APPROVED);
     assert_eq!(paid(&db, &id_of(2, "g-3", Movement::Reward)).0, 3_000_000);
@@ -165,7 +165,7 @@ fn an_outbox_pays_nothing_for_an_app_that_had_another_count_of_outboxes() {
         is_final: true,
     };
     for known in [1, 64] {
-        // Its first outbox knows it, or the outbox itself.
+        // Either the app's first outbox knows the number, or the outbox itself.
         let (db, world) = (outbox(), World::new());
         endpoint::claim_app(&world.keeper, shard(), claim(known)).unwrap();
         assert_eq!(send(&db, &world, &conversion(1)), Err("unavailable"));
@@ -262,7 +262,7 @@ proptest! {
         let (mut mask, mut rate) = (0b011_u8, 0_usize);
         let (mut offer_since, mut app_since) = (0, 0);
         let mut clicks = std::collections::BTreeMap::new();
-        // By click and name: the goal that it means since its first postback. By click and goal: its payout then, and
+        // By click and name: the goal of the name since its first postback. By click and goal: the payout then, and
         // whether it was paid.
         let mut meanings = std::collections::BTreeMap::new();
         let mut known = std::collections::BTreeMap::new();

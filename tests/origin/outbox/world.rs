@@ -50,7 +50,7 @@ pub struct World {
     pub commits: Cell<usize>,
     /// The events of which the publisher is told.
     pub events: Cell<Events>,
-    /// Whether a task was asked for that resumes what waits.
+    /// Whether the outbox requested a task that resumes waiting conversions.
     pub must_resume: Cell<bool>,
 }
 
