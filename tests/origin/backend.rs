@@ -1,4 +1,4 @@
-//! Tests of the SQLite imitation itself. It must have each of the platform's traps, or tests on it prove nothing.
+//! Tests of the SQLite imitation itself. It must have each of the platform's traps, or tests that use it prove nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

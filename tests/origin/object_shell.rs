@@ -1,4 +1,4 @@
-//! The alarm of an object is set while anything is left to do, whatever fails.
+//! The alarm of an object is set while any work is left, whatever fails.
 
 use futures_util::{FutureExt, future::pending};
 use platform::{
@@ -55,7 +55,7 @@ fn a_run_that_fails_or_does_not_end_is_followed_by_another() {
     assert_eq!(storage.state.alarm_ms.get(), Some(NOW + FAILED_ALARM_RETRY_MS));
     run(&shell, Ok(Some(NOW + 7)));
     assert!(shell.wake(async |_| pending().await).now_or_never().is_none());
-    // The runtime runs it again, and may drop it if that does not end either.
+    // The runtime runs the alarm again, and may drop it if that run does not end either.
     assert!(shell.wake(async |_| pending().await).now_or_never().is_none());
     assert_eq!(storage.state.alarm_ms.get(), Some(NOW + FAILED_ALARM_RETRY_MS));
 }
@@ -65,7 +65,7 @@ fn a_run_that_fails_or_does_not_end_is_followed_by_another() {
 fn an_alarm_that_is_over_a_minute_late_is_set_again() {
     for (late_ms, next_ms, expected) in [
         (60_000, Some(NOW + 5), (1, NOW)),
-        // What was due may be what a command does not know of.
+        // The due work may be work that a command does not know of.
         (60_000, None, (1, NOW)),
         (59_999, Some(NOW + 5), (0, NOW - 59_999)),
         (-5, Some(NOW + 5), (0, NOW + 5)),

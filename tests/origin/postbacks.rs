@@ -188,7 +188,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     assert_eq!((ids(&page), page.not_shown), (vec![2], 4));
 }
 
-/// Anybody who clicks has a click id, and may send it without a token as often as it likes.
+/// Anybody who clicks has a click id, and may send it without a token any number of times.
 #[test]
 fn postbacks_without_a_token_push_out_none_of_the_others() {
     let object = Object::new();
@@ -209,7 +209,7 @@ fn postbacks_without_a_token_push_out_none_of_the_others() {
     for step in 0..100 {
         let now_ms = NOW + step * 1_000;
         strangers(now_ms, step);
-        // They do not take the second of the others.
+        // Strangers' reports do not use up the one report a second of the others.
         if step > 0 {
             object.report(now_ms + 1, [100 + step], 0);
         }

@@ -65,7 +65,7 @@ enum Op {
     Recreate,
 }
 
-/// What a click sealed, and what the model knows of it.
+/// The terms that a click sealed, and what the model knows of them.
 struct Sealed {
     click: Click<'static>,
     offer: OfferDocument,
@@ -340,7 +340,7 @@ impl Model {
         if settled && action == Action::Approve {
             let day = (self.offer_of(nth), self.today());
             *self.forced.entry(day).or_default() += 1;
-            // Its own standing reward may be the user's second.
+            // By the operator's approval the user may have a second standing reward.
             self.standing.insert(settle.transaction_id);
         }
     }

@@ -189,7 +189,7 @@ fn an_announced_restore_begins_once_although_nothing_was_lost() {
     run(world.start(&Register::default())).unwrap();
     world.registers.announce(SOURCE, START_MS - SECOND_MS);
     run(world.start(&Register::default())).unwrap();
-    // It went back to before the first restore, too.
+    // The object went back to a state before the first restore.
     world.begun_ms.set(0);
     for _ in 0..2 {
         run(world.start(&Register::default())).unwrap();
@@ -231,19 +231,19 @@ fn entries_are_kept_for_31_days() {
     world.add(2);
     assert_eq!(world.numbers().len(), 72);
     world.now_ms.set(due_ms);
-    // An added entry deletes a few, and a sweep what is left.
+    // An added entry deletes a few expired ones, and a sweep the rest.
     world.add(1);
     assert_eq!(world.numbers(), (65..=73).collect::<Vec<_>>());
     register::sweep(&world.db, due_ms).unwrap();
     assert_eq!(world.numbers(), [71, 72, 73]);
-    // The last one tells how far the register goes, and no more.
+    // The last entry stays without its text, to show how far the register goes.
     let later_ms = due_ms + 32 * DAY_MS;
     register::sweep(&world.db, later_ms).unwrap();
     assert_eq!(world.numbers(), [73]);
     let text = world.db.query("SELECT entry FROM register", &[]).unwrap();
     assert_eq!(text[0].text(0), Ok(""));
     assert_eq!(register::sweep_due_ms(&world.db), Ok(None));
-    // The register itself does so, too.
+    // The entries of a real register expire in the same way.
     let entry = |number, at_ms| RegisterEntry {
         number,
         at_ms,

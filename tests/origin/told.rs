@@ -1,4 +1,4 @@
-//! Receivers of alarms, which keep what they are told.
+//! Receivers of alarms, which keep the alarms that they get.
 
 use std::{cell::RefCell, time::Duration};
 

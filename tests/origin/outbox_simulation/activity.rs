@@ -1,4 +1,4 @@
-//! The publisher's activity object, with its production code: it has what the outbox has, as far as that was reported.
+//! The publisher's activity object, with its production code: it agrees with the outbox, as far as that has reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ impl World {
         self.env.db.query_first(sql, &[]).unwrap().is_some()
     }
 
-    /// While there is nothing to report, the activity is as the log.
+    /// While the outbox has nothing to report, the activity equals the log.
     pub fn check_activity(&self) {
         if self.has_to_report() {
             return;
@@ -223,7 +223,7 @@ const LATE_MS: i64 = SHOWN_MS - SPACING_MS - FEED_MS;
 struct Waiting(BTreeMap<String, i64>);
 
 impl Waiting {
-    /// Compares the waits with the promise, and notes what has begun or ended to wait.
+    /// Compares the waits with the promise, and notes the changes that have begun or stopped waiting.
     fn check(&mut self, world: &World) {
         let now_ms = world.now_ms();
         // An entry that changes again while it waits is another change: it is only reported as it is last.

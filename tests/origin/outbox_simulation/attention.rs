@@ -1,4 +1,4 @@
-//! The operator's attention: what the outbox has open is what its log and its batches say, and `attention` lists it once it was told.
+//! The operator's attention: the outbox's open items follow from its log and batches, and are listed once reported.
 
 use std::collections::BTreeSet;
 

@@ -38,7 +38,7 @@ impl World {
         let kept: BTreeSet<_> = stored.iter().map(|entry| entry.entry).collect();
         for (number, entry) in &mut self.seen {
             if entry.notice.is_some() && !kept.contains(number) {
-                // It left with its conversion and its user's identifiers, sent or not, and nothing happens to it any more.
+                // The notice left with its conversion and the user's identifiers, sent or not, and never changes again.
                 (entry.delivery, entry.erase) = (None, false);
             }
         }

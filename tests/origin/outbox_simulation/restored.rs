@@ -442,7 +442,7 @@ proptest! {
         let lasting = world.lasting();
         world.restore();
         if !is_reached {
-            // It goes on without its journal, and finds it at the next batch. If the ledger knows more, it waits for the journal.
+            // The outbox runs without its journal until the next batch, unless the ledger knows more: then it waits.
             world.is_witness_up = false;
             if let Err(failure) = world.convert(NEW_CLICK, Status::Approved) {
                 prop_assert!(matches!(failure, Failure::Refused(refusal) if refusal.status == 503));
@@ -466,7 +466,7 @@ proptest! {
                     let again = again.unwrap();
                     prop_assert_eq!((&again.transaction_id, again.status), (&before.transaction_id, Status::Approved));
                 }
-                // One that was reversed before it was paid may be refused for what it was refused for before.
+                // A conversion that was reversed before it was paid may be refused again for the same reason.
                 Status::Reversed => prop_assert!(again.is_ok_and(|again| again.status == Status::Reversed) || !paid_before.contains(&before.transaction_id)),
                 _ => {}
             }

@@ -141,7 +141,7 @@ impl World {
         counters_object::handle(&self.counters, &self.counts, self.now_ms.get(), command).unwrap()
     }
 
-    /// What a publication would have now.
+    /// The values that a publication would contain now.
     pub fn snapshot(&self) -> Snapshot {
         let catalog = self.catalog.borrow();
         let current = |id: &&str| {
