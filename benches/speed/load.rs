@@ -202,7 +202,7 @@ impl Requests {
     }
 }
 
-/// Waits until workerd has been idle for longer than it postpones any work.
+/// Waits until workerd has been idle for longer than any work is postponed.
 fn wait_until_idle(server: &Signpost) {
     const STEP: Duration = Duration::from_millis(100);
     let mut idle = 0;
