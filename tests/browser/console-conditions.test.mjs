@@ -56,7 +56,7 @@ test("an admin does not undo what another has done to a publisher", async () => 
   const kept = await signpost.operator("GET", `/publishers/${id}`);
   assert.deepEqual([kept.approved, kept.max_apps], [false, 7]);
 
-  // What the other has changed meanwhile stays when the decision is made all the same.
+  // If an admin decides in spite of another's change, the other's change stays.
   await first.page.reload();
   await first.hand.press(first.page.getByRole("button", { name: "Edit" }));
   await dialog(first.page).getByLabel("Apps it may set up by itself").fill("9");

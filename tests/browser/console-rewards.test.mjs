@@ -24,7 +24,7 @@ const shared = suite({ facts: false }, async (signpost) => {
 const visit = (user) => report(shared.signpost, visits, VISIT, user);
 const survey = (user, more) => report(shared.signpost, surveys, SURVEY, user, more);
 
-/** Has the first answers say that there is more, in an outbox that the app does not have. Returns the bodies of the calls. */
+/** Makes the first answers go on in an outbox that the app does not have. Returns the bodies of the calls. */
 async function inParts(page) {
   const bodies = [];
   await page.exposeFunction("noteSettling", (body) => bodies.push(JSON.parse(body)));

@@ -33,7 +33,7 @@ export const daysInEachState = () => [
 export const factsOf = (page, days) =>
   answerFor(page, "GET", `publishers/${DEMO}/facts`, { json: { days, cursor: null } });
 
-/** What a restatement of a day answers; without `more` nothing changes. */
+/** The answer to a restatement of a day; without `more` nothing changes. */
 export const restated = (date, more = {}) => {
   const same = { clicks: 812, revenue: 31.5 };
   return { date, dry_run: true, before: same, after: same, apps: [], damaged_segments: 0, not_kept: [], ...more };

@@ -57,7 +57,7 @@ export class Keyboard {
     await this.page.keyboard.press("Enter");
   }
 
-  /** Of radio buttons the chosen one is the only stop; arrows move on from it. */
+  /** Only the chosen radio button of a group is a stop. Arrows move on from that button. */
   async tick(target) {
     const isRadio = (await target.getAttribute("type")) === "radio";
     if (!isRadio) {

@@ -61,7 +61,7 @@ async function sectionsOf(guide) {
 }
 
 export class Reader {
-  /** What the guide shows, and what stands there in this run: addresses, and what the reader has copied. */
+  /** Texts of the guide, and their values in this run: addresses, and texts that the reader has copied. */
   values = {};
 
   constructor(context, run, page) {
@@ -69,7 +69,7 @@ export class Reader {
     this.shell = start(context, "bash", ["-eo", "pipefail"]);
   }
 
-  /** Follows a guide to its end. `steps` has what is done in pages, by section, before the blocks of the section. */
+  /** Follows a guide to its end. `steps` has the actions in pages, by section, done before the section's blocks. */
   async follow(guide, steps) {
     this.values[GUIDE_BASE] = this.run.base;
     for (const port of GUIDE_PORTS) this.values[port] = await freePort();

@@ -83,7 +83,7 @@ class Signpost {
     this.#docs = docs;
   }
 
-  /** What workerd has written so far: a JSON line for each thing that went wrong. */
+  /** workerd's log so far: a JSON line for each failure. */
   get log() {
     return this.#log;
   }

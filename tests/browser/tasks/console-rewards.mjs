@@ -1,4 +1,4 @@
-// What an operator does with rewards: finds them, settles one or many, and erases a user.
+// An operator's work with rewards: finding them, settling one or many, and erasing a user.
 
 import assert from "node:assert/strict";
 

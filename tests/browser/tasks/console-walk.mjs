@@ -10,7 +10,7 @@ const open = (page) => page.getByRole("table", { name: "What is open" });
 const nav = (page, name) =>
   page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: new RegExp(`^${name}( \\d+ open)?$`) });
 
-/** What is said to a screen reader stands beside what is seen. */
+/** The text for screen readers is beside the visible text. */
 export const said = (page, text) => page.getByText(text).last().waitFor({ state: "attached" });
 
 /** From the first page to the place of a repair: `kind` is a tile, and `repair` the link of the item. */
@@ -67,7 +67,7 @@ export async function approveCapped(page, hand, reason) {
   await page.getByText(reason).first().waitFor();
 }
 
-/** What an app's day adds up to, on the page of the service. */
+/** The sums of an app's day, on the page of the service. */
 export async function compareDay(page, hand, app, date) {
   const day = part(page, "Reconcile a day");
   await hand.write(day.getByLabel("App", { exact: true }), app);
