@@ -1,4 +1,4 @@
-//! The click secrets of apps: sealed for the edge, never shown, and sealed afresh only when that is needed.
+//! The click secrets of apps: sealed for the edge, never shown, and sealed again only when needed.
 
 use serde_json::{Value, json};
 

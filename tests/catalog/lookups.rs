@@ -119,7 +119,7 @@ fn a_search_finds_parts_of_names_and_ids() {
             })
             .collect::<Vec<_>>()
     };
-    // Those whose name begins so come first.
+    // Offers whose name begins with the text come first.
     assert_eq!(ids("GOLD"), ["o-2", "o-1", "o-3"]);
     assert_eq!(ids("1000000"), ["10000001"]);
     assert_eq!(ids("50%_"), ["10000001"], "no character is special");
@@ -185,7 +185,7 @@ fn what_waits_in_the_catalog_is_counted() {
         catalog.put(Resource::Publisher, id, &publisher(approved, closed));
     }
     assert_eq!(count(), waiting(1));
-    // One that was approved before is suspended, and does not wait.
+    // A publisher that was approved before is suspended, and does not wait.
     catalog.put(Resource::Publisher, "known", &publisher(false, false));
     assert_eq!(count(), waiting(1));
 }

@@ -286,7 +286,7 @@ fn entered_terms_are_checked_and_replace_none() {
         assert!(found == code && message.contains(part), "{found}: {message}");
     }
     assert_eq!(catalog.dump(), before);
-    // What GET lists can be entered, for an app its currency.
+    // The terms that GET lists can be entered again. For an app they are its currency.
     catalog.enter("o-1", 5, &good).unwrap();
     let listed = catalog.send(Command::Terms(contract::catalog::ListTerms {
         offer_id: domain::model::OfferId::parse("o-1").unwrap(),

@@ -1,4 +1,4 @@
-//! What newer code has stored: its members stay, and a row that this code cannot read stops nothing but itself.
+//! Rows that newer code has stored: unknown members stay, and a row that this code cannot read affects only itself.
 
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn members_that_newer_code_has_stored_are_read_over_and_stay() {
         add_member(&catalog, table, id);
         catalog.put(*resource, id, changed);
         let stored = document(&catalog, table, id);
-        // What is read can be put as it is.
+        // A document can be put as it was read.
         assert_eq!(catalog.get(*resource, id).get("of_tomorrow"), None);
         assert_eq!(
             (&stored["of_tomorrow"], &stored["name"]),

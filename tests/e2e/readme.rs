@@ -216,7 +216,7 @@ fn check_demo_dashboard(port: u16, cookie: &str) {
             .map(str::to_owned)
             .collect()
     };
-    // Of the app without a callback, of two that take them, of one that is down, and of one that answered 410.
+    // An app without a callback, two receivers that accept callbacks, one that answered 410, and one that is down.
     let endpoints = [
         ("10000002", "none"),
         ("10000003", "healthy"),

@@ -161,7 +161,7 @@ fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
     });
     let called = receiver.wait_for_transactions(RETRIES_MS, CONVERSIONS + learned.len());
     assert!(called.values().all(|times| *times == 1));
-    // What needs the catalog waits for it, and a faulty postback is refused as ever.
+    // A postback that needs the catalog waits for it, and a faulty one is refused as before.
     expect_conversion_error(wall.convert(&unknown, ""), 503, "unavailable");
     expect_conversion_error(wall.convert(&known[0], "&goal=nothing"), 400, "unknown_goal");
     inject_faults(&signpost, "");

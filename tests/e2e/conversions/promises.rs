@@ -1,5 +1,5 @@
-//! What was promised is paid: to the advertiser that the terms name, up to a cap from the answer to its PUT, not while the
-//! publisher is suspended, and by the sealed terms, even if the catalog has lost them.
+//! Promised rewards are paid: for the advertiser that the terms name, up to a cap from the answer to its PUT, not while
+//! the publisher is suspended, and by the sealed terms, even if the catalog has lost them.
 
 use std::{thread::sleep, time::Duration};
 
@@ -110,7 +110,7 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
     let no_token = |answer: Answer| {
         expect_conversion_error(answer, 401, "invalid_token");
     };
-    // It moves to another advertiser, and gains a goal worth 50.
+    // The offer moves to another advertiser, and gains a goal worth 50.
     let mut goals = wall.offer()["goals"].clone();
     let dear = json!({"id": wall.goal("4"), "ttl": "Stay", "instr": "1. Play", "payout_usd": 50, "ord": 4});
     goals.as_array_mut().unwrap().push(dear);
@@ -224,7 +224,7 @@ fn terms_are_entered_once_for_revisions_that_were() {
         }
         enter(&path, &others).expect_error(409, "terms_exist");
     }
-    // Those in force never change, and there are none of the future.
+    // Terms in force never change, and a revision cannot lie in the future.
     enter(&of_offer(offer), &entered(&wall, 2.5)).expect_error(409, "terms_exist");
     assert_eq!(
         enter(&of_app(app), &coins(1_000)).expect(200).json(),

@@ -59,10 +59,10 @@ fn name(random: &mut Random, name: &str) -> String {
     }
 }
 
-/// What a sender means.
+/// The intent of a sender.
 #[derive(Clone, Debug)]
 enum Intent {
-    /// This status of this goal, and the sender's own id. What is approved is paid once, and nothing else is paid.
+    /// This status of this goal, and the sender's own id. Only approved conversions are paid, each once.
     Accepted {
         status: &'static str,
         goal: &'static str,

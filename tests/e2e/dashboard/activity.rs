@@ -341,7 +341,7 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
         let question = json!({ "filter": filter, "dry_run": true });
         owner.post(&path, &question).expect(200).json()
     };
-    // What is counted is what the list shows.
+    // A count equals the number of rewards that the list shows.
     for filter in [
         json!({}),
         json!({ "delivery": "dead", "state": "approved", "http_status": 400 }),

@@ -239,7 +239,7 @@ fn changes_of_final_days_are_listed_the_newest_first_and_reports_name_the_last_f
         (&next["changes"][0], &next["has_more"]),
         (&all["changes"][1], &json!(false))
     );
-    // What a person has seen stays as it is.
+    // A listed change stays as a person has seen it.
     put("2026-01-06", "0.5");
     let after = analyst.get("changes").expect(200).json();
     assert_eq!(after["changes"][0]["before"]["revenue"], 0.75);

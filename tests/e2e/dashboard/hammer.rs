@@ -1,4 +1,4 @@
-//! A dashboard that hammers changes no count, no redirect, no cap and no reward.
+//! A dashboard that calls without pause changes no count, no redirect, no cap and no reward.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What an app's users see is what the offers API answers, byte for byte; and links that make counted clicks.
+//! The dashboard shows an app's offers byte for byte as the offers API answers them. Clicks on its links count.
 
 use std::fs;
 

@@ -130,7 +130,7 @@ fn clients_that_do_not_read_their_report_use_only_their_share_of_memory() {
     second.report(&large_query()).expect(200);
     let second_pages = unread(second, 5);
     let third_pages = unread(third, 5);
-    // Of pages of about 8 MB, two use up a ledger's half of the memory limit, and five use up all of it.
+    // Two pages of about 8 MB use up a ledger's half of the memory limit, and five pages use up all of it.
     assert_eq!([first_pages, second_pages, third_pages], [2, 2, 1]);
     let memory = signpost.wasm_memory();
     assert!(memory < 110_000_000, "{memory} bytes");
