@@ -25,7 +25,7 @@ use origin::{delivery::backoff::MAX_WAIT_MS, objects::counters::MIGRATIONS};
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Of isolates, at the same time.
+    /// Isolates flush at the same time.
     Flush(Vec<Flush>),
     /// The process ends.
     Restart,

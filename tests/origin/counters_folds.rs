@@ -40,7 +40,7 @@ enum Answer {
 
 #[derive(Default)]
 struct World {
-    /// Of each ledger the mark and the clicks.
+    /// The mark and the clicks of each ledger.
     ledgers: RefCell<BTreeMap<String, (i64, i64)>>,
     added: BTreeMap<&'static str, i64>,
     now_ms: i64,

@@ -291,7 +291,7 @@ impl Model {
         match &answer {
             Ok(Answer { transaction_id, .. }) => {
                 assert_eq!(*transaction_id, id);
-                // Who may report it: the advertiser that it was accepted from, else that of the terms that have the goal.
+                // The sender must be the advertiser that it was accepted from, else one whose terms have the goal.
                 match self.accepted.get(&id) {
                     Some((.., owner)) => assert_eq!(*owner, sender, "{id} belongs to another"),
                     None => {

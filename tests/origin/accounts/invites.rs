@@ -300,7 +300,7 @@ fn an_issuer_who_may_no_longer_invite_leaves_no_invite_open() {
     for (at, end) in endings.into_iter().enumerate() {
         let world = World::new();
         let [ada, bob, cleo] = ["Ada", "Bob", "Cleo"].map(|name| world.join(name, Role::Owner));
-        // Of two members of one name, the other's invites stay.
+        // If two members have the same name, the other's invites stay.
         let namesake = world.join("Bob", Role::Owner);
         let stay = [Actor::Operator, Actor::Member(ada.id), Actor::Member(namesake.id)]
             .map(|by| world.invite(by, "Dan", Role::Analyst).unwrap());

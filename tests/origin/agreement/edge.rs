@@ -44,7 +44,7 @@ const USERS: u8 = 4;
 /// A click and a goal, as the sender names it.
 pub type Converted = (u8, Option<String>);
 
-/// What was sent, and what was answered with 2xx.
+/// The calls that were sent, and those that were answered with 2xx.
 #[derive(Default)]
 pub struct Told {
     /// Clicks by counters object, day and offer.

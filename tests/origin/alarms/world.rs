@@ -194,7 +194,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// The object is put back to a copy, and its timer starts it, which does not tell its name.
+    /// Puts the object back to a copy. Its timer starts it, and does not tell it its name.
     pub fn put_back(self, copy: &'a Sqlite) -> Self {
         let storage = Storage::new(copy);
         let service = start(&storage, &self.runtime, None);

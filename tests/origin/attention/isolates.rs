@@ -63,7 +63,7 @@ fn figures_are_summed_over_isolates_and_the_greatest_memory_counts() {
             (Figure::MEMORY_BYTES, "", 90),
         ],
     );
-    // One that comes twice, and one that comes late.
+    // One figure is reported again, and another arrives late.
     tell(&db, "b", NOW + 2, &[(Figure::SHED, "form", 4)]);
     tell(&db, "a", NOW - 1, &[(Figure::SHED, "form", 2)]);
     let expected = json!([
@@ -152,10 +152,10 @@ fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, number
 fn one_day_counts_and_apps_with_the_most_such_rewards_come_first() {
     let db = migrated(MIGRATIONS);
     report(&db, "1-0", 1, 1, NOW - DAY_MS, [50, 50, 50]);
-    // This one has none on the next day, and reports no more.
+    // This outbox has no rewards on the next day, and reports no more.
     report(&db, "4-0", 4, 1, NOW - DAY_MS, [7, 7, 7]);
     report(&db, "1-0", 1, 2, NOW, [10, 2, 1]);
-    // It says the same again.
+    // The outbox repeats its report.
     report(&db, "1-0", 1, 3, NOW, [10, 2, 1]);
     report(&db, "1-1", 1, 1, NOW, [5, 0, 0]);
     report(&db, "2-0", 2, 1, NOW, [100, 0, 9]);

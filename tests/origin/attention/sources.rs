@@ -17,7 +17,7 @@ pub fn end_batch(db: &Sqlite, n: i64) {
     attention_feed::end_batch(db, "ledger", n).unwrap();
 }
 
-/// A day on which the ledger lacks so much.
+/// The answer of a ledger that lacks this amount of a day.
 fn missing(missing_micro_usd: i64) -> Vouched {
     Vouched {
         mark: 1,

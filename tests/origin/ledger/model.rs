@@ -138,7 +138,7 @@ proptest! {
             db.inject(Faults::none());
             let mut expected = loaded.clone();
             counted.iter().for_each(|((day, key), sums)| add(&mut expected, *day, key, sums));
-            // The columns that earlier reports have kept are those that are stored.
+            // The columns that earlier reports have cached equal the stored ones.
             prop_assert_eq!(reported_of(&db, &Segments::new(&db, None).with_cache(&kept)), expected.clone());
             prop_assert_eq!(reported(&db), expected);
         }

@@ -176,7 +176,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     reported(&db);
     // The feed's other statements are tested in `attention`.
     let feed = &[feed::GET_FEED, feed::OPEN_DAY, feed::END_ITEM];
-    // So are the register's in `register`.
+    // The register's other statements are tested in `register`.
     let register = &[
         register::APPEND,
         register::BOUNDS,

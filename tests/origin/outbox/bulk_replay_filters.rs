@@ -344,7 +344,7 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
         let scans = plan
             .iter()
             .any(|step| step.starts_with("SCAN") && !step.contains("json_each"));
-        // Those that were paid later are in the order of their payment.
+        // Rewards that were paid later are in the order of their payment.
         assert!(
             !scans && (!sorts || sql.contains("paid_later") || sql == sql::PAID_LATER_AFTER),
             "{sql}: {plan:?}"

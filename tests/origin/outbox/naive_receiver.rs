@@ -41,7 +41,7 @@ enum Fate {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Of a click, numbered from 1.
+    /// A postback of a click, numbered from 1.
     Postback(u8, &'static str, Status),
     Settled(u8, &'static str, Action),
     /// Every attempt that is due is made.

@@ -87,7 +87,7 @@ fn each_side_is_told_of_each_event_once() {
     let id = |kind| notice_id(1, kind);
     let (reward, reversal) = (reward_id(1), reversal_id(1));
     let (pending, rejected) = (id(Kind::Pending), id(Kind::Rejected));
-    // The postbacks, then what a publisher is sent that wants everything. Each callback is delivered at once.
+    // The postbacks, then the callbacks of a publisher that wants every event. Each is delivered at once.
     let table = [
         (vec![Status::Approved], vec![(Told::Approved, &reward)]),
         (
@@ -177,7 +177,7 @@ fn what_the_publisher_does_not_want_ends_without_an_attempt() {
     assert!(ended.iter().all(|entry| entry["attempts"] == Json::Array(vec![])));
     assert!(entry(&db, &reward_id(20))["user_id"].is_null());
     assert_eq!(entry(&db, &reward_id(1))["user_id"], "user-1");
-    // They can be sent after all.
+    // Skipped rewards can still be replayed.
     operator::replay(&db, NOW, &reward_id(1), CLAIM_MS).unwrap();
     assert_eq!(delivered(&db, NOW, ALL), [(Told::Approved, reward_id(1))]);
 }

@@ -272,7 +272,7 @@ fn many_are_counted_first_and_then_settled_in_steps() {
     };
     let (counted, steps) = settle_many(&db, &world, &dry_run);
     assert_eq!((counted.count, counted.settled, steps), (230, 0, 1));
-    // Those of one user, within a time.
+    // Conversions of one user, within a time.
     let from_s = NOW / SECOND_MS;
     let some = SettleFilter {
         user_id: Some("user-3".into()),

@@ -292,7 +292,7 @@ impl World {
         }
     }
 
-    /// Of the clicks of a user on the offer that pays once, one is paid for a goal, beside those that the operator approved.
+    /// The offer that pays once pays one of a user's clicks for each goal, besides those that the operator approved.
     fn check_users(&self) {
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 1";
         let mut paid = BTreeSet::new();

@@ -230,7 +230,7 @@ impl Outbox {
     }
 }
 
-/// They are decided in one turn, whose writes the runtime commits together.
+/// Conversions that arrive together are decided in one turn, and the runtime commits the writes of a turn together.
 #[test]
 fn conversions_that_arrive_together_wait_for_one_commit() {
     let mut catalog = first_catalog();

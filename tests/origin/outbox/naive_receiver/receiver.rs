@@ -174,7 +174,7 @@ impl Receiver {
             None => sign.unwrap_or(0),
         };
         let original = read.get("original_transaction_id").filter(|_| rewards < 0);
-        // One that is not told of rewards pays them by other means, and has received all.
+        // A receiver that is not told of rewards pays them by other means, so it counts as having all of them.
         let is_unknown =
             |id: &&String| self.settings.is_told_of(Told::Approved) && !self.received.contains(*id);
         if let Some(original) = original.filter(is_unknown) {
