@@ -22,8 +22,8 @@ use crate::{
 /// The fewest rounds whose 95 % interval leaves out the best and the worst.
 const ROUNDS: usize = 9;
 
-/// Lines of a catalog in each import, so that no import takes longer than a request may here. Each is published, too, which
-/// writes most shards of goals again.
+/// Lines of a catalog in each import, so that no import exceeds the time limit of a request here. Each import is
+/// published, which writes most shards of goals again.
 const IMPORT_LINES: usize = 20_000;
 /// Numbers of facts, one publisher each.
 pub const FACTS: [usize; 3] = [10_000, 100_000, 1_000_000];

@@ -33,8 +33,8 @@ pub struct Load {
     pub busy: f64,
     /// The share of the run in which the generator ran.
     pub generating: f64,
-    /// The CPU time of all workerd threads for each request, in microseconds: of the run, and of the work that it left behind if
-    /// the requests say so.
+    /// The CPU time of all workerd threads for each request, in microseconds. If the requests say so, it includes the
+    /// work that the run left behind.
     pub cpu_us: f64,
 }
 

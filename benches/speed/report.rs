@@ -142,8 +142,8 @@ pub fn ms(ours: &Signpost, publisher: &Publisher<'_>, body: &str) -> f64 {
     (watch.ms() - alone_ms) / TIMES as f64
 }
 
-/// A view of the dashboard's reports, from its call to the answer: chart, table and totals of all facts. The call goes through
-/// the session's account, so the ledger's own time is less.
+/// A view of the dashboard's reports, from its call to the answer: chart, table and totals of all facts. The call goes
+/// through the session's account, so the ledger's own time is less.
 fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> Row {
     let query = |dimensions: &[&str], totals: bool| {
         json!({
