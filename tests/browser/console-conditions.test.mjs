@@ -1,4 +1,4 @@
-// Two admins at one document: what one has changed, the other sees before it is written over. And a browser whose clock is
+// Two admins change one document: each sees the other's change before overwriting it. And a browser whose clock is
 // wrong.
 
 import assert from "node:assert/strict";

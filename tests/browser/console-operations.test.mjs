@@ -1,4 +1,4 @@
-// The console's pages for what is open, search, rewards and service, on a wide screen and on a phone, in light and dark.
+// The console's pages for open items, search, rewards and service, on a wide screen and on a phone, in light and dark.
 
 import { test } from "node:test";
 import { operations } from "./gallery/console-operations.mjs";

@@ -1,5 +1,5 @@
-// An operator's questions (docs/OPERATING.md), each walked on a state that is made for it: from the first page, or from what
-// was pasted into the search, to the answer, and to the repair where there is one.
+// An operator's questions (docs/OPERATING.md), each walked in a state that is made for it: from the first page or a
+// pasted text to the answer, and to the repair where one exists.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

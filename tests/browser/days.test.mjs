@@ -1,5 +1,5 @@
-// From a figure to its rows: a day of the report, its apps, an app's offers, and the rewards of an offer add up. And changes of
-// final days: what changed, by how much and why.
+// From a figure to its rows: a day of the report, its apps, an app's offers, and the rewards of an offer add up. And
+// changes of final days: what changed, by how much and why.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

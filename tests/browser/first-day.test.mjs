@@ -1,5 +1,5 @@
-// A publisher's first day, alone: from the invite to the first reward that is paid, read, sent again, and a new secret. With a
-// real passkey, by mouse on a wide screen and by keyboard alone on a phone.
+// A publisher's first day without help: from the invite to the first reward that is paid, read and sent again, and a
+// new secret. With a real passkey, by mouse on a wide screen and by keyboard alone on a phone.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

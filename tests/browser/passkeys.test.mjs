@@ -1,5 +1,5 @@
-// Wrong passkeys. Each is refused by the server, with the reason in its log. Answers of the browser are altered where the
-// browser does nothing wrong itself, and signed again with the authenticator's key where the signature is not the point.
+// Wrong passkeys. The server refuses each, with the reason in its log. Where the browser does nothing wrong itself, the
+// test alters its answer, and signs it again with the authenticator's key if the signature is not the point.
 
 import assert from "node:assert/strict";
 import { createHash, createPrivateKey, sign } from "node:crypto";

@@ -1,4 +1,4 @@
-// Tables: what stays in sight when they are scrolled, what a phone shows of them, the columns that were chosen, and paper.
+// Tables: the parts that stay in sight when scrolling, the parts that a phone shows, the chosen columns, and paper.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// The console's pages for what is open, search, rewards and service, in their states. What a store cannot have within a test,
-// such as an object that is nearly full, comes from an answer in the place of the real one.
+// The console's pages for open items, search, rewards and service, in their states. States that a test cannot reach,
+// such as an object that is nearly full, come from an answer in place of the real one.
 
 import { answerFor, holdCall } from "../support/console.mjs";
 import { WEB_APP } from "../support/rewards.mjs";

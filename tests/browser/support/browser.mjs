@@ -92,7 +92,7 @@ function collectMessages(page, refusals) {
   return messages;
 }
 
-/** Ends a page and its tabs, of which nothing may stand in the console: no warning, no error, no report of the policy. */
+/** Closes a page and its tabs. Their console must be empty: no warning, no error, no report of the policy. */
 export async function closePage(page) {
   const pages = page.context().pages();
   await page.context().close();

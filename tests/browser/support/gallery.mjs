@@ -25,9 +25,9 @@ const LEAST_CONTRAST = 4.5;
 let source;
 
 /**
- * Opens a view, brings it into its state, and looks at it. `view` has `path`, and may have `cookie`, `refusals`, `prepare`
- * before the page is opened, `act` afterwards, `shows`, which waits for what the state must show, and `picture`, its name in the
- * README.
+ * Opens a view, brings it into its state, and checks it. `view` has `path`, and may have `cookie`, `refusals`,
+ * `prepare` before the page is opened, `act` afterwards, `shows`, which waits for the content that the state must
+ * show, and `picture`, its name in the README.
  */
 export async function look(shared, name, view, width, schemes = ["light", "dark"]) {
   const page = await shared.open({ width, cookie: view.cookie, refusals: view.refusals });

@@ -5,8 +5,8 @@ import { launch, openPage } from "./browser.mjs";
 import { startSignpost } from "./signpost.mjs";
 
 /**
- * Registers start and end with the file's tests; the members are there once a test runs. `prepare` is part of the one hook,
- * since Node 20 does not wait for the first hook of a file before it starts the second.
+ * Registers start and end with the file's tests; a test can use the members. `prepare` runs in the same hook, because
+ * Node 20 does not wait for a file's first hook before it starts the second.
  */
 export function suite(options, prepare) {
   const shared = {

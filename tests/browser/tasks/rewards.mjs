@@ -124,7 +124,7 @@ export async function replayMany(page, hand, { app, user, earn, repair }) {
   await rowOf(page, user).waitFor({ state: "detached", timeout: FAILING_ENDPOINT_MILLISECONDS });
 }
 
-/** A receiver's answer is text and nothing else: it makes no element, runs nothing, and turns nothing that stands beside it. */
+/** A receiver's answer is only text: it makes no element, runs nothing, and does not reverse the text beside it. */
 export async function readInertAnswer(page, { app, transactionId, answer }) {
   await page.goto(`/dashboard/apps/${app}/rewards/${transactionId}`);
   const shown = page.locator(".answer-text").first();
