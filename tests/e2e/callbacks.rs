@@ -1,6 +1,6 @@
-//! Completion callbacks as a publisher's server receives them: content (`requests`, `documented`), events, signatures, reversals, retries
-//! (`failures`), disabled endpoints (`endpoints`), delays (`promptness`), forbidden addresses (`guard`) and the
-//! conversion log (`log`, `paging`, `erasure`).
+//! Completion callbacks as a publisher's server receives them: content (`requests`, `documented`), events, signatures,
+//! reversals, retries (`failures`), disabled endpoints (`endpoints`), delays (`promptness`), forbidden addresses
+//! (`guard`) and the conversion log (`log`, `paging`, `erasure`).
 
 mod documented;
 mod endpoints;

@@ -1,5 +1,5 @@
 //! Clicks over HTTP: errors (`parameters`, `refusals`), kinds of answers (`answers`), redirect targets (`targets`), the
-//! content of click ids (`click_ids`), counting (`counting`), signed clicks (`signatures`) and what people really send (`senders`).
+//! content of click ids (`click_ids`), counting (`counting`), signed clicks (`signatures`), real senders (`senders`).
 
 mod answers;
 mod click_ids;

@@ -1,7 +1,7 @@
-// The origin Worker with a stand-in for Cloudflare's point-in-time recovery, which plain workerd lacks. As Cloudflare documents it,
-// the whole storage is put back at the object's next start, what was written before the restart is gone, and a bookmark of the state
-// before it undoes it. Unlike there, an object has only the earlier states that a test keeps: GET of /{namespace}/{object} at the
-// control socket keeps one. The alarm is lost.
+// The origin Worker with a stand-in for Cloudflare's point-in-time recovery, which plain workerd lacks. As Cloudflare
+// documents it, the object's next start puts the whole storage back, writes before the restart are gone, and a bookmark
+// of the previous state undoes it. Here only the states exist that a test keeps, by a GET of /{namespace}/{object} at
+// the control socket. The alarm is lost.
 import { WorkerEntrypoint } from "cloudflare:workers";
 import * as origin from "./entry.js";
 

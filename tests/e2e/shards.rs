@@ -1,4 +1,4 @@
-//! Clicks with shards of the tracking snapshot that are missing, late, damaged or of another time: the right answer or a
+//! Clicks while shards of the tracking snapshot are missing, late, damaged or from another time. The answer is right or
 //! 503, and never a 404 or another offer.
 
 use std::{fs, path::PathBuf};

@@ -50,8 +50,8 @@ fn each_receiver_is_told_of_its_events_and_none_is_led_to_pay_too_much() {
         ("legacy", json!({"legacy_md5": {"secret": "an older one"}})),
         ("approved", json!({"events": ["approved"]})),
     ];
-    // By user: the statuses of postbacks and the operator's actions, the statuses that "all" is told, and the coins that the
-    // user is due. Clicks of users that are held are too new to be paid without the operator.
+    // By user: the statuses of postbacks and the operator's actions, the statuses that a receiver of "all" gets, and
+    // the coins due to the user. Held users have clicks too new to be paid without the operator.
     let users: [(&str, &[&str], &[&str], i64); 12] = [
         ("held", &["approved", "approved"], &["pending"], 0),
         (

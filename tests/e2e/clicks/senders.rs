@@ -1,6 +1,6 @@
-//! 10,000 random clicks from a `trk_url`, as people really send them: filled in, left in, misspelt, encoded again, or with a
-//! word for "none". Each is made together with what its sender means, from the tables here and not by the code under test,
-//! and is redirected or refused like that. Postbacks are in `conversions/recipes.rs`.
+//! 10,000 random clicks from a `trk_url`, as people really send them: filled in, left in, misspelt, encoded again, or
+//! with a word for "none". Tables here, not the code under test, say what the sender of each means. The answer must be
+//! the redirect or refusal that follows from that. Postbacks are in `conversions/recipes.rs`.
 
 use std::{collections::BTreeMap, fs, thread};
 

@@ -1,5 +1,5 @@
-//! 10,000 random postbacks from the recipes of docs/INTEGRATING.md, as people really send them. Each is made together with
-//! what its sender means, from the tables here and not by the code under test, and is answered, logged and paid like that.
+//! 10,000 random postbacks from the recipes of docs/INTEGRATING.md, as people really send them. Tables here, not the
+//! code under test, say what each sender means. The answer, the log and the payment must follow from that.
 
 use std::{collections::BTreeMap, thread};
 

@@ -1,5 +1,5 @@
-//! The table of states over HTTP: every event in every state (docs/DECISIONS.md, "Conversions"); and the operator's actions
-//! and lists.
+//! The table of states over HTTP: every event in every state (docs/DECISIONS.md, "Conversions"); and the operator's
+//! actions and lists.
 
 use serde_json::json;
 

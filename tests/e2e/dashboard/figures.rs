@@ -1,5 +1,5 @@
-//! The dashboard's figures are those of the report keys: random queries give the same rows, byte for byte, totals are those
-//! of all pages, and an export is all pages put together.
+//! The dashboard's figures equal those that report keys get: random queries give the same rows, byte for byte, totals
+//! cover all pages, and an export equals all pages joined.
 
 use serde_json::{Value, json};
 
@@ -73,8 +73,8 @@ const RATES: [(&str, &str, &str, f64); 4] = [
     ("click_rate", "clicks", "impressions", 1.0),
 ];
 
-/// Checks that the total of a measure is the sum over the rows, and the total of a rate the quotient of such sums, not of
-/// the rows' rates.
+/// Checks that the total of a measure is the sum over the rows, and the total of a rate the quotient of two such sums,
+/// not a sum of the rows' rates.
 fn check_totals(publisher: &crate::harness::Publisher<'_>, query: &Value, totals: &Value) {
     let metrics: Vec<_> = query["metrics"]
         .as_array()

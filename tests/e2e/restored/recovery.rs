@@ -1,5 +1,5 @@
-//! `POST …/objects/{object}/restore`: objects that go back to an earlier time while everything runs. `recovery.js` stands in for
-//! Cloudflare's point-in-time recovery.
+//! `POST …/objects/{object}/restore`: objects that go back to an earlier time while everything runs. `recovery.js`
+//! stands in for Cloudflare's point-in-time recovery.
 
 use std::{thread, time::Duration};
 

@@ -1,5 +1,5 @@
-//! The copy that `fixtures/recipes/keep_rewards.py` keeps of an app with 64 outboxes, while callbacks are dropped, workerd and the
-//! script itself are killed, and outboxes are put back: in the end it has the log's rewards. `SEED` chooses another run.
+//! `fixtures/recipes/keep_rewards.py` keeps a copy of an app with 64 outboxes. In the end it has the log's rewards,
+//! although callbacks are dropped, workerd and the script are killed, and outboxes are put back. `SEED` sets the run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -154,8 +154,8 @@ impl Script<'_> {
             .unwrap()
     }
 
-    /// Runs the script until this flag is set, and ends every fourth run early. Returns how many runs succeeded, failed, and were
-    /// ended.
+    /// Runs the script until this flag is set, and ends every fourth run early. Returns how many runs succeeded, how
+    /// many failed, and how many were ended.
     fn run_until(&self, is_done: &AtomicBool, mut random: Random) -> [usize; 3] {
         let mut runs = [0; 3];
         while !is_done.load(Ordering::SeqCst) {

@@ -113,8 +113,8 @@ fn run_until(
     });
 }
 
-/// Objects go back to an earlier state while everything runs, every tenth time two of them. `recovery.js` stands in for Cloudflare's
-/// recovery. Clicks are left out, because their records and figures are lost then.
+/// Objects go back to an earlier state while everything runs, every tenth time two at once. `recovery.js` stands in for
+/// Cloudflare's recovery. Clicks are left out, because a restore loses their records and figures.
 #[test]
 fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
     let seed = setting("SEED", now_ms().unsigned_abs());

@@ -1,5 +1,5 @@
-//! Hostile members, publishers and an advertiser, and a crowd of strangers, at once. Everybody else is answered as without them,
-//! and figures and caps stay within their bounds.
+//! Hostile members, publishers and an advertiser, and a crowd of strangers, all at once. Everybody else gets the usual
+//! answers, and figures and caps stay within their bounds.
 
 use std::{
     collections::BTreeMap,

@@ -10,7 +10,7 @@ const USER: &str = "erased-user-7f3a";
 const DEVICE: &str = "5f4dcc3b-5aa7-45d6-b3d1-c2b9a1e0f4a7";
 const CUSTOM: &str = "custom-value-91bc";
 
-/// The click id of a real click of the user. One that is longer than the offer allows is a short id, whose record is stored.
+/// The click id of a real click of the user. If it would exceed the offer's limit, it is a short id with a record.
 fn click(wall: &OfferWall<'_>, more: &str) -> String {
     let address = format!(
         "/v2/tracking/click?rid={}-1&app={}&user_id={USER}&gaid={DEVICE}&c1={CUSTOM}{more}",
@@ -296,7 +296,7 @@ fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
     expect_no_user(&wall, &[paid, pending, waits, late, after], &[waiting]);
 }
 
-/// SQLite leaves the bytes of a deleted row until it uses their page again, which nothing bounds; a new file has none of them.
+/// SQLite keeps the bytes of a deleted row until it reuses their page, at no certain time. A new file has none of them.
 #[test]
 fn no_vacuumed_file_has_the_bytes_of_an_erased_user() {
     let signpost = Setup::new().start();
