@@ -9,8 +9,8 @@
 //! - Each loaded day is final, each of its sources has vouched for it, and no item says that sums differ or are late.
 //! - A restatement of any day would change nothing.
 //!
-//! Where objects are put back to earlier copies: what the ledger has agrees with what its sources have, or an item names the
-//! source, the day and the side that is behind.
+//! After objects were put back to earlier copies, the ledger agrees with its sources, or an item names the source, the
+//! day and the side that is behind.
 
 mod calls;
 mod checks;

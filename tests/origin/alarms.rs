@@ -301,8 +301,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(simulations(24))]
 
-    /// Each cause is told once, in a message with one id, whatever the receiver and the processes do. An object that is put back
-    /// tells those that its copy had, perhaps again, and those that come afterwards.
+    /// Each cause is told once, in a message with one id, whatever the receiver and the processes do. After a restore
+    /// the object tells the causes in its copy, perhaps again, and all later ones.
     #[test]
     fn each_cause_is_told_once_and_a_message_has_one_id(steps in steps()) {
         check(steps)?;

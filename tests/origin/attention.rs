@@ -1,5 +1,5 @@
-//! The operator's attention: reports that come twice, late or not at all, objects that were lost or restored, the list and its
-//! bound, endpoints over outboxes, and sizes.
+//! The operator's attention: reports that come twice, late or not at all, lost or restored objects, the list and its
+//! bound, endpoints with several outboxes, and sizes.
 
 mod isolates;
 mod model;

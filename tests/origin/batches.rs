@@ -1,5 +1,5 @@
-//! Batches as positions in a log, by themselves: their contents, schedule and outcomes by example, and a property test against
-//! a naive model, in which answers are lost and either side is restored.
+//! Batches as positions in a log, without any object: examples of their contents, schedule and outcomes, and a property
+//! test against a naive model, in which answers are lost and either side is restored.
 
 use std::{cell::RefCell, collections::BTreeMap};
 

@@ -81,8 +81,8 @@ fn an_alarm_that_is_over_a_minute_late_is_set_again() {
     }
 }
 
-/// The alarm that a command sets during a run replaces the one that has fired, which would otherwise fire again if the process
-/// ended.
+/// If a command sets the alarm during its run, that replaces the fired alarm, which would otherwise fire again if the
+/// process ended.
 #[test]
 fn a_command_during_a_run_sets_no_later_alarm_than_that_of_its_retry() {
     let db = Sqlite::in_memory();

@@ -1,5 +1,5 @@
-//! Nobody is paid anything but what the click sealed, no user is paid twice, and no conversion cap is exceeded: on the real
-//! catalog, outboxes and counters, against a model that only remembers what was promised. Catalogs change, forget and are
+//! Everybody is paid only what the click sealed, no user is paid twice, and no conversion cap is exceeded: on the real
+//! catalog, outboxes and counters, against a model that only remembers the promises. Catalogs change, forget and are
 //! restored; offers move between advertisers; the app is put again; caps come and go during a day.
 
 mod world;

@@ -1,5 +1,5 @@
-//! `origin::objects::accounts` against a naive model: any order of invites, acceptances, sign-ins, changes, suspensions, polls and
-//! sweeps. After each step the model and the object agree on the answer, on the members and on each session ever opened.
+//! `origin::objects::accounts` against a naive model: any order of invites, acceptances, sign-ins, changes,
+//! suspensions, polls and sweeps. After each step both agree on the answer, the members and each session ever opened.
 
 use proptest::prelude::*;
 

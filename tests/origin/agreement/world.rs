@@ -30,8 +30,8 @@ use domain::model::{
     time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
 };
 
-/// The places of the objects: after the outboxes with users come counters, ledger and the other outboxes, which are witnesses
-/// and keep claims.
+/// The indexes of the objects: first the outboxes with users, then counters, ledger and the other outboxes, which are
+/// witnesses and keep claims.
 pub const COUNTERS: usize = OUTBOXES.len();
 pub const LEDGER: usize = COUNTERS + OFFERS.len();
 const OTHERS: [u8; 6] = [1, 2, 3, 4, 5, 6];
@@ -290,7 +290,7 @@ impl World {
         panic!("the alarms never end");
     }
 
-    /// Lets everything settle: what is late arrives, and all days are loaded once the last is over. From then on a day passes.
+    /// Lets everything settle: late calls arrive, and all days are loaded once the last is over. Then a day passes.
     pub fn settle(&mut self) {
         self.death = None;
         self.behaviour = Behaviour::Working;

@@ -1,5 +1,5 @@
-//! A copy of the reports that reads again only the days which are not final and those which the feed names equals a full pull,
-//! whatever changes and wherever the ledger is put back to.
+//! A copy of the reports equals a full pull, although it reads only those days again that are not final or that the
+//! feed names, whatever changes and however far back the ledger is put.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The outbox's items for the operator's attention: each begins with its state, ends with it, and an approved reward that is
-//! delivered has none.
+//! The outbox's items for the operator's attention: each begins and ends with its state. An approved reward that is
+//! delivered has no item.
 
 use super::*;
 use contract::{attention::DeclinedItems, outbox::Disabled};

@@ -1,5 +1,5 @@
-//! A publisher's replay of many callbacks: the activity object's steps over a real outbox, paced, repeated after a lost answer,
-//! and cancelled.
+//! A publisher's replay of many callbacks: the activity object's steps over a real outbox, paced, repeated after a lost
+//! answer, and cancelled.
 
 use super::*;
 use contract::{

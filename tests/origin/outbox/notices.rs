@@ -248,8 +248,8 @@ fn many_unwanted_callbacks_end_in_several_turns() {
     assert_eq!((ended.iter().sum::<usize>(), ended[3]), (1_200, 0));
 }
 
-/// A notice leaves with its conversion, but its receivers must have its number first: an outbox whose witness has a number that
-/// the log lacks takes itself for one that was put back.
+/// A notice leaves with its conversion, but only once the receivers of batches have its number. If the witness has a
+/// number that the log lacks, the outbox assumes that it was put back.
 #[test]
 fn a_conversion_stays_while_the_number_of_its_notice_waits() {
     let (db, world) = told_of_all();

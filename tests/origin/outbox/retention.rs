@@ -192,8 +192,8 @@ fn rows_stay_while_their_sums_wait() {
     assert_eq!(rows(&db, "entries"), 0);
 }
 
-/// An approval may arrive more than a year after the pending postback. The conversion stays while it waits for its cap, and
-/// for as long after its payment as any other.
+/// An approval may arrive more than a year after the pending postback. The conversion stays while it waits for its cap,
+/// and then as long after its payment as any other.
 #[test]
 fn a_pending_conversion_that_is_approved_late_leaves_401_days_after_its_payment() {
     let (db, world) = (outbox(), World::capped(1));

@@ -312,8 +312,8 @@ fn statements_that_scan_the_log_stop_after_some_rows() {
         (sql::MORE_TO_SWEEP, "LIMIT 1"),
         (sql::ANYTHING_KEPT, "EXISTS"),
     ];
-    // A journal has 31 days of batches, and those of three name users. A restore reads all kept postbacks, and a publisher that is
-    // closed loses them.
+    // A journal has 31 days of batches, and those of the last three days name users. A restore reads all kept
+    // postbacks, and the closing of a publisher deletes them.
     let long = [
         erasure::ERASE_JOURNAL,
         erasure::USERS_BESIDE_LOG,

@@ -213,9 +213,9 @@ fn a_conversion_after_a_command_that_changes_nothing_is_reported_within_a_second
 
 /// The time from a commit until it is in the activity, when nothing fails (docs/DECISIONS.md, "Accounts and the dashboard").
 const SHOWN_MS: i64 = 4 * SECOND_MS;
-/// The report's alarm is due at most `SPACING_MS` and `FEED_MS` after the commit: a report waits `FEED_MS` for further changes,
-/// and `SPACING_MS` after the one before; an alarm for other work in between begins the first of these waits again. The rest is
-/// for the runtime, which may be late with an alarm.
+/// The report's alarm is due at most `SPACING_MS` plus `FEED_MS` after the commit. A report waits `FEED_MS` for further
+/// changes, and `SPACING_MS` after the previous report. An alarm for other work restarts the first of these waits. The
+/// rest is for the runtime, which may be late with an alarm.
 const LATE_MS: i64 = SHOWN_MS - SPACING_MS - FEED_MS;
 
 /// The changes that are not reported, each with the time since which it waits.

@@ -45,7 +45,7 @@ pub struct Receivers {
     movement_ids: BTreeMap<(String, String, &'static str), String>,
     /// Revisions of callbacks whose receiver disabled them.
     pub disabled_revisions: BTreeSet<i64>,
-    /// An outbox was put back, so it may make a reward again that its journal lacks: under the same id, at another time.
+    /// An outbox was put back, so it may remake a reward that its journal lacks, under the same id at another time.
     pub is_any_restored: bool,
 }
 

@@ -297,7 +297,7 @@ impl World {
         answer.take().unwrap()
     }
 
-    /// A restore must not change these: the state of each conversion that does not wait for its cap, and whether its user is erased.
+    /// A restore must not change the state of a conversion that waits for no cap, nor whether its user is erased.
     fn lasting(&self) -> BTreeMap<String, (i64, bool)> {
         let sql = "SELECT hex(nonce) || goal, c.state, e.erase OR e.user_id IS NULL
             FROM conversions c JOIN entries e USING (entry, nonce, goal)";

@@ -170,8 +170,8 @@ impl Outbox {
         }
     }
 
-    /// It asks the catalog once for the app's terms and once for the offer's. Batches are its own, by their `source`. Other
-    /// outboxes are called for claims alone, each of its own conversions.
+    /// The outbox asks the catalog once for the app's terms and once for the offer's. Its batches have its own
+    /// `source`. It calls other outboxes only for claims, each for a conversion of its own.
     fn check_calls(&self) {
         let own = self.shard.object_name();
         let mut counts = BTreeMap::new();
