@@ -1,6 +1,6 @@
 //! The crates keep to their layers, which docs/ARCHITECTURE.md draws: the manifests say which crate may use which, and
-//! the domain knows no Workers, no clock and no randomness. Within a crate, neither files nor folders use each other in circles,
-//! and the origin's folders are layers, too.
+//! the domain knows no Workers, no clock and no randomness. Within a crate, neither files nor folders form circles of
+//! use, and the origin's folders are layers, too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

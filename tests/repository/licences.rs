@@ -23,8 +23,8 @@ const ALLOWED: &[&str] = &[
     "Unlicense",
     "Zlib",
 ];
-/// Tools of npm that are never deployed: the image library that wrangler brings, axe-core, which looks for
-/// barriers in the dashboard's pages, and a parser of arguments and a shim of `fs` that readers of the API's documents bring.
+/// Licences of npm tools that are never deployed: wrangler's image library, axe-core, which looks for barriers in the
+/// dashboard's pages, and an argument parser and an `fs` shim that readers of the API's documents depend on.
 const ALLOWED_IN_TOOLS: &[&str] = &["BlueOak-1.0.0", "LGPL-3.0-or-later", "MPL-2.0", "Python-2.0"];
 /// Old packages of the mock server that name MIT in another way than the lock file knows: in `licenses`, or in their LICENSE.
 const MIT_BY_OTHER_FIELDS: [&str; 7] = [

@@ -1,5 +1,5 @@
-//! Each word has one meaning: names of types and modules keep to docs/GLOSSARY.md, limits say `MAX_`, and the glossary has no
-//! term that the code does not know.
+//! Each word has one meaning: names of types and modules keep to docs/GLOSSARY.md, limits say `MAX_`, and the code uses
+//! each term of the glossary.
 
 use std::{collections::BTreeSet, fs};
 

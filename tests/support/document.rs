@@ -16,8 +16,8 @@ pub fn document() -> Value {
     serde_json::from_str(DESCRIPTION).expect("JSON")
 }
 
-/// The document of the dashboard, with a copy of each component of the served one that it refers to, and with the paths of
-/// the console that it names.
+/// The dashboard's document, with a copy of each component of the served document that it refers to, and with the paths
+/// of the console that it names.
 pub fn dashboard_document() -> Value {
     let served = document();
     let mut document: Value = yaml_serde::from_str(DASHBOARD).expect("YAML");
