@@ -126,7 +126,7 @@ fn what_changes_a_final_day_is_listed_with_its_difference_and_cause() {
             },
         ])
     );
-    // A dry run lists the changes that it would make, whether the day is final or not, and makes none.
+    // A dry run lists the changes that it would make, on any days, and makes none.
     let would = csv(&[&row("2026-01-05", "74000001", 3, "0.5")]);
     let csv_type = ("Content-Type", "text/csv");
     let dry = publisher.send_facts(

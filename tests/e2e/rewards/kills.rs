@@ -1,5 +1,5 @@
 //! `fixtures/recipes/keep_rewards.py` keeps a copy of an app with 64 outboxes. In the end it has the log's rewards,
-//! although callbacks are dropped, workerd and the script are killed, and outboxes are put back. `SEED` sets the run.
+//! although callbacks are dropped, workerd and the script killed, and outboxes put back. `SEED` chooses another run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -143,7 +143,7 @@ const NOW: i64 = 1_795_000_000_000;
 const BINDING: [u8; 32] = [5; 32];
 
 /// Input, a line each: a `Cookie` header, a publisher's id, a presented text, and an index with a byte, which replaces
-/// that byte of the credentials issued to the publisher.
+/// the byte at that index in each credential issued to the publisher.
 ///
 /// Only issued credentials are accepted, each for its own purpose and in one spelling. A cookie is found as it was set.
 pub fn credentials(input: &[u8]) {

@@ -34,7 +34,7 @@ fn offer() -> OfferId {
     OfferId::parse(OFFER).unwrap()
 }
 
-/// The payments of a day up to the ledger's mark, read in steps of this many entries.
+/// The payments of a day, read in steps of this many entries. Those after the ledger's mark count as waiting.
 fn read(db: &Sqlite, day: UtcDay, entries: i64) -> OutboxDay {
     let step = async |step: ReadDay| day::read(db, step, entries);
     let mark = batches::mark_of(db, TO_LEDGER).unwrap();
