@@ -60,7 +60,7 @@ impl World {
         Some(row.decode(0, DayState::from_number).unwrap())
     }
 
-    /// No cap is exceeded, unless its counters were put back and not told: their latest takes are not missed at once.
+    /// No cap is exceeded, unless its counters were put back and not told: the loss of takes is noticed only later.
     fn check_caps(&self) {
         let mut of_day: BTreeMap<UtcDay, usize> = BTreeMap::new();
         let capped = |paid: &Paid| paid.is_reward() && paid.offer() == OFFERS[0];

@@ -312,7 +312,7 @@ fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
     let reported: Vec<_> = first.entries.iter().map(|entry| &entry.transaction_id).collect();
     assert_eq!(reported, [&reward_id(1), &reward_id(3)]);
     assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
-    // The count is reported once, and again when it has changed.
+    // The unreadable entry is tried once, and again when it has changed.
     report_all(&db, NOW + 1_000);
     db.execute(
         "UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')",
