@@ -27,7 +27,7 @@ export const api = {
   apps: (cursor: string | null) => get<T.AppPage>(`${BASE}/apps${queryText({ cursor })}`),
   createApp: (app: T.NewApp, key: string) => post<T.App>(`${BASE}/apps`, app, { "Idempotency-Key": key }),
   app: (app_id: string) => get<T.App>(`${BASE}/apps/${app_id}`),
-  /** Refused with 412 when the app is not the one of `revision` any more. */
+  /** Refused with 412 if the app has changed since `revision`. */
   changeApp: (app_id: string, revision: number, change: T.AppChange) =>
     patch<T.App>(`${BASE}/apps/${app_id}`, change, ifMatch(`"${revision}"`)),
   renewCallbackSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/callback/secret`),
@@ -35,7 +35,7 @@ export const api = {
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/click_secret`),
   endPreviousClickSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/previous_click_secret`),
   stopSigningClicks: (app_id: string) => remove(`${BASE}/apps/${app_id}/click_secret`),
-  /** After its receiver has switched it off. */
+  /** Switches the callback on again after its receiver has switched it off. */
   enableCallback: (app_id: string) => post(`${BASE}/apps/${app_id}/callback/enable`),
   testCallback: (app_id: string, sign_with: T.SignWith) =>
     post<T.CallbackTest>(`${BASE}/apps/${app_id}/callback/test`, { sign_with }),
@@ -61,9 +61,9 @@ export const api = {
   pollMilliseconds: 2000,
   cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
 
-  /** A page of what is stored of a user in all apps. */
+  /** One page of the data that is stored about a user in all apps. */
   exportUser: (user_id: string, cursor: string | null) => post<T.UserData>(`${BASE}/users/export`, { user_id, cursor }),
-  /** Goes on at the cursor of the answer before. */
+  /** Continues at the cursor of the previous answer. */
   eraseUser: (user_id: string, cursor: string | null) => post<T.ErasedUser>(`${BASE}/users/erase`, { user_id, cursor }),
 
   alarms: () => get<{ address: T.AlarmAddress | null }>(`${BASE}/alarms`),

@@ -43,10 +43,10 @@ export const CHANGES_PATH = `${ROOT}/changes`;
 /** The figures of a day: of all apps, of one, or of an offer in it. */
 export const dayPath = (date: string, app = "", offer = "") => `${ROOT}/days/${date}${queryText({ app, offer })}`;
 export const APPS_PATH = `${ROOT}/apps`;
-/** Of the address of the apps: opens the form of a test app. */
+/** Fragment of the apps' address that opens the form for a test app. */
 export const TEST_HASH = "#test";
 export const REWARDS_PATH = `${ROOT}/rewards`;
-/** Of the log's address: opens the question what to send again. */
+/** Fragment of the log's address that opens the dialog for sending callbacks again. */
 export const REPLAY_HASH = "#replay";
 export const givenUpPath = (appId: string) => `${REWARDS_PATH}?app=${appId}&delivery=dead`;
 export const SETTINGS_PATH = `${ROOT}/settings`;

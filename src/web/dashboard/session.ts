@@ -36,7 +36,7 @@ export async function loadOverview(): Promise<Overview> {
   if (asked !== generation.peek()) return overview;
   const { publisher_id } = overview.publisher;
   const former = session.peek();
-  // Another tab can have switched the account; what is kept here belongs to the former one.
+  // Another tab can have switched the account; then the data that this page keeps belongs to the former account.
   const isSame =
     former?.publisher.publisher_id === publisher_id && former.member.member_id === overview.member.member_id;
   admit(!former || isSame);
@@ -45,10 +45,10 @@ export async function loadOverview(): Promise<Overview> {
   return overview;
 }
 
-/** Has the page follow where another tab has changed to another account. */
+/** Makes the page follow when another tab has switched to another account. */
 export function followSwitches() {
   listeners.switched = () => {
-    // Of several calls that were refused, the first has the page follow.
+    // When several calls were refused, only the first one makes the page follow.
     if (session.peek() === undefined) return;
     showAccount(accounts.switchedElsewhere);
   };
@@ -66,7 +66,7 @@ export async function switchAccount(publisherId: string, name: string) {
   try {
     await api.switchAccount(publisherId);
   } catch (error) {
-    // Its session has ended: the next overview does not name it.
+    // The session of that account has ended: the next overview does not name the account.
     if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);
     throw error;
   }

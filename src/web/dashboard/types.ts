@@ -11,7 +11,7 @@ export type Totals = Schemas["Totals"];
 export type ReportRow = Schemas["ReportRow"];
 export type Query = Schemas["BatchQuery"];
 export type DateRange = Query["date_range"];
-/** The pages send texts only. */
+/** The API also takes numbers in filters; the pages send only strings. */
 export type Filter = Omit<NonNullable<Query["filters"]>[number], "values"> & { values: string[] };
 export type Order = NonNullable<Query["order_by"]>[number];
 export type ReportResult = Schemas["ResultMade"];
@@ -44,7 +44,7 @@ export type Finding = Schemas["Finding"];
 export type CallbackPreview = Schemas["CallbackPreviewed"];
 export type CallbackTest = Schemas["CallbackTested"];
 
-/** An analyst's row has a part of the others'. */
+/** An analyst's row has only some of the fields that other roles see. */
 export type RewardRow = Schemas["AnalystRow"] & Partial<Schemas["RewardRow"]>;
 export type RewardPage = Omit<Schemas["RewardPage"], "rows"> & { rows: RewardRow[] };
 export type RewardQuery = Schemas["RewardList"];

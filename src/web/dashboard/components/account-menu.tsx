@@ -1,4 +1,4 @@
-// The publisher and the member that are signed in; other accounts; sign-out.
+// The account menu: the publisher and the member who are signed in, other accounts, and sign-out.
 
 import { AccountMenu as Menu } from "../../shared/account/menu";
 import { useAction } from "../../shared/action";
@@ -8,7 +8,7 @@ import { isAdding } from "../../shared/session";
 import { account as text, accounts as others } from "../messages";
 import { session, switchAccount } from "../session";
 
-// The most accounts that a browser is signed in to.
+// Maximum accounts that a browser can be signed in to.
 const MAX_ACCOUNTS = 4;
 
 export function AccountMenu() {

@@ -1,4 +1,4 @@
-// Several choices out of a few: checkboxes in a panel. A choice that is not possible says why.
+// A panel of checkboxes, to choose several of a few options. An option that cannot be chosen says why.
 
 import { useId } from "preact/hooks";
 import { reports } from "../messages";

@@ -20,7 +20,7 @@ interface Props {
   onChange: (values: string[]) => void;
 }
 
-// Short enough to feel immediate, long enough that a typed word is one question.
+// Short enough to feel immediate, and long enough that typing a word sends one request.
 const PAUSE_MILLISECONDS = 150;
 
 // The inputs that choose an option; some browsers do not name them.
@@ -53,7 +53,7 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
 
   const suggested = found?.values ?? [];
   const known = suggested.find((value) => value.toLowerCase() === typed.toLowerCase());
-  // A value that no suggestion has can still be used: the dates may be wider than the search.
+  // A value that is not suggested can still be chosen: the report's dates may be wider than those of the search.
   const options = typed && !known ? [...suggested, typed] : suggested;
   const isWaiting = found?.text !== typed;
   const first = known ?? options[0] ?? "";
@@ -74,7 +74,7 @@ export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {
   };
   const add = (value: string) => set([...new Set([...values, value])]);
 
-  // Enter counts also while the suggestions for the text are on their way.
+  // Enter also counts while the suggestions for the text are loading.
   useEffect(() => {
     if (entered && entered === typed && !isWaiting) add(first);
     if (!isWaiting) setEntered("");

@@ -10,9 +10,9 @@ export interface TileProps {
   value: string | null;
   ratio: number | null;
   state: "ready" | "loading" | "failed";
-  /** How many weeks back the number is that it is compared with. */
+  /** Weeks between this number and the one that it is compared with. */
   weeks?: number;
-  /** The number is there, but that of the period before failed. */
+  /** True if this number has loaded, but the number of the period before failed. */
   isBeforeMissing?: boolean;
 }
 

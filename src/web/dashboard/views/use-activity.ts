@@ -1,4 +1,4 @@
-// Rewards by day and app, and the standing of each app's callback.
+// Rewards by day and app, and the state of each app's callback.
 
 import { api } from "../api";
 import { type CachedView, useCached } from "../../shared/cache";

@@ -2,7 +2,7 @@
 
 import type { ChartData, Geometry } from "./types";
 
-// A bar takes this part of its day and never looks like a block.
+// A bar fills this part of its day's width, up to `WIDEST`, so that it never looks like a block.
 const FILLED = 0.68;
 const WIDEST = 36;
 

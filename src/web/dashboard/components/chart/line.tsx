@@ -1,4 +1,4 @@
-// Lines of a chart. The way to today is dashed, since the day is not complete.
+// Lines of a chart. The segment that leads to today is dashed, because today is not complete.
 
 import { pieces } from "./scale";
 import { type ChartData, type Geometry, seriesClass } from "./types";

@@ -23,7 +23,7 @@ import { TrackingUrlBuilder } from "./tracking-url";
 
 export function Offers({ appId }: { appId: string }) {
   const app = useCached(appKey(appId), () => api.app(appId));
-  // Where a refresh fails, the app that is known will do.
+  // If a refresh fails, the app that was loaded before is good enough.
   const error = app.data ? undefined : app.error;
   return (
     <AppFrame appId={appId} app={{ ...app, error }} current="offers">
@@ -67,7 +67,7 @@ function List({ app }: { app: App }) {
 }
 
 function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: OfferQuery }) {
-  // A question by POST names the account, which is known once the session is.
+  // A request by POST names the account, so it has to wait for the session.
   const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
     session.value ? cacheKey : null,
     async (cursor) => {

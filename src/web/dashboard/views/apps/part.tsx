@@ -15,7 +15,7 @@ export interface PartProps {
   reload: () => Promise<unknown>;
 }
 
-/** Takes a changed app for what is shown, here and in the list. */
+/** Shows a changed app here and in the list. */
 function show(app: App) {
   put(appKey(app.app_id), app);
   void refresh(APPS_KEY);

@@ -20,11 +20,11 @@ import { TestResult } from "./tester";
 type Step = "make" | "teach" | "accepts" | "refuses" | "end";
 const STEPS: Step[] = ["make", "teach", "accepts", "refuses", "end"];
 
-/** The finding that passes a test. A 404 or a server that is down refuses every call, and so shows nothing of signatures. */
+/** The finding that passes each test. A 404 or a server that is down refuses every call, so it proves nothing. */
 const PASSES = { accepts: "accepted", refuses: "wrong_signature_refused" };
 
 export function Rotation({ app, reload, onClose }: { app: App; reload: () => Promise<unknown>; onClose: () => void }) {
-  // A rotation that was left goes on with its tests.
+  // A rotation that was left unfinished resumes at its tests.
   const [step, setStep] = useState<Step>(app.callback!.has_previous_secret ? "accepts" : "make");
   const [secret, setSecret] = useState<string | null>(null);
   const [result, setResult] = useState<CallbackTest | null>(null);
@@ -32,7 +32,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
     setResult(null);
     setStep(next);
   };
-  // The button that led here is gone; reading goes on with what is to be done now.
+  // The button that led here is gone, so the focus moves to the task of this step.
   const task = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {

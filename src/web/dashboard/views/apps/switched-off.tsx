@@ -1,4 +1,4 @@
-// Said of a callback whose receiver told us to stop: nothing is sent until somebody switches it on again.
+// The notice that a receiver told us to stop its callback: nothing is sent until somebody switches it on again.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -18,7 +18,7 @@ const text = appForm.callback.switchedOff;
 export function SwitchedOff({ appId }: { appId: string }) {
   const { data, reload } = useActivity();
   const endpoint = data?.apps.find(({ app_id }) => app_id === appId)?.endpoint;
-  // The activity hears of a change some seconds later.
+  // The activity shows a change only some seconds later, so a callback that was mended here is remembered.
   const [mended, setMended] = useState<number | null>();
   const enable = useAction(async () => {
     await withVerification(() => api.enableCallback(appId));

@@ -1,4 +1,4 @@
-// Said at the top of a test app: what it is, and the steps from its callback to a reward.
+// The text at the top of a test app: what a test app is, and the steps from its callback to a reward.
 
 import { Check } from "../../../shared/components/icons";
 import { Card } from "../../../shared/components/part";
@@ -9,7 +9,7 @@ import type { App } from "../../types";
 
 export function TestLoop({ app: { app_id: id, callback } }: { app: App }) {
   const hrefs = [null, offersPath(id), null, `${REWARDS_PATH}?app=${id}`];
-  // This page knows of the callback alone whether it is done.
+  // The callback is the only step that this page can tell is done.
   const current = callback ? 1 : 0;
   return (
     <Card title={text.title} intro={text.intro}>

@@ -33,7 +33,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
   useEffect(() => {
     if (offerId) setOffer(offerId);
   }, [offerId]);
-  // A URL stands for what is typed, and for nothing else.
+  // A URL belongs to the values that it was made from, so typing removes it.
   useEffect(() => setUrl(null), [offer, user, JSON.stringify(further)]);
   const isWrong = ![user, ...Object.values(further)].every(isValue);
   const make = useAction(async () => {

@@ -22,7 +22,7 @@ interface AppRevenue {
   ads: number;
 }
 
-// The most rows that the API answers.
+// Maximum rows in an answer of the API.
 const MOST = 1000;
 
 const query = (date: string): Query => ({

@@ -44,7 +44,7 @@ export function Day({ date }: { date: string }) {
           </>
         }
       />
-      {/* A question by POST names the account, which the first answer tells. */}
+      {/* A request by POST names the account, which only the first answer tells. */}
       {overview &&
         (app && offer ? (
           <Payments key={`${app} ${offer}`} {...{ date, app, offer }} />

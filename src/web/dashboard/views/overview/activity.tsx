@@ -72,7 +72,7 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
   );
 }
 
-/** A further link, to a guide, where the documentation is served. */
+/** A link to a guide, if the documentation is served. */
 function Guide({ name, title }: { name: string; title: string }) {
   const docs = session.value?.docs_url;
   return (
@@ -87,7 +87,7 @@ function Guide({ name, title }: { name: string; title: string }) {
   );
 }
 
-/** Without data it keeps its place. */
+/** Without data, the tiles keep their place. */
 export function RewardTiles({ data, today }: { data: Data | undefined; today: string }) {
   const sum = sumsOf(data, today);
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
@@ -147,7 +147,7 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
         <a href={givenUpPath(app_id)} aria-label={text.health.seeDead(nameOf(app_id), dead)}>
           {count(dead)}
         </a>
-        {/* Also those that are older than the log. */}
+        {/* This also sends callbacks that are older than the log. */}
         {may(role, "replay_many") && (
           <span class="cell-second">
             <a href={givenUpPath(app_id) + REPLAY_HASH} aria-label={text.health.sendDeadAgain(nameOf(app_id))}>

@@ -1,4 +1,4 @@
-// The figures of the overview: they came with it for the last 30 complete days, and are asked for where another period is chosen.
+// The figures of the overview. Those of the last 30 complete days come with it; those of another period are requested.
 
 import { api } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";
@@ -18,7 +18,7 @@ export interface Figures {
 
 export const DEFAULT_PERIOD: Preset = "last_30";
 
-/** Null while they are on their way, or where they failed. */
+/** The figures are null while they load, or if they failed. */
 export function useFigures(
   overview: CachedView<Overview>,
   period: Preset | DateRange,
@@ -34,7 +34,7 @@ export function useFigures(
   return { figures: reports ? { range, compared, reports } : null, asked: isOwn ? asked : overview };
 }
 
-// As the overview asks them, but for the days before: a report has at most 91.
+// The overview's own queries, except that the days before are a query of their own: a report has at most 91 days.
 const ALL = { metrics: ["revenue", "clicks"], totals: true } as const;
 const ADS = { metrics: ["revenue", "impressions", "ecpm"], totals: true, without_offerwall: true } as const;
 const DAYS = { metrics: ["revenue", "clicks", "impressions"] } as const;

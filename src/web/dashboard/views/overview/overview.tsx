@@ -23,7 +23,7 @@ import { TopLists } from "./top-lists";
 import { Trouble } from "./trouble";
 
 const ACTIVITY_MILLISECONDS = 10_000;
-/** Of today alone there is no complete day, and it has a line of its own. */
+/** Today has no complete day and has a line of its own, so it is no preset here. */
 const OWN_PRESETS = PRESETS.filter((preset) => preset !== "today");
 
 export function Overview() {
@@ -32,14 +32,14 @@ export function Overview() {
   const days = daysOf(data);
   const period = parseRange(new URLSearchParams(search.value).get("range"));
   const { figures, asked } = useFigures(cached, period, days);
-  // While those of another period are on their way, the ones before stay, greyed, so that nothing jumps.
+  // While the figures of another period load, the former ones stay, greyed, so that nothing jumps.
   const last = useRef<Figures | null>(null);
   if (figures) last.current = figures;
   const hasFailed = asked.error !== undefined && !figures;
   const shown = figures ?? (hasFailed ? null : last.current);
-  // After the key numbers, which it must not hold up.
+  // Loaded after the key numbers, so that it does not delay them.
   const activity = useActivity(data !== undefined);
-  // A publisher that goes live waits for the next tick.
+  // A publisher that goes live watches the checklist for its next check mark.
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void refresh(ACTIVITY_KEY), ACTIVITY_MILLISECONDS);
     return () => clearInterval(timer);

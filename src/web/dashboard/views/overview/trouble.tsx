@@ -12,11 +12,11 @@ import { useAppNames } from "../app-names";
 import { type AppCallback, callbacksOf } from "../../../shared/rewards/activity";
 
 const text = activity.trouble;
-/** Apps that are named. The list below has all. */
+/** Maximum apps that a warning names. The list below has all. */
 const SHOWN = 3;
 /** Ad figures of a day are late at noon of the day after, in seconds after that day's start. */
 const LATE_SECONDS = 36 * 3600;
-/** After so many days nobody waits for them any longer, as the alarms. */
+/** After this many days nobody waits for the figures any longer; the alarms use the same limit. */
 const LATE_DAYS = 30;
 
 export function Trouble({ overview, data, role }: { overview: Overview; data: Activity | undefined; role: Role }) {
@@ -51,6 +51,6 @@ function Repair({ app: { app_id: id, state }, role }: { app: AppCallback; role: 
   return <a href={givenUpPath(id)}>{text.see}</a>;
 }
 
-/** Whether the day after the last complete one should be complete by now. */
+/** True if the day after the last complete one should be complete by now. */
 const isLate = ({ last_day: last, today }: Overview) =>
   Date.now() / 1000 >= startOf(addDays(last, 1)) + LATE_SECONDS && daysIn(last, today) <= LATE_DAYS;

@@ -1,4 +1,4 @@
-// Answers of a report as what the charts draw.
+// Turns the answers of a report into the data that the charts draw.
 
 import type { ChartData, Series } from "../../components/chart/types";
 import type { Ranked } from "../../components/chart/ranking";
@@ -14,7 +14,7 @@ import type { Part, Report } from "./use-report";
 
 const rowsOf = (part: Part): ReportRow[] | null => (part && !isRefusal(part) ? part.rows : null);
 
-/** A day without a row is 0 where there is all data, and else not known. */
+/** A day without a row is 0 if the day's data are complete, and unknown otherwise. */
 function byDate(rows: ReportRow[], metric: Metric, dates: string[], last: string): (number | null)[] {
   const values = new Map(rows.map((row) => [row.date, row[metric] ?? 0]));
   return dates.map((date) => values.get(date) ?? (date > last ? null : 0));
@@ -50,7 +50,7 @@ export function dayLines(state: ReportState, report: Report, days: Days, title: 
       series.push({
         id: "before",
         label: text.before,
-        // Days without all data are not compared, so nothing stands for them.
+        // Incomplete days are not compared, so they have no value in the period before.
         values: values.map((value, index) => (dates[index]! > compared.now.end_date ? null : value)),
         dates: datesBefore,
         isBefore: true,
@@ -67,7 +67,7 @@ export function ranked(state: ReportState, report: Report, top: ReportResult): R
   const byValue = (rows: ReportRow[] | null) =>
     new Map((rows ?? []).map((row) => [cellValueOf(split, row), row[state.plot] ?? 0]));
   const old = byValue(before);
-  // Of a range that ends with days without all data, only the others are compared.
+  // If a range ends with incomplete days, only its complete days are compared.
   const complete = report.first.compared?.leavesOutDays ? byValue(rowsOf(report.barsNow)) : byValue(top.rows);
   return top.rows.map((row) => {
     const id = cellValueOf(split, row);

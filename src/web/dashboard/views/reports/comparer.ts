@@ -25,7 +25,7 @@ export interface Compare {
 
 interface Index {
   rows: Map<string, ReportRow>;
-  /** Whether a row that is not there is 0: an answer of many rows does not contain all. */
+  /** True if a missing row means 0. An answer with many rows does not contain all of them. */
   isWhole: boolean;
 }
 
@@ -73,8 +73,8 @@ export const changedMetric = ({ order, metrics }: ReportState): Metric =>
   isMetric(order.column) ? order.column : metrics[0]!;
 
 /**
- * The rows of both periods by the change of a metric, those that cannot be compared last. Rows that are only among those of the days
- * before have nothing now. Null while rows are missing, or where there are more than an answer has.
+ * The rows of both periods, sorted by the change of a metric; rows that cannot be compared come last. Rows of only the
+ * period before are 0 now. Null while rows are loading, or if there are more of them than an answer contains.
  */
 export function byChange(state: ReportState, table: ReportResult, compare: Compare): ReportRow[] | null {
   const { rows, total_count: total } = table;

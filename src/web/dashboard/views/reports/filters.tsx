@@ -156,7 +156,7 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
         <Button onClick={close}>{common.cancel}</Button>
         <PrimaryButton
           onClick={() => {
-            // First closed, while the button that opened the panel is still there to take the focus.
+            // Close the panel first, while the button that opened it is still there to take the focus.
             close();
             onApply(chosen);
           }}

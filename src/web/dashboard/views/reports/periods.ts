@@ -6,7 +6,7 @@ import type { DateRange, Overview } from "../../types";
 
 export * from "../../../shared/periods";
 
-/** Until the server has said them, the day in UTC and the one before. */
+/** Until the server has answered, today in UTC and the day before. */
 export function daysOf(overview: Overview | undefined): Days {
   if (overview) return { today: overview.today, last: overview.last_day, finalThrough: overview.final_through };
   const { today } = daysOfList();
@@ -14,7 +14,7 @@ export function daysOf(overview: Overview | undefined): Days {
 }
 
 export interface Comparison {
-  /** The days of the range of which there is all data. */
+  /** The complete days of the range. */
   now: DateRange;
   /** As many days before the range, on the same weekdays. */
   before: DateRange;
@@ -23,12 +23,12 @@ export interface Comparison {
   leavesOutDays: boolean;
 }
 
-/** Days between a period and the one it is compared with: whole weeks, because weekends earn other sums than weekdays. */
+/** Days between a period and the one before: whole weeks, because weekends earn other sums than weekdays. */
 const daysBack = (length: number) => Math.ceil(length / 7) * 7;
 
 /**
- * The days that those of a range are compared with; null where the range has no complete day. The whole range goes back, also where
- * its last days are left out because they lack data.
+ * The days that a range is compared with; null if the range has no complete day. The whole range goes back, even if its
+ * last days are left out because they are incomplete.
  */
 export function comparison(range: DateRange, { last }: Days): Comparison | null {
   const leavesOutDays = range.end_date > last;

@@ -12,8 +12,8 @@ import { addDays } from "../../../shared/format";
 export const MAX_LINES = 5;
 export const MAX_BARS = 10;
 
-// The most rows that the API answers. Sorting by change needs all rows of both periods. A page of the period before may need more
-// than the page itself, since its filters span a rectangle; what the answer does not contain is not compared.
+// Maximum rows in an answer. Sorting by change needs all rows of both periods. A page may need more rows of the
+// period before than its own, because its filters span a rectangle. Rows that the answer lacks are not compared.
 const MAX_ROWS = 1000;
 
 /** The table's query, and that of an export and of curl. */
@@ -115,7 +115,7 @@ export function secondBatch(
     const query: Query = { ...(state.byChange ? main : ofPage), pagination: { page: 1, count: MAX_ROWS } };
     const range = state.byChange ? first.compared.before : datesBefore(state, table, first.compared);
     batch.rowsBefore = ask({ ...query, date_range: range });
-    // A row that contains days without all data is compared by the others.
+    // A row that sums up incomplete days, too, is compared by its complete days only.
     if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
       batch.rowsNow = ask({ ...query, date_range: first.compared.now });
     }

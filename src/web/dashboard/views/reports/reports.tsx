@@ -22,7 +22,7 @@ import { Toolbar } from "./toolbar";
 import { type Report, useReport } from "./use-report";
 
 export function Reports() {
-  // An address of its own, so that a link to the page shows others the same columns.
+  // Write the columns into the address, so that a link to the page shows others the same columns.
   useLayoutEffect(() => {
     if (!search.peek()) setSearch(usualQuery(), "replace");
   }, []);
@@ -33,7 +33,7 @@ export function Reports() {
   const error = overview.data ? report.cached.error : overview.error;
   const retry = overview.data ? report.reload : overview.reload;
 
-  // While a new report is on its way the one before stays, greyed, so that nothing jumps.
+  // While a new report loads, the former one stays, greyed, so that nothing jumps.
   const last = useRef<{ state: ReportState; report: Report } | null>(null);
   if (report.cached.data) last.current = { state, report };
   const shown = report.cached.data ? { state, report } : error ? null : last.current;

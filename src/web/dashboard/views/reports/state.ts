@@ -89,7 +89,7 @@ export function parseState(search: string): ReportState {
   });
 }
 
-/** Makes a state that the API accepts of any: after a change, or from an address that was written by hand. */
+/** Turns any state into one that the API accepts: after a change, or from an address that was written by hand. */
 export function repair(state: ReportState): ReportState {
   const adTag = usesAdTag(state);
   const allowed = state.metrics.filter((metric) => !metricBlocked(metric, adTag));
@@ -110,7 +110,7 @@ export function repair(state: ReportState): ReportState {
 export const rangeText = (range: Preset | DateRange) =>
   typeof range === "string" ? range : `${range.start_date}_${range.end_date}`;
 
-/** The dates alone, of a page that has no other choices. */
+/** The query of a page whose dates are its only choice. */
 export const rangeQuery = (range: Preset | DateRange) => (range === "last_30" ? "" : `?range=${rangeText(range)}`);
 
 export function formatState(state: ReportState): string {

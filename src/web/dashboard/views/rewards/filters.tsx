@@ -22,7 +22,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const [typed, setTyped] = useTypedFilter(filter);
   const isBadStatus = !isStatus(typed.status);
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
-  // Open from the start where one of them is in force; afterwards as the person leaves it.
+  // Open at first if one of these filters is in force; after that, the person opens and closes it.
   const [isOpen] = useState([filter.status, filter.transaction, filter.user].some(Boolean));
   // The log leaves out test apps, unless it looks for a transaction or a user.
   const hasTests = apps.some(({ test }) => test);
@@ -41,7 +41,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
         <Select
           label={text.app}
           value={typed.app}
-          // An app that has no reward yet may still be the one that is asked for.
+          // The filter may name an app that has no reward yet.
           options={unique([...apps.map(({ app_id }) => app_id), filter.app])}
           nameOf={(id) => apps.find(({ app_id }) => app_id === id)?.name ?? id}
           any={hasTests && !filter.transaction && !filter.user ? text.allButTests : text.allApps}

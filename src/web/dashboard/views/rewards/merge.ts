@@ -1,12 +1,12 @@
-// Puts what has changed into a page of the log.
+// Puts changed rows into a page of the log.
 
 import type { RewardPage, RewardRow } from "../../types";
 
 export const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
 
 /**
- * Puts what has changed into a page. Rows that it has keep the server's order, which is that of their entries: a reward that
- * was paid late has a newer time than those above it. New ones stand above the first that is not newer.
+ * Puts changed rows into a page. Its own rows keep the server's order, which is the order of their entries, so a reward
+ * that was paid late is newer than the rows above it. A new row goes above the first row that is not newer.
  */
 export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   const gone = new Set(changes.unmatched ?? []);
@@ -19,7 +19,7 @@ export function merge(page: RewardPage, changes: RewardPage): RewardPage {
       return newer ?? row;
     });
   const oldest = page.rows.at(-1)?.conversion_ts ?? 0;
-  // A row that is older than all in sight comes with its own page.
+  // A row that is older than all rows of this page comes with its own page.
   const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
   for (const row of added) {
     const below = kept.findIndex((other) => other.conversion_ts <= row.conversion_ts);

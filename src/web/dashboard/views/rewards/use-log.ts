@@ -14,8 +14,8 @@ const POLL_MILLISECONDS = 2000;
 const MAX_PAUSE_MILLISECONDS = 30_000;
 const PAGE_ROWS = 50;
 const CHANGED_ROWS = 200;
-// Each row is about 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
-// its first page; one of which older pages are open is paused, so that its reader can go on to the last.
+// Each row is about 20 elements, so a live log has no more rows. If new rows make it longer, it starts again with its
+// first page. If older pages are open, it is paused instead, so that its reader can go on to the last page.
 const MAX_ROWS = 1000;
 
 interface State {
@@ -26,7 +26,7 @@ interface State {
 export interface Log extends State {
   isPaused: boolean;
   setPaused: (isPaused: boolean) => void;
-  /** It is paused because it is longer than what is kept live. */
+  /** True if the log is paused because it has more than `MAX_ROWS` rows. */
   isTooLong: boolean;
   /** Starts again with the newest. */
   restart: () => void;
@@ -34,7 +34,7 @@ export interface Log extends State {
   older: Action<[]>;
 }
 
-/** The log that was left last, for the way back to it. */
+/** The log that was open last, for a reader who goes back to it. */
 let left: { key: string; page: RewardPage; hasOlder: boolean } | null = null;
 memories.add(() => (left = null));
 
@@ -92,7 +92,7 @@ export function useLog(query: RewardQuery | null): Log {
         );
         if (!isCurrent) return;
         failures = 0;
-        // A page may have grown by older rows meanwhile.
+        // Older rows may have been added to the page meanwhile.
         const known = page.current;
         show(shown && known ? merge(known, answer) : answer);
         const startsAgain = !hasOlder.current && isLong(page.current);
@@ -127,7 +127,7 @@ export function useLog(query: RewardQuery | null): Log {
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
     hasOlder.current = true;
-    // Changes are asked for from the first page on.
+    // Keep `newest`: the next poll asks for the changes since then.
     show({ ...shown, rows, cursor: answer.cursor });
   });
   const restart = () => {

@@ -1,4 +1,4 @@
-// The Pub-Key: shown when asked for, copied, and a new one asked for. The account manager makes it.
+// The Pub-Key: a member can show it, copy it, and request a new one, which the account manager makes.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";

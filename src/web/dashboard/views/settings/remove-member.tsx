@@ -34,7 +34,7 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
   const made = keys.data?.report_keys.filter(({ created_by: by }) => by.member_id === id) ?? [];
   const revoked = made.filter(({ key_id }) => !kept.includes(key_id));
 
-  // The keys go first: with a key that could not be revoked, the member is still in the list to be removed.
+  // Revoke the keys first: if that fails for one, the member is still in the list and can be removed.
   async function remove() {
     let failing: string | null = null;
     setFailure(null);
