@@ -44,8 +44,8 @@ if (!out) throw new Error("usage: node src/web/build.mjs OUT_DIR");
 const common = { bundle: true, minify: true, write: false, target: TARGET, legalComments: "none", logLevel: "warning" };
 const nameOf = (path) => path.split(/[\\/]/).pop();
 
-// All pages and scripts lie one after the other in one data module, so that a further one changes no configuration of a
-// Worker.
+// All pages and scripts are in one data module, one after the other, so that adding one changes no Worker's
+// configuration.
 const packed = [];
 let end = 0;
 function pack(contents) {
@@ -58,7 +58,7 @@ function pack(contents) {
 async function buildSite(name, { first, views, without, extra = "" }) {
   const source = join(WEB, name);
   const assets = `/${name}/assets/`;
-  // The entry, what it shares with views that are loaded when they are opened, and these views.
+  // The scripts: the entry, the views that are loaded when they are opened, and the code that both share.
   const scripts = await build({
     ...common,
     entryPoints: [join(source, "main.tsx")],
@@ -77,7 +77,7 @@ async function buildSite(name, { first, views, without, extra = "" }) {
 
   const outputs = Object.entries(scripts.metafile.outputs).map(([path, output]) => [nameOf(path), output]);
   const [appName, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"));
-  // Imported at once, and so loaded beside the entry rather than after it.
+  // The entry imports these at once, so the page loads them beside the entry and not after it.
   const shared = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => nameOf(path));
   const styleText = style.outputFiles[0].text.trim();
   // A browser hashes the element's content as it stands, so nothing may change it afterwards.
@@ -86,7 +86,7 @@ async function buildSite(name, { first, views, without, extra = "" }) {
   const links = Object.entries(views).map(([path, view]) => `<li><a href="/${name}${path}">${view}</a></li>`);
   const preloads = [...shared, appName].map((file) => `<link rel="modulepreload" href="${assets + file}" />`);
   const shell = await readFile(join(WEB, "shared", "shell.html"), "utf8");
-  // A function as replacement, because `$` in a string has a meaning.
+  // The replacements are functions, because `$` has a meaning in a replacement string.
   const html = shell
     .replace(/<!--(?!\[).*?-->\s*/gs, "")
     .replaceAll("{{root}}", () => `/${name}`)
