@@ -32,8 +32,8 @@ export function useAction<Arguments extends unknown[]>(
 }
 
 /**
- * A key for a call that must happen once. A repeated try has the same one, so that an answer that was lost does nothing
- * twice; a try with another body has a new one.
+ * A key for a call that must happen once. A repeated try has the same key, so that the call happens once even if an
+ * answer was lost. A try with another body has a new key.
  */
 export function useIdempotencyKey(): (body: object) => string {
   const last = useRef({ body: "", key: "" });

@@ -14,7 +14,7 @@ export interface AppNames<App extends NamedApp> {
   nameOf: (appId: string) => string;
 }
 
-/** Loads at most so many pages of the site's list. */
+/** Loads at most this many pages of the site's list. */
 export function useNames<App extends NamedApp>(
   load: (cursor: string | null) => Promise<ListPage<App>>,
   mostPages: number,

@@ -1,6 +1,6 @@
-// How far what a page shows is behind what has happened.
+// The delay between an event and the page that shows it.
 
-// A change takes up to 4 seconds to arrive. What is behind by more says so.
+// A change usually takes up to 4 seconds to arrive. A page that is further behind says so.
 const USUAL_MILLISECONDS = 5000;
 
 export const isBehind = (milliseconds: number) => milliseconds > USUAL_MILLISECONDS;

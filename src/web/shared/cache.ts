@@ -1,4 +1,4 @@
-// Client cache of answers: a view shows the last answer at once and asks again behind it.
+// Client cache of answers: a view shows the last answer at once and reloads it in the background.
 
 import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -22,12 +22,12 @@ interface Entry<Data> {
 // Each filter or page of a report is an entry; 60 of them are about 1 MB.
 const MAX_ENTRIES = 60;
 
-// Two parts of a view that want one answer within this time share it.
+// Two parts of a view that request the same answer within this time share one load.
 const FRESH_MILLISECONDS = 2000;
 
 const NOTHING: Cached<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
 
-/** Rises when a view that waited behind the sign-in view is given back: what it shows is loaded again. */
+/** Rises when a view that was kept behind the sign-in view comes back, so that its answers are loaded again. */
 export const returned = signal(0);
 
 const entries = new Map<string, Entry<unknown>>();
@@ -75,13 +75,13 @@ export function refresh(key: string): Promise<unknown> {
 /** The answer that is kept for `key`. */
 export const peek = (key: string) => entries.get(key)?.state.peek().data;
 
-/** Takes the answer of a change for that of the next load. */
+/** Stores the answer of a change as if the next load had returned it. */
 export function put<Data>(key: string, data: Data) {
   const entry = entries.get(key) as Entry<Data> | undefined;
   if (entry) entry.state.value = { data, error: undefined, isLoading: false, at: Date.now() };
 }
 
-/** What else a page remembers of an account, and how to forget it. */
+/** Functions that forget the rest of what a page remembers about an account. */
 export const memories = new Set<() => void>();
 
 /** Forgets everything: the next person or account sees nothing of this one. */

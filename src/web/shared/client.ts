@@ -23,19 +23,19 @@ export class ApiError extends Error {
   }
 }
 
-/** What is to be called when an answer says so. */
+/** Functions that certain answers call. */
 export const listeners = {
   /** The session is gone. */
   signedOut: () => {},
-  /** The browser has changed to another account than the page shows. */
+  /** The browser has switched to an account other than the one that the page shows. */
   switched: () => {},
-  /** An account is suspended. `isShown`: it is that of the session, rather than one that an invite or a passkey named. */
+  /** An account is suspended. `isShown` if it is the session's, and not one that an invite or a passkey named. */
   suspended: (_contact: string | null, _isShown: boolean) => {},
 };
 
 let shownPublisher: string | null = null;
 
-/** Each call names the publisher that the page shows, so that none lands in an account that another tab has changed to. */
+/** Each call names the publisher that the page shows, so that no call reaches an account that another tab chose. */
 export function showPublisher(publisherId: string | null) {
   shownPublisher = publisherId;
 }
@@ -112,7 +112,7 @@ async function accepted(method: string, path: string, body?: Body, extra?: Heade
   throw error;
 }
 
-// Others name an account by an invite or a passkey.
+// These calls name an account by an invite or a passkey; the others are about the session's account.
 const NAMES_ACCOUNT = new RegExp(`^${BASE}/(invite|sign_in.*|passkeys(/(creation|request))?)$`);
 const isOfSession = (method: string, path: string) => method === "GET" || !NAMES_ACCOUNT.test(path);
 
@@ -124,7 +124,7 @@ export const post = <Result = void>(path: string, body: object = {}, extra?: Hea
 export const patch = <Result = void>(path: string, body: object, extra?: Headers) =>
   call<Result>("PATCH", path, body, extra);
 
-/** Of a document: its tag when it was read. JSON leaves it out. */
+/** The key of a document's tag when it was read. JSON leaves it out. */
 const TAG = Symbol("tag");
 
 /** A document as it was read, which a write replaces only while it is still the same. */
@@ -136,18 +136,18 @@ async function tagged<Document extends object>(answer: Promise<Response>): Promi
 }
 
 export const getTagged = <Document extends object>(path: string) => tagged<Document>(accepted("GET", path));
-/** Puts a document in the place of `seen`, or a new one where that is null. */
+/** Replaces `seen` by a document, or creates a new one if `seen` is null. */
 export const putTagged = <Document extends object>(path: string, body: object, seen: Tagged<object> | null) =>
   tagged<Document>(accepted("PUT", path, body, seen ? ifMatch(seen[TAG]) : { "If-None-Match": "*" }));
 
 /** The condition of a write: the document has this tag. */
 export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
-/** The document is another than the write replaces, or there is one where it makes a new one. */
+/** The document has changed since it was read, or already exists although the write would create it. */
 export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
 /** A request that is wrong stays wrong, so it is not sent again by itself. */
 export const isRefused = (error: unknown) =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
 
-// Writes are refused without this content type, and a body carries it.
+// Writes are refused without a content type of JSON, and only a body brings one.
 export const remove = (path: string) => call<void>("DELETE", path, {});
 export const id = encodeURIComponent;

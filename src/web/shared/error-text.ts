@@ -21,7 +21,7 @@ export function errorText(error: unknown): string {
   return error.message ? sentence(error.message) : errors.unknown;
 }
 
-/** The error with the words for its code, where there are some. */
+/** The error with the text for its code from `words`, if there is one. */
 export function inWords(error: unknown, words: Record<string, string | null>, requestId = requestIdOf(error)): unknown {
   const text = error instanceof ApiError && words[error.code];
   return text ? new ApiError(error.status, error.code, text, requestId, null) : error;

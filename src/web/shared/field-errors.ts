@@ -1,4 +1,4 @@
-// The API's refusal of a field, whose text begins with the field's path: "callback.url: must be on port 443".
+// The API's errors about fields. Their text begins with the field's path: "callback.url: must be on port 443".
 
 import { ApiError } from "./client";
 import { sentence } from "./error-text";

@@ -32,7 +32,7 @@ export const count = (value: number) => integer.format(value);
 export const amount = (value: number | string) => exactNumber.format(Number(value));
 export const percent = (ratio: number) => percentage.format(ratio);
 
-/** Dollars and cents. A smaller amount says so, because $0.00 would read as nothing. */
+/** Dollars and cents. An amount below a cent reads "<$0.01", because $0.00 would read as nothing. */
 export function money(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.005) return value > 0 ? "<$0.01" : ">-$0.01";
   return dollars.format(value);
@@ -64,11 +64,11 @@ export function sizeText(bytes: number): string {
   return `${(bytes / size).toFixed(decimals)} ${unit}`;
 }
 
-// Control characters other than spaces; and the signs that turn the direction of text, of which one alone may end the
-// isolation that a page gives the text.
+// Control characters other than spaces, and the characters that change the direction of text. A single one of these can
+// end the isolation that a page gives the text.
 const INVISIBLE = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Text with its invisible signs as their code points: a U+202E within reads “[U+202E]”. */
+/** Text with its invisible characters as code points: U+202E reads “[U+202E]”. */
 export const visibleText = (text: string) =>
   text.replace(INVISIBLE, (sign) => `[U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`);
 
@@ -103,7 +103,7 @@ export const shortDate = (date: string) => threeLetters(shortDay.format(utc(date
 /** Tue 24 Nov 2026 */
 export const dateWithWeekday = (date: string) => `${weekday.format(utc(date))} ${dateText(date)}`;
 
-/** 1 – 24 Nov 2026, without what both ends share. */
+/** 1 – 24 Nov 2026: what both ends share is written once. */
 export const dateRangeText = (start: string, end: string) =>
   start === end ? dateText(start) : threeLetters(day.formatRange(utc(start), utc(end)));
 

@@ -15,7 +15,7 @@ import { common } from "./messages";
 import { leaving, ROOT } from "./navigation";
 import { generation, invite, isAdding, isSignedOut, kept } from "./session";
 
-// A page that was left open in the background is brought up to date when it is seen again.
+// If a page was hidden for longer than this, its session is loaded again when it becomes visible.
 const REFRESH_AFTER_MILLISECONDS = 60_000;
 
 function useRefreshWhenSeen() {
@@ -44,7 +44,7 @@ export const linksTo =
 
 interface Props {
   links: NavigationLink[];
-  /** What stands at the end of the header. */
+  /** The end of the header. */
   menu: ComponentChildren;
   /** Loads views ahead of a click. */
   onNear?: () => void;
@@ -63,7 +63,7 @@ export function Site(props: Props) {
   );
 }
 
-/** The address stays as it is: its fragment may be a view's. */
+/** Leaves the address as it is, because its fragment may be the state of a view. */
 function skipToContent(event: Event) {
   event.preventDefault();
   document.getElementById("content")?.focus();
@@ -114,7 +114,7 @@ function Frame({ links, menu, onNear, children, isCovered }: Props & { isCovered
   );
 }
 
-/** Asked before changes that are not saved are given up. */
+/** Asks before unsaved changes are given up. */
 function LeaveQuestion({ leave }: { leave: () => void }) {
   return (
     <Confirm
@@ -129,7 +129,7 @@ function LeaveQuestion({ leave }: { leave: () => void }) {
   );
 }
 
-/** There is no view at the address. */
+/** Shown if the address belongs to no view. */
 export function Missing() {
   return (
     <>

@@ -1,4 +1,4 @@
-// Views that are loaded when they are opened first, so that the page starts with few bytes.
+// Views that are loaded when they are first opened, so that the page starts with few bytes.
 
 import { Button } from "./components/button";
 import { signal } from "@preact/signals";
@@ -11,11 +11,11 @@ import { common } from "./messages";
 interface Props<Views> {
   title: string;
   view: (views: Views) => ReturnType<FunctionComponent>;
-  /** What stands around the state of the load, in place of the page's heading. */
+  /** Draws the state of the load in a frame of its own; without it, below the page's heading. */
   frame?: (state: ComponentChildren) => ComponentChildren;
 }
 
-/** A place for views of a module, and what loads it ahead of a click. */
+/** A component for the views of a module, and a function that loads the module ahead of a click. */
 export function lazy<Views extends object>(load: () => Promise<Views>) {
   const views = signal<Views | "failed" | null>(null);
   const loadViews = async () => {

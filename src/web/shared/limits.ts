@@ -1,4 +1,4 @@
-// Bounds of the service that fields keep to.
+// Limits of the service that fields enforce.
 
 /** In characters: the name of a publisher, an app or an advertiser. */
 export const MAX_NAME = 200;

@@ -9,12 +9,12 @@ export const ROOT = `/${NAME}`;
 const address = signal({ path: location.pathname, search: location.search, fragment: location.hash });
 
 export const search = computed(() => address.value.search);
-/** Of a view whose state holds what no server may see. */
+/** The fragment: views keep state in it that no server may see. */
 export const fragment = computed(() => address.value.fragment);
 /** The parts of the path below the root. */
 export const pathParts = computed(() => address.value.path.slice(ROOT.length).split("/").filter(Boolean));
 
-// A new view takes the focus to its heading, once. The first page keeps the browser's own focus.
+// A new view's heading takes the focus, once. The first page keeps the browser's own focus.
 let headingWantsFocus: "no" | "focus" | "focus-and-scroll" = "no";
 
 export function takeHeadingFocus() {
@@ -28,14 +28,14 @@ export function focusNextHeading(how: "focus" | "focus-and-scroll" = "focus-and-
   if (headingWantsFocus !== "focus-and-scroll") headingWantsFocus = how;
 }
 
-/** An entry of the history keeps where it was left. */
+/** Each history entry keeps the scroll position at which it was left. */
 function write(url: string | URL, how: "push" | "replace") {
   if (how === "replace") return history.replaceState(history.state, "", url);
   history.replaceState({ top: scrollY }, "");
   history.pushState(null, "", url);
 }
 
-/** Goes to where the entry was left, once its view is drawn. Some browsers try before, and stop at the old view's end. */
+/** Restores an entry's scroll position after its view is drawn. Some browsers try before, and stop at the old end. */
 function scrollBack() {
   const { top } = (history.state ?? {}) as { top?: number };
   if (top !== undefined) requestAnimationFrame(() => scrollTo(0, top));
@@ -43,7 +43,7 @@ function scrollBack() {
 
 let openedFrom: "link" | "history" = "link";
 
-/** The view was opened by the way back or forth. */
+/** True if the view was opened by the browser's back or forward button. */
 export const cameBack = () => openedFrom === "history";
 
 function show(path: string, query: string, from: "link" | "history") {
@@ -53,13 +53,13 @@ function show(path: string, query: string, from: "link" | "history") {
   address.value = { path, search: query, fragment: location.hash };
 }
 
-// Forms with changes that are not saved. While there is one, another view opens only after a question.
+// Forms with unsaved changes. While there is one, the page asks before it opens another view.
 const unsaved = new Set<object>();
 
-/** Goes on to the view that was asked for. Set while the question is open whether changes are given up. */
+/** Opens the requested view. Set while the page asks whether to give up the unsaved changes. */
 export const leaving = signal<(() => void) | null>(null);
 
-/** Notes whether a form has changes that are not saved. The form notes itself as saved when it is taken away. */
+/** Records whether a form has unsaved changes. A form that is removed from the page records itself as saved. */
 export function noteUnsaved(form: object, isUnsaved: boolean) {
   if (isUnsaved) unsaved.add(form);
   else unsaved.delete(form);
@@ -87,7 +87,7 @@ export function navigate(href: string, how: "push" | "replace" = "push") {
 function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
-  // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
+  // The browser has already moved. A new entry restores the view's address; from there the back button goes on.
   history.pushState(null, "", path + query + hash);
   leaving.value = () => {
     giveUpUnsaved();
@@ -105,7 +105,7 @@ export function setSearch(query: string, how: "push" | "replace", hash?: string)
 /** Opens links of the site without loading a page; everything else is the browser's. */
 export function startRouter() {
   addEventListener("popstate", onHistory);
-  // A browser asks in its own words before the page is closed.
+  // Before the page is closed, the browser asks in its own words.
   addEventListener("beforeunload", (event) => {
     if (unsaved.size > 0) event.preventDefault();
   });
@@ -114,7 +114,7 @@ export function startRouter() {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element | null)?.closest?.("a");
     if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-    // The browser goes to a part of the page. Other fragments are the state of a view.
+    // The browser itself goes to a part of the page. Any other fragment is the state of a view.
     const isOfPage = link.pathname + link.search === location.pathname + location.search;
     if (isOfPage && link.hash && document.getElementById(link.hash.slice(1))) return;
     const inside = link.pathname === ROOT || link.pathname.startsWith(`${ROOT}/`);

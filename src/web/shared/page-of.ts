@@ -5,7 +5,7 @@ export interface ListPage<Row> {
   cursor: string | null;
 }
 
-/** A page whose answer has its rows by the name of what is listed. */
+/** Makes a page from an answer whose rows are a member named after the listed resource. */
 export const pageOf =
   <Name extends string>(name: Name) =>
   <Row>(answer: Record<Name, Row[]> & { cursor: string | null }): ListPage<Row> => ({

@@ -1,4 +1,4 @@
-// Passkey ceremonies: create one with an invite or a further one, sign in with one, and confirm a sensitive change.
+// Passkey ceremonies: create a passkey by an invite, add another one, sign in, and confirm a sensitive change.
 
 import { accountApi as api } from "./account-api";
 import { ApiError } from "./client";
@@ -23,7 +23,7 @@ async function ceremony(start: () => Promise<Credential | null>): Promise<object
     return credential.toJSON();
   } catch (error) {
     if (error instanceof PasskeyError) throw error;
-    // A time-out, a missing passkey and a cancel have one name, so that a page cannot tell them apart.
+    // A time-out, a missing passkey and a cancellation have the same name, so that a page cannot tell them apart.
     const name = error instanceof DOMException ? error.name : "";
     if (name === "NotAllowedError" || name === "AbortError") throw new PasskeyError("cancelled");
     if (name === "InvalidStateError") throw new PasskeyError("already_stored");
@@ -59,7 +59,7 @@ export async function signInWithPasskey(): Promise<void> {
   await api.signInWithPasskey(await getCredential(options));
 }
 
-/** Runs `call`; where a fresh passkey is asked for, confirms with one and runs `call` once more. */
+/** Runs `call`. If the answer demands a fresh passkey, confirms with one and runs `call` once more. */
 export async function withVerification<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();

@@ -9,16 +9,16 @@ export const PRESETS = Object.keys(text.presets) as Preset[];
 
 export type DateRange = Schemas["BatchQuery"]["date_range"];
 
-/** The days that presets and comparisons go by. */
+/** The days that presets and comparisons are based on. */
 export interface Days {
   today: string;
   /** The last complete day. Comparing a later one would count missing data as no revenue. */
   last: string;
-  /** Days after it can still change, where one is final. */
+  /** The last final day, if there is one. Days after it can still change. */
   finalThrough?: string | null;
 }
 
-/** The days of a list, where the newest matters and nothing leaves today out. */
+/** The days of a list. They include today, because the newest rows matter. */
 export function daysOfList(): Days {
   const today = new Date().toISOString().slice(0, 10);
   return { today, last: today };

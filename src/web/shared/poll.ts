@@ -1,4 +1,4 @@
-// An answer that is asked for again while the page is seen.
+// Polling: an answer is loaded again and again while the page is visible.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { CachedView } from "./cache";
@@ -9,14 +9,14 @@ const MAX_PAUSE_MILLISECONDS = 60_000;
 interface Polling<Data> {
   key: string;
   of: CachedView<Data>;
-  /** Whether the answer may change by itself. */
+  /** True if the answer may change by itself. */
   changes: (data: Data | undefined) => boolean;
   milliseconds: number;
   /** True during a poll, for calls that tell the server so. */
   isPoll?: { current: boolean };
 }
 
-/** Loads `of` again and again, until a request is refused. After other failures it is asked less often. */
+/** Loads `of` again and again, until a request is refused. After other failures it waits longer. */
 export function usePolling<Data>({ key, of, changes, milliseconds, isPoll = { current: false } }: Polling<Data>) {
   const latest = useRef({ of, changes });
   latest.current = { of, changes };

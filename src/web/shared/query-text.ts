@@ -1,6 +1,6 @@
 // Parameters as the query of an address, or with `#` as its fragment.
 
-/** Those that are given and not empty. */
+/** Leaves out parameters that are missing or empty. */
 export function queryText(
   parameters: Record<string, string | number | null | undefined>,
   sign: "?" | "#" = "?",
@@ -13,6 +13,6 @@ export function queryText(
   return text && sign + text;
 }
 
-/** The value where it is one of the names that are known, and else nothing. */
+/** The value if it is one of `names`, and an empty text otherwise. */
 export const oneOf = <Name extends string>(value: string | null, names: readonly Name[]): Name | "" =>
   names.find((name) => name === value) ?? "";

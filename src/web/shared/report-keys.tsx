@@ -36,7 +36,7 @@ interface Props {
   mayChange: boolean;
   /** Whether the member may make keys that read or erase users. */
   mayReachUsers?: boolean;
-  /** What stands around the keys. */
+  /** Draws the section around the keys. */
   frame: (keys: ComponentChildren) => ComponentChildren;
 }
 
@@ -112,7 +112,7 @@ const COLUMNS: Column<ReportKey>[] = [
   column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
-/** What a key may do without reaching users. */
+/** Scopes that do not reach users. */
 const HARMLESS: KeyScope[] = ["ia-reporting.READ", "ia-test.WRITE"];
 const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE", "ia-test.WRITE"];
 
@@ -121,7 +121,7 @@ type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUse
   onMade: (key: NewReportKey | null) => void;
 };
 
-/** A form, and in its place the key that it made, which is shown only here, until it is put away or revoked. */
+/** A form; then the key that it made, in the form's place. The key is shown only here, until it is closed or revoked. */
 function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);

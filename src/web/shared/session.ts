@@ -1,4 +1,4 @@
-// Who is signed in, as far as both sites know it, and the events that end a session.
+// The part of the session that both sites share, and the events that end a session.
 
 import { batch, signal } from "@preact/signals";
 import { clearSession, hasSession, SESSION_KEY, loadSession } from "#session";
@@ -9,19 +9,19 @@ import { say } from "./components/status";
 import { signIn as text } from "./messages";
 import { focusNextHeading, giveUpUnsaved, navigate, ROOT, takeInvite } from "./navigation";
 
-/** No session: the sign-in view stands in place of the view, whose address stays for afterwards. */
+/** True without a session: the sign-in view replaces the view, whose address stays for after the sign-in. */
 export const isSignedOut = signal(false);
 
 /**
- * The view that somebody typed in when the session ended. It stays in the page, hidden, and is given back to the same member.
- * Nothing is stored.
+ * The view in which somebody typed before the session ended. It stays in the page, hidden, and comes back if the same
+ * member signs in. Nothing is stored.
  */
 export const kept = signal<{ title: string; scrolled: number; focused: Element | null } | null>(null);
 
-/** A session ended by itself while it was in use. */
+/** True if a session ended by itself while it was in use. */
 export const hasExpired = signal(false);
 
-/** The sign-in view is open beside a session, for a further account. */
+/** True while the sign-in view is open beside a session, to add another account. */
 export const isAdding = signal(false);
 /** The account is suspended: its sessions have ended, and its members cannot sign in. */
 export const suspension = signal<{ contact: string | null } | null>(null);
@@ -29,18 +29,18 @@ export const suspension = signal<{ contact: string | null } | null>(null);
 export const invite = signal<string | null>(null);
 
 /**
- * Rises with each sign-in, sign-out and change of account. An answer that was asked for before is not taken for the
- * present one, and the page is drawn from scratch, so it keeps nothing of the former account.
+ * Rises with each sign-in, sign-out and change of account. Answers to earlier requests are then ignored, and the page
+ * is drawn from scratch, so it keeps nothing of the former account.
  */
 export const generation = signal(0);
 
 // The path at which something was typed, chosen or dropped last.
 let typedAt = "";
 
-/** A secret that is shown goes with the session. */
+/** True if the page shows a secret. A secret disappears when the session ends. */
 const showsSecret = () => document.querySelector("[data-secret]") !== null;
 
-/** Ends when it is known who is signed in, or that nobody is. */
+/** Resolves when the page knows who is signed in, or that nobody is. */
 export function startSession(): Promise<unknown> {
   for (const event of ["input", "drop"]) addEventListener(event, () => (typedAt = location.pathname));
   invite.value = takeInvite();
@@ -48,7 +48,7 @@ export function startSession(): Promise<unknown> {
     const followed = takeInvite();
     if (followed) invite.value = followed;
   });
-  // The way back leads from the hidden view, too, which is then not the one to go on with.
+  // The back button also leaves the hidden view, which then must not come back.
   addEventListener("popstate", () => {
     if (kept.value && location.pathname !== typedAt) leaveAccount();
   });
@@ -60,7 +60,7 @@ export function startSession(): Promise<unknown> {
     coverView();
   };
   listeners.suspended = (contact, isShown) => {
-    // One that was to be added does not end the session of another.
+    // A suspended account that somebody wanted to add does not end the session of another account.
     if (!isShown && hasSession()) return;
     suspension.value = { contact };
     forget();
@@ -68,7 +68,7 @@ export function startSession(): Promise<unknown> {
   return prefetch(SESSION_KEY, loadSession);
 }
 
-/** Nothing of the account that was shown is kept, not even the focus. */
+/** Forgets everything about the account that was shown, even the focus. */
 export function leaveAccount() {
   giveUpUnsaved();
   focusNextHeading();
@@ -89,7 +89,7 @@ function coverView() {
   focusNextHeading();
 }
 
-/** After a sign-in: the view that was asked for is loaded, or the first one of an account that was added. */
+/** After a sign-in, opens the requested view, or the first view of an account that was added. */
 export async function enter() {
   if (kept.value) return void (await loadSession());
   if (hasSession()) navigate(ROOT);
@@ -98,7 +98,7 @@ export async function enter() {
   void prefetch(SESSION_KEY, loadSession);
 }
 
-/** Takes a session that was loaded. Another member sees nothing of the one before. */
+/** Accepts a loaded session. Another member sees nothing of the former one. */
 export const admit = (isSame: boolean) =>
   batch(() => {
     const wasKept = kept.value !== null;

@@ -1,6 +1,6 @@
 // Keeps a person's choices in the browser.
 
-/** Returns the kept text of `key`, after it was set where a value is given. With site data blocked nothing is kept. */
+/** Returns the stored text of `key`; stores `value` first if it is given. If site data is blocked, nothing is kept. */
 export function stored(key: string, value?: string): string | null {
   try {
     if (value !== undefined) localStorage.setItem(key, value);

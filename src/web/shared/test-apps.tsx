@@ -1,4 +1,4 @@
-// Test apps, and what was earned in them. Their ids tell them from others.
+// Test apps and the rewards earned in them. Test apps have App-Ids of their own range.
 
 const FIRST_TEST_APP = "99000000";
 /** The test offer that pays at once when it is approved. */

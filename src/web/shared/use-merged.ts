@@ -1,4 +1,4 @@
-// Values that are typed while somebody else may change them. A field that only one of the two has changed is taken as it is.
+// Merges typed values with somebody else's changes. A field that only one of the two has changed takes that change.
 
 import { useState } from "preact/hooks";
 import { form as text } from "./messages/form";
@@ -28,7 +28,7 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 type Tree = Record<string, unknown>;
 const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Where both have changed a field, mine stays, and the field is one of `clashes`. */
+/** If both have changed a field, mine stays, and the field is added to `clashes`. */
 export function merge(base: unknown, theirs: unknown, mine: unknown, clashes: Clash[], path: string[] = []): unknown {
   if (same(theirs, base) || same(theirs, mine)) return mine;
   if (same(mine, base)) return theirs;
@@ -48,7 +48,7 @@ export function merge(base: unknown, theirs: unknown, mine: unknown, clashes: Cl
 export const setAt = <T>(tree: T, [name, ...rest]: string[], value: unknown): T =>
   name === undefined ? (value as T) : { ...tree, [name]: setAt((tree as Tree)[name], rest, value) };
 
-/** How values are written that are codes or numbers, by the paths of their fields. */
+/** How to write values that are codes or numbers, by the paths of their fields. */
 export type Writes = Record<string, (value: string) => string>;
 
 /** Words for the clashes of a form, by the paths of its fields. */
@@ -70,7 +70,7 @@ export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values:
     .map((clash) => ({ clash, words: wordsOf(clash, values) }))
     .filter(({ words }) => words.theirs !== words.mine);
   const clashes = worded.map(({ clash }) => clash);
-  // Only what is still to be decided keeps the value that both started from.
+  // Only fields that are still undecided keep the value that both started from.
   const take = (mine: Values, open: Clash[]) =>
     setTyped({ base: open.reduce((tree, { path, base }) => setAt(tree, path, base), saved), mine });
   return {

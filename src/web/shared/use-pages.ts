@@ -1,4 +1,4 @@
-// A list that comes in pages: the first is loaded at once, the others when they are asked for.
+// A list in pages: the first page is loaded at once, the others on request.
 
 import { useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "./action";
@@ -7,9 +7,9 @@ import { cameBack } from "./navigation";
 import type { ListPage } from "./page-of";
 
 export interface Pages<Row, More = object> {
-  /** All that is loaded, with what else came with the first page. */
+  /** All loaded rows, with the other members of the first page's answer. */
   first: CachedView<ListPage<Row> & More>;
-  /** All that is loaded, or undefined before the first page is there. */
+  /** All loaded rows, or undefined before the first page has loaded. */
   rows: Row[] | undefined;
   /** These rows as an answer. */
   list: CachedView<Row[]>;
@@ -22,7 +22,7 @@ export interface Pages<Row, More = object> {
 
 type Load<Row, More> = (cursor: string | null) => Promise<ListPage<Row> & More>;
 
-// How many pages are loaded of each list. A refresh loads as many, and so does a view that is opened by the way back.
+// How many pages each list has loaded. A refresh loads as many, and so does a view that the back button opens.
 const depths = new Map<string | null, number>();
 memories.add(() => depths.clear());
 
@@ -33,8 +33,8 @@ const joined = <Page extends ListPage<unknown>>(page: Page, next: Page): Page =>
 });
 
 /**
- * The list by its key; with `null` nothing is asked yet. With `More` the pages have something beside their rows, which is
- * read of the first.
+ * The list by its key; with `null` nothing is loaded yet. With `More` the pages have other members beside their rows,
+ * which are read from the first page.
  */
 export function usePages<Row, More = object>(key: string | null, load: Load<Row, More>): Pages<Row, More> {
   useState(() => cameBack() || depths.delete(key));

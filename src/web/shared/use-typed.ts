@@ -1,10 +1,10 @@
-// The text of a filter that the server applies: it is asked after a pause, not after each letter.
+// The text of a filter that the server applies. The request follows after a pause, and not after each letter.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const PAUSE_MILLISECONDS = 300;
 
-/** What stands in the field, and what to do when it changes. `value` is the text that is in force, without outer spaces. */
+/** The text of the field, and a function that changes it. `value` is the text in force, without outer spaces. */
 export function useTyped(value: string, change: (text: string) => void): [string, (text: string) => void] {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -18,16 +18,16 @@ import { type Named, Person, sharedNames } from "./person";
 
 const text = settings.audit;
 
-/** What is said of the entries of an account. */
+/** The texts for the entries of an account. */
 export interface AuditWords {
   intro: string;
   action: (entry: AuditEntry) => string;
-  /** What it concerned, with links; nothing where the entry's own name for it will do. */
+  /** The subject of an entry, with links. Left out if the entry's own name for it is enough. */
   subject?: (entry: AuditEntry) => ComponentChildren;
   detail: (entry: AuditEntry) => string | null;
 }
 
-/** Of the accounts of both sites. */
+/** The texts that the accounts of both sites share. */
 const SHARED_WORDS: AuditWords = {
   intro: text.intro,
   action: ({ action }) => AUDIT_ACTIONS[action] ?? action,
@@ -55,7 +55,7 @@ function columns(entries: AuditEntry[], words: AuditWords): Column<AuditEntry>[]
       const linked = words.subject?.(entry);
       if (linked) return twoLines(linked, detail);
       const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
-      // People know a key and an app by its name, which is the detail.
+      // People know a key or an app by its name, and the name is in the detail.
       return ["report_key_created", "app_created"].includes(entry.action)
         ? twoLines(detail, subject)
         : twoLines(subject, detail);

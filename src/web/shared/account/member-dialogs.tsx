@@ -23,7 +23,7 @@ export type MemberDialog =
 /** The calls about the members of an account. */
 export interface MemberCalls {
   roles: Role[];
-  /** The role that an invite has at first. */
+  /** The role that is preselected for an invite. */
   usualRole: Role;
   invite: (name: string, role: Role) => Promise<NewInvite>;
   recover: (memberId: string) => Promise<NewInvite>;
@@ -66,7 +66,7 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
     setLink({ name, made: await withVerification(make) });
     void onChanged();
   };
-  // All but a change of the role take something away.
+  // Every dialog except a change of role takes something away.
   const ask = (of: Pick<ConfirmProps, "title" | "text" | "button" | "onConfirm">) => (
     <Confirm {...of} dangerous={dialog.kind !== "role"} onClose={onClose} />
   );

@@ -64,7 +64,7 @@ interface Props {
   words: MemberWords;
   /** The name of the table of members. */
   name: string;
-  /** Stands in the place of members where there are none. */
+  /** Shown if there are no members. */
   empty?: ComponentChildren;
   isReadOnly: boolean;
   /** Draws the page around the lists, with the invite button. */
@@ -100,7 +100,7 @@ export function MembersOf({ of, calls, words, name, empty, isReadOnly, frame }: 
   );
 }
 
-/** None opens no dialog. */
+/** Opens a dialog; null if the role may open none. */
 type Open = ((dialog: MemberDialog) => void) | null;
 
 function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCalls): Column<Member>[] {

@@ -14,7 +14,7 @@ interface Props {
   /** Who is signed in, in words. */
   member: string;
   signOut?: string;
-  /** Of another change in the menu. */
+  /** The error of another change in the menu. */
   error?: unknown;
   accounts?: (close: () => void) => ComponentChildren;
   /** Stands above the sign-out. */

@@ -43,7 +43,7 @@ export function Passkeys() {
       name: text.remove,
       labelOf: (passkey) => text.removeOf(browserName(passkey.user_agent), passkey.created_at),
       isDangerous: true,
-      // The last one stays: without it there is no way in.
+      // The last passkey cannot be removed, because the member could not sign in again.
       isShown: () => list!.length > 1,
       onClick: setRemoved,
     }),

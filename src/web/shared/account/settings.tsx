@@ -13,7 +13,7 @@ import type { Role } from "../types";
 import { Page } from "./page";
 
 interface Props {
-  /** The section in the address. */
+  /** The section that the address names. */
   asked: Section | null;
   /** The sections of the site, with the view of each. */
   views: Partial<Record<Section, FunctionComponent>>;
@@ -46,7 +46,7 @@ export function Settings({ asked, views, may }: Props) {
   );
 }
 
-/** The address of the settings leads to the first section of the role. */
+/** Goes to the first section that the role has if the address names none. */
 function useOpenSection(asked: Section | null, open: Section | null) {
   useEffect(() => {
     if (asked === null && open !== null) navigate(settingsPath(open), "replace");

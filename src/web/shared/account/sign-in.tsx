@@ -49,7 +49,7 @@ function Checking() {
   );
 }
 
-/** Until it is known which sessions are open: one of the invite's account must be left first. */
+/** Shown until the open sessions are known: a session of the invite's account must be left first. */
 function CheckingSession() {
   const { error, reload } = useCached<unknown>(SESSION_KEY, loadSession);
   if (!error) return <Checking />;
@@ -154,7 +154,7 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
     await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
     await enter();
   });
-  // Of an account that the page does not know of, since the current one's session has ended.
+  // This session is one that the page does not know, because the current account's session has ended.
   if (action.error instanceof ApiError && action.error.code === "session_open") {
     return <SessionOpen name={nameOf(found)} onLeft={action.clear} />;
   }

@@ -21,10 +21,10 @@ const styled = (name: string) => (props: Omit<Props, "class">) => <Button class=
 export const PrimaryButton = styled("button primary");
 export const SmallButton = styled("button small");
 export const WideButton = styled("button wide");
-/** Takes something away, or asks whether to. */
+/** Takes something away, or asks whether to take it away. */
 export const DangerButton = styled("button danger-text");
 
-/** Makes something new, or asks for what that needs. */
+/** Creates something, or opens the form for it. */
 export const AddButton = ({ onClick, children }: Omit<Props, "class">) => (
   <PrimaryButton onClick={onClick}>
     <Plus /> {children}

@@ -1,4 +1,4 @@
-// The days of a report or of a list: presets, each with its letter, or two dates of one's own.
+// The days of a report or of a list: presets, each with its letter key, or custom dates.
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -15,7 +15,7 @@ import { Problem } from "./states";
 
 interface Props {
   range: DateRange;
-  /** Null for dates of one's own. If it is left out, the preset is the one that has these dates. */
+  /** Null for custom dates. If it is left out, the preset is the one that has these dates. */
   preset?: Preset | null;
   presets?: readonly Preset[];
   days?: Days;
@@ -119,7 +119,7 @@ export function DateRangePicker(props: Props) {
 
 type CustomProps = Pick<Props, "range" | "mostDays" | "onChange"> & { today: string; close: () => void };
 
-/** It may stand within another form, so it is none itself. Only reports have a limit of days; others may be without an end. */
+/** No form itself: it may be within another one. Only reports have a limit of days; other ranges may be open-ended. */
 function CustomRange({ range, mostDays, today, close, onChange }: CustomProps) {
   const [dates, setDates] = useState(range);
   const { start_date: start, end_date: end } = dates;
@@ -131,7 +131,7 @@ function CustomRange({ range, mostDays, today, close, onChange }: CustomProps) {
     return mostDays && daysIn(start, end) > mostDays ? "long" : null;
   };
   const apply = () => {
-    // The field itself says that it cannot be read.
+    // A field with an unreadable date says so itself.
     const isUnread = [start, end].some((date) => date && !isDate(date));
     const problem = isUnread ? null : check();
     setBad(problem);

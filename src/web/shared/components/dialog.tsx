@@ -15,7 +15,7 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** Wider, for what is read rather than asked. */
+  /** Makes the dialog wider, for content to read rather than a question. */
   isWide?: boolean;
   /** A click beside the dialog closes it, unless what it shows is shown only once. */
   keepOpen?: boolean;
@@ -29,7 +29,7 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   // A layout effect, so that a dialog has given the focus back before the one that takes its place opens.
   useLayoutEffect(() => {
     const element = dialog.current!;
-    // One that waits behind the sign-in view is closed, since it would keep that from being used.
+    // A dialog behind the sign-in view is closed, because an open one would make that view unusable.
     if (isCovered) return;
     opener.current ??= document.activeElement;
     element.showModal();
@@ -63,14 +63,14 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
 interface ButtonsProps {
   onClose: () => void;
   cancel?: string;
-  /** There is nothing but to close it. */
+  /** True if closing is the only choice. */
   isOnly?: boolean;
-  /** Asks again for what did not come. */
+  /** Loads again what could not be loaded. */
   retry?: (() => void) | false;
   children?: ComponentChildren;
 }
 
-/** The buttons at the foot of a dialog: one that gives it up, and those that go on. */
+/** The buttons at the foot of a dialog: one cancels, the others continue. */
 export const DialogButtons = ({ onClose, cancel = common.cancel, isOnly, retry, children }: ButtonsProps) => (
   <div class="dialog-buttons">
     <Button class={isOnly ? "button primary" : "button"} onClick={onClose}>

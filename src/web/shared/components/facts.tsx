@@ -6,7 +6,7 @@ import { Section } from "./section";
 
 export type Fact = [name: string, value: ComponentChildren];
 
-/** Facts that there are; what is absent is left out. Text of others keeps its signs of direction to itself. */
+/** A list of facts without the absent ones. Direction marks in foreign text do not affect the text beside it. */
 export const FactList = ({ facts, class: name = "" }: { facts: Fact[]; class?: string }) => (
   <dl class={`facts ${name}`}>
     {facts

@@ -72,7 +72,7 @@ export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   </Field>
 );
 
-/** A date as the pages show it. `value` is one in ISO's form, or what was typed and is none. */
+/** A date as the pages show it. `value` is a date in ISO format, or typed text that is no date. */
 export function DateInput({ value, error, onChange, ...own }: InputProps) {
   // Until the field is left, it keeps what is typed.
   const [typed, setTyped] = useState<string | null>(null);
@@ -103,7 +103,7 @@ export const Area = ({ label, hint, error, onChange, ...own }: Typed & { rows: n
 interface OptionsProps<Value extends string> {
   options: readonly Exclude<Value, "">[];
   nameOf: (value: Exclude<Value, "">) => string;
-  /** The name of the empty value, where it is a choice. */
+  /** The name of the empty value, if it is a choice. */
   any?: string;
   isDisabled?: (value: Exclude<Value, "">) => boolean;
 }

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { common } from "../messages";
 import { focusNextHeading, takeHeadingFocus } from "../navigation";
 
-/** After a change that takes the focused button away, reading goes on at the top of the view. */
+/** Moves the focus to the top of the view, after a change that removed the focused button. */
 export const focusHeading = () => document.querySelector("h1")?.focus();
 
 interface Props {
@@ -29,7 +29,7 @@ export function Heading({ title, within = [], children, note }: Props) {
     heading.current?.focus({ preventScroll: true });
     if (wanted === "focus-and-scroll") scrollTo(0, 0);
   }, [title]);
-  // The heading of what has loaded takes the place of the one that was shown meanwhile.
+  // When the loaded view's heading replaces the one that was shown during the load, it takes over the focus.
   useLayoutEffect(() => () => void (document.activeElement === heading.current && focusNextHeading("focus")), []);
   return (
     <div class="heading">

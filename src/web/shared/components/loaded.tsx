@@ -1,4 +1,4 @@
-// An answer in its view, and the states before it is there.
+// Shows a loaded answer, or the state of its load.
 
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../cache";
@@ -7,9 +7,9 @@ import { CardSkeleton, CardTable, type TableProps } from "./table";
 
 interface Props<Data> {
   of: CachedView<Data>;
-  /** Stands in its place while it is asked for. */
+  /** Shown while the answer loads. */
   loading?: ComponentChildren;
-  /** Stands in its place where there is nothing of the name that is asked for. */
+  /** Shown if nothing with the requested name exists. */
   missing?: ComponentChildren;
   isCompact?: boolean;
   children: (data: Data) => ComponentChildren;
@@ -34,7 +34,7 @@ interface ListProps<Row> extends Omit<TableProps<Row>, "rows"> {
   of: CachedView<Row[]>;
   /** How many rows the skeleton shows. */
   lines: number;
-  /** Stands in the place of a list without rows. */
+  /** Shown if the list has no rows. */
   empty: ComponentChildren;
   missing?: ComponentChildren;
   isCompact?: boolean;

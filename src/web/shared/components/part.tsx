@@ -1,4 +1,4 @@
-// One part of a document that is edited: what is typed until it is saved, the save, and what may go wrong with it.
+// One part of a document that is edited: the typed values until they are saved, the save, and its errors.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
@@ -39,7 +39,7 @@ export function useUnsaved(isChanged: boolean) {
   useEffect(() => () => noteUnsaved(form.current, false), []);
 }
 
-/** Until it is saved, what was typed stays, whatever is loaded meanwhile. */
+/** Typed values stay until they are saved, even if the document is loaded again meanwhile. */
 export function useDraft<Values>({ saved, fields, names, writes, save }: DraftOptions<Values>): Draft<Values> {
   const merged = useMerged(saved, named(names, writes));
   useUnsaved(merged.isChanged);
@@ -72,7 +72,7 @@ export function Card({ title, intro, children }: { title: string; intro?: string
   );
 }
 
-/** Gives up what was typed. The button goes away then, so reading goes on at the one that saves. */
+/** Gives up what was typed. The button then disappears, so the focus moves to the button that saves. */
 export const Discard = ({ onClick }: { onClick: () => void }) => (
   <>
     <Button

@@ -41,7 +41,7 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
     return () => removeEventListener("resize", place);
   }, [isOpen]);
 
-  // A layout effect, too: one that waits for the next frame could take the focus from the field that someone quick has reached.
+  // A layout effect, too: in the next frame a quick person may already have the focus in another field.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const first = panel.current?.querySelector<HTMLElement>("[data-first]") ?? panel.current?.querySelector(FOCUSABLE);
@@ -51,7 +51,7 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
   useEffect(() => {
     if (!isOpen) return;
     const onPointerDown = (event: PointerEvent) => {
-      // The path, not the parent: what was clicked may be gone from the page by now.
+      // The path, and not the parent, because the clicked element may be gone from the page by now.
       if (root.current && !event.composedPath().includes(root.current)) setOpen(false);
     };
     document.addEventListener("pointerdown", onPointerDown);

@@ -4,7 +4,7 @@ import type { Column } from "./table";
 
 interface ButtonProps {
   name: string;
-  /** Its name among those of the other rows. */
+  /** A label that tells it from the buttons of other rows. */
   label: string;
   isDangerous?: boolean;
   onClick: () => void;
@@ -27,7 +27,7 @@ interface ButtonColumn<Row> {
   header?: string;
   labelOf: (row: Row) => string;
   isDangerous?: boolean;
-  /** Whether a row has it. */
+  /** True if the row has the button. */
   isShown?: (row: Row) => boolean;
   onClick: (row: Row) => void;
 }

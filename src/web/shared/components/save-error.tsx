@@ -1,4 +1,4 @@
-// The error of a change. After somebody else's change the document is loaded, and what both have changed is decided.
+// The error of a change. After somebody else's change it loads the document, and asks about fields that both changed.
 
 import { useEffect, useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../client";
@@ -12,7 +12,7 @@ import { column, Table } from "./table";
 interface Props {
   error: unknown;
   reload: () => Promise<unknown>;
-  /** What becomes of what was typed, in words. */
+  /** Tells what happens to the typed values. */
   loaded?: string;
   clashes?: Decision[];
 }
@@ -49,7 +49,7 @@ const choice = (takes: "theirs" | "mine") =>
       <SmallButton
         onClick={({ currentTarget: { form } }) => {
           decide(takes);
-          // The button goes away: reading goes on at the next decision, and then at the button that saves.
+          // The button disappears, so the focus moves to the next decision, and at last to the button that saves.
           requestAnimationFrame(() => form?.querySelector<HTMLElement>(".clashes button, [type=submit]")?.focus());
         }}
       >

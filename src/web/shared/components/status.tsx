@@ -41,7 +41,7 @@ function show(text: string, isDone: boolean) {
 
 /** Says that something was done. */
 export const say = (text: string) => show(text, true);
-/** Says what is neither done nor wrong in the view. */
+/** Says something that is neither a success nor an error. */
 export const tell = (text: string) => show(text, false);
 
 export function Status() {

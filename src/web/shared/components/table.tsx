@@ -16,7 +16,7 @@ export interface Column<Row> {
   sortable?: boolean;
 }
 
-/** A column that has no more than its name and what stands in its cells. */
+/** A column with only a name and cells. */
 export const column = <Row,>(
   key: string,
   header: ComponentChildren,
@@ -36,7 +36,7 @@ export interface TableProps<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
-  /** The field that tells rows apart, or how to make a key; by its place where two rows may be the same. */
+  /** The field that tells rows apart, or a function that makes a key; from the index if two rows may be equal. */
   rowKey: (keyof Row & string) | ((row: Row, index: number) => string | number);
   sorting?: Sorting;
   hasTotals?: boolean;
@@ -46,7 +46,7 @@ export interface TableProps<Row> {
   class?: string;
 }
 
-/** How a table is larger than its region. Only a region that scrolls needs a place in the tab order. */
+/** Tells how a table overflows its region. Only a region that scrolls needs a place in the tab order. */
 function useOverflow() {
   const element = useRef<HTMLDivElement>(null);
   const [state, setState] = useState("");
@@ -139,7 +139,7 @@ export const CardTable = <Row,>(table: TableProps<Row>) => (
   </div>
 );
 
-/** The column whose header was pressed last. Where its table is replaced while it loads, the new header takes the focus. */
+/** The column whose header was pressed last. If the load replaces the table, the new header takes the focus. */
 let sorted = "";
 
 function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorting }) {

@@ -6,7 +6,7 @@ import { Skeleton } from "./states";
 interface Props {
   label: string;
   note?: string;
-  /** Without it the tile keeps its place. */
+  /** If it is undefined, the tile keeps its place. */
   value: string | undefined;
   /** Stands below the number. */
   below?: ComponentChildren;

@@ -38,7 +38,7 @@ interface Cells {
   hints: Record<CallbackState, string>;
   /** Stands below the state. */
   belowState?: (callback: AppCallback) => ComponentChildren;
-  /** Callbacks that were given up, where there are any. */
+  /** The cell for callbacks that were given up, if there are any. */
   dead?: (callback: AppCallback) => ComponentChildren;
 }
 

@@ -28,7 +28,7 @@ export const DeliveryCell = ({ delivery, status, tries }: DeliveryProps) => (
   </>
 );
 
-/** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */
+/** Shows the last digits, because the first ones name the shard and the app. Screen readers read the whole id. */
 export const ShortId = ({ id }: { id: string }) => (
   <code class="short-id" title={id}>
     <span aria-hidden="true">{id.length > SHORT_ID ? `…${id.slice(-SHORT_ID)}` : id}</span>

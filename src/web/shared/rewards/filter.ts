@@ -1,4 +1,4 @@
-// The conditions of a list of rewards, as its form shows them, as the API takes them, and in words.
+// The conditions of a list of rewards: as values of its form, as a filter of the API, and in words.
 
 import { endOf, startOf } from "../format";
 import { DELIVERY_NAMES, filter as text, STATE_NAMES } from "../messages/rewards";
@@ -30,13 +30,13 @@ export const filterOf = ({ state, delivery, status, from, to, transaction, user 
   ...(user && { user_id: user }),
 });
 
-/** The filter of a replay. Without `until`, it is all until now. */
+/** The filter of a replay. Without `until`, it takes all rewards until now. */
 export function replayOf(conditions: Conditions, now: number): RewardFilter {
   const { until, ...filter } = filterOf(conditions);
   return { ...filter, ...(until && until < now && { until }) };
 }
 
-/** The conditions that the dialog of a replay does not let choose, in words. */
+/** The conditions that cannot be chosen in the dialog of a replay, in words. */
 export function fixedConditions({ state, status, transaction, user }: Conditions): string {
   const all = [
     state && `${text.state} ${STATE_NAMES[state]}`,

@@ -1,4 +1,4 @@
-// The parts of the forms that filter rewards. Choices apply at once, text when the form is sent.
+// The parts of the forms that filter rewards. Choices apply at once; text applies when the form is sent.
 
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button";
@@ -41,5 +41,5 @@ export const StateAndDelivery = ({ filter: { state, delivery }, states, choose }
   </>
 );
 
-/** Takes all conditions away. */
+/** Removes all conditions. */
 export const ClearButton = ({ onClick }: { onClick: () => void }) => <Button onClick={onClick}>{text.clear}</Button>;

@@ -1,4 +1,4 @@
-// The parts of the questions about many rewards: the button that opens one, and the count.
+// The parts of the dialogs about many rewards: the button that opens a dialog, and the count.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
@@ -6,14 +6,14 @@ import type { DateRange } from "../periods";
 
 interface OpenerProps {
   name: string;
-  /** Why the question cannot be asked now, in words. */
+  /** The reason why the dialog cannot be opened now, in words. */
   hint: string | null;
   class?: string;
   isOpenAtFirst?: boolean;
   children: (close: () => void) => ComponentChildren;
 }
 
-/** The button that opens a question, or why it cannot be asked now. */
+/** The button that opens a dialog, or the reason why it cannot be opened now. */
 export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, children }: OpenerProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const id = useId();
@@ -38,7 +38,7 @@ export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, c
   );
 }
 
-/** Counts the subjects of a question, and counts again when `choice` or the days change. */
+/** Counts the rewards that a dialog is about, and counts again when `choice` or the days change. */
 export function useCount<Counted>(
   choice: string,
   range: DateRange,

@@ -1,4 +1,4 @@
-// Sends callbacks of an app again: counted first, followed while it runs, stopped by a button.
+// Sends callbacks of an app again. They are counted first; the page shows the progress, and a button stops the replay.
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -29,14 +29,14 @@ interface Running {
   count: number;
 }
 
-/** Kept beyond the view, so that whoever comes back to it sees how far it is. */
+/** Kept outside the view, so that a person who comes back sees the progress. */
 const running = signal<Running | null>(null);
 
 /** The calls of a site. */
 export interface ReplayCalls {
   countReplay: (appId: string, filter: RewardFilter) => Promise<ReplayCount>;
   startReplay: (appId: string, body: { filter: RewardFilter }, key: string) => Promise<{ replay_id: string }>;
-  /** How far a replay is. It is a poll, which does not extend the session. */
+  /** The progress of a replay. This call is a poll, so it does not extend the session. */
   replay: (appId: string, replayId: string) => Promise<ReplayProgress>;
   pollMilliseconds: number;
   cancelReplay: (appId: string, replayId: string) => Promise<void>;
@@ -49,15 +49,15 @@ interface Props {
   /** Empty while none is chosen. */
   app: string;
   appName: string;
-  /** What the list shows. */
+  /** The state of callbacks that the list shows. */
   delivery: RewardDelivery | "";
   from: string;
   to: string;
   /** The list's other conditions, in words. */
   fixed: string;
-  /** Said where the list has a condition that a replay does not have. */
+  /** Shown if the list has a condition that a replay does not support. */
   ignored?: string;
-  /** These choices and the list's other conditions. Without `until`, it is all until now. */
+  /** The filter of these choices and the list's other conditions. Without `until`, it takes all rewards until now. */
   filterOf: (delivery: RewardDelivery | "", from: string, to: string) => RewardFilter;
   isOpenAtFirst: boolean;
   onClose: () => void;
@@ -84,24 +84,24 @@ export function ReplayMany(props: Props) {
 
 const CHOICES: Props["delivery"][] = ["dead", "waiting", "delivered", ""];
 
-/** Starts with what the list shows, and else with what was given up. */
+/** Preselects the callbacks that the list shows; without a choice there, those that were given up. */
 function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
   const [delivery, setDelivery] = useState<Props["delivery"]>(initial.delivery || "dead");
   const [isSure, setSure] = useState(false);
   const [range, setRange] = useState({ start_date: initial.from, end_date: initial.to });
-  // A state of callbacks that is rarely sent again is a choice only where the list shows it.
+  // Callbacks in some states are rarely sent again. Such a state is a choice only if the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
-  // Users of a receiver that does not know repeats may be paid twice.
+  // If a receiver does not recognize repeats, its users may be paid twice.
   const hasDelivered = delivery === "" || delivery === "delivered";
   const key = useIdempotencyKey();
   const { counted, error, retry, isCounting } = useCount(delivery, range, async () => {
     const filter = filterOf(delivery, range.start_date, range.end_date);
-    // A count needs the same right as what it counts: a fresh passkey.
+    // A count needs the same confirmation as the replay: a fresh passkey.
     const answer = await withVerification(() => calls.countReplay(appId, filter));
     return { ...answer, filter: { ...filter, until: answer.until } };
   });
   const start = useAction(async () => {
-    // The callbacks that were counted are sent, and no others.
+    // Only the callbacks that were counted are sent.
     const { count, filter } = counted!;
     const body = { filter };
     const { replay_id } = await withVerification(() => calls.startReplay(appId, body, key(body)));
@@ -170,7 +170,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
   const { data, error, reload } = cached;
   const { state, replayed } = data ?? ({ state: "running", replayed: 0 } as const);
   const isOver = !isRunning(data);
-  // It is not asked for any more by itself.
+  // The page does not ask for this progress again by itself.
   const isLost = isRefused(error);
   const cancel = useAction(async () => {
     await withVerification(() => calls.cancelReplay(appId, replayId));

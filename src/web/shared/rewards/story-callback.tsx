@@ -80,7 +80,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
   );
 }
 
-/** The reasons for which there is nothing to send, in words. */
+/** The reasons why nothing can be sent, in words. */
 const REFUSALS = { nothing_to_send: replayText.nothingToSend, erased: replayText.erased };
 
 const fieldLines = (fields: NonNullable<RewardCallback["fields"]>) =>

@@ -20,7 +20,7 @@ interface StorySite {
   replay: ((transactionId: string) => Promise<unknown>) | null;
 }
 
-/** Whether one of its callbacks is still to be sent, so that the story goes on. */
+/** True if one of its callbacks is still to be sent, so that the story continues. */
 export const isWaiting = (story: RewardStory | undefined) =>
   story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false;
 

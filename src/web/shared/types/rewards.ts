@@ -6,7 +6,7 @@ export type CallbackEvent = Schemas["OwnCallbackEvent"];
 export type RewardState = Schemas["RewardState"];
 export type RewardDelivery = Schemas["RewardDelivery"];
 export type RewardKind = Schemas["RewardKind"];
-/** An analyst's story has a part of the others'. */
+/** An analyst's story has only some of the fields that other roles see. */
 export type RewardCallback = Schemas["AnalystReward"]["callbacks"][number] & Partial<Schemas["CallbackStory"]>;
 export type RewardStory = Omit<Schemas["AnalystReward"], "callbacks"> &
   Partial<Omit<Schemas["RewardStory"], "callbacks">> & { callbacks: RewardCallback[] };
