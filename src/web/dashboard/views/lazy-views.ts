@@ -1,4 +1,4 @@
-// The views that are no part of the first script.
+// The views that are not in the first script.
 
 export { App } from "./apps/app";
 export { Apps } from "./apps/apps";

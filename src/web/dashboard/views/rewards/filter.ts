@@ -1,5 +1,5 @@
-// Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users
-// stand in its fragment, which no server sees.
+// Filters of the delivery log. The address holds them, so that a link shows the same log. Ids of transactions and users
+// are in the fragment, which no server sees.
 
 import { isDate } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";

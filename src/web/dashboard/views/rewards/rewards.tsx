@@ -26,10 +26,10 @@ export function Rewards() {
   const role = session.value?.member.role;
   const isAnalyst = role === "analyst";
   const filter = parseFilter(search.value, fragment.value);
-  // Analysts see no users, so they cannot ask for one.
+  // Analysts see no users, so they cannot filter by one.
   if (isAnalyst) filter.user = "";
   const names = useAppNames();
-  // A question by POST names the account, which the first answer tells. Without it the page would be sent to the overview.
+  // A request by POST names the account, which the first answer tells. Without it the page would go to the overview.
   const log = useLog(session.value ? queryOf(filter) : null);
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
 
@@ -54,7 +54,7 @@ export function Rewards() {
           fixed={fixedConditions(filter)}
           filterOf={(delivery, from, to) => replayOf({ ...filter, delivery, from, to }, Date.now() / 1000)}
           isOpenAtFirst={fragment.peek() === REPLAY_HASH}
-          // Only the link that led here opens it.
+          // Remove the fragment, so that only the link that led here opens the dialog.
           onClose={() => setSearch(searchOf(filter), "replace", hashOf(filter))}
         />
       )}
