@@ -121,7 +121,7 @@ type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUse
   onMade: (key: NewReportKey | null) => void;
 };
 
-/** A form; then the key that it made, in the form's place. The key is shown only here, until it is closed or revoked. */
+/** A form; then the key that it made, in its place. The key is shown only here, until it is closed or revoked. */
 function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);
