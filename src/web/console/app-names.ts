@@ -1,4 +1,4 @@
-// The names of apps. The first are loaded at once; of the others those that a page shows, since there may be very many.
+// The names of apps. The first 100 are loaded at once; others only if a page shows them, as there may be very many.
 
 import { type AppNames, useNames } from "../shared/app-names";
 import { pageOf } from "../shared/page-of";
@@ -8,12 +8,12 @@ import type { App } from "./types/apps";
 import { useAnswers } from "./use-answers";
 
 const FIRST_APPS = 100;
-/** Of a page, as many as it has rows. */
+/** Maximum names that one page loads: as many as it has rows. */
 const MAX_READ = 50;
 
 const load = (cursor: string | null) => appsApi.list(FIRST_APPS, cursor).then(pageOf("apps"));
 
-/** Those that were read one by one, of this session. */
+/** The names that were read one by one in this session. */
 let read = { of: -1, names: new Map<string, string>() };
 
 function namesRead(): Map<string, string> {
@@ -30,7 +30,7 @@ async function readName([id]: string[]): Promise<Record<string, string>> {
   return { [id!]: name };
 }
 
-/** `shown` are the App-Ids of which the page shows the names. */
+/** `shown` has the App-Ids whose names the page shows. */
 export function useAppNames(shown: string[] = []): AppNames<App> {
   const first = useNames(load, 1);
   const isLoaded = first.apps.length > 0;

@@ -32,7 +32,7 @@ const COMMANDS: { name: string; path: string; isChange?: boolean }[] = [
   { name: text.held, path: `${router.ATTENTION_PATH}?kind=held`, isChange: true },
 ];
 
-/** Those with a word that begins like each of the typed ones. */
+/** The commands that have, for each typed word, a word that begins with it. */
 export function commandsOf(typed: string) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const isFound = (name: string) => words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`));

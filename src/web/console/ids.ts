@@ -1,4 +1,4 @@
-// How ids and credentials are written.
+// The formats of ids and credentials.
 
 export const isAppId = (value: string) => /^[0-9]{8}$/.test(value);
 
@@ -10,5 +10,5 @@ export const MAX_ID = 64;
 // Report keys, advertisers' tokens, invites and callback secrets by their prefixes, and Pub-Keys.
 const CREDENTIAL = /\b(sk|at|inv|whsec)_|\b[0-9a-f]{32}\b/i;
 
-/** Whether a text has a credential in it, or may have one. */
+/** True if a text contains a credential, or something that looks like one. */
 export const isCredential = (text: string) => CREDENTIAL.test(text);

@@ -1,11 +1,11 @@
-// Polls of the console. Each says that it is one, since a poll does not extend the session.
+// Polls of the console. Each call is marked as a poll, because a poll must not extend the session.
 
 import { useRef } from "preact/hooks";
 import { type CachedView, useCached } from "../shared/cache";
 import { usePolling } from "../shared/poll";
 
 const POLL_MILLISECONDS = 5000;
-/** Of answers in which the catalog has a part: there is one, which clicks and offers need. */
+/** For answers that need the catalog, polled less often: there is only one, and clicks and offers need it, too. */
 export const CATALOG_POLL_MILLISECONDS = 10_000;
 
 /** The answer for `key`, kept up to date. `load` is told whether it is a poll. */

@@ -5,7 +5,7 @@ import type { Section } from "../shared/messages";
 import { pathParts, ROOT } from "../shared/navigation";
 import { isAppId, isId } from "./ids";
 
-/** Views that are one page, whose path has their name. */
+/** Views with a single page, whose path is the view's name. */
 const PAGES = ["search", "publishers", "offers", "import", "advertisers", "rewards", "service"] as const;
 
 export type Route =
@@ -48,7 +48,7 @@ export const ADVERTISERS_PATH = `${ROOT}/advertisers`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
 export const SERVICE_PATH = `${ROOT}/service`;
 export const SETTINGS_PATH = `${ROOT}/settings`;
-/** Of a publisher's address: opens the question whether it is approved. */
+/** Fragment of a publisher's address that opens the dialog for its approval. */
 export const APPROVE_HASH = "#approve";
 export const publisherPath = (publisherId: string) => `${PUBLISHERS_PATH}/${publisherId}`;
 export const appPath = (appId: string) => `${ROOT}/apps/${appId}`;

@@ -9,21 +9,21 @@ import { SEARCH_PATH } from "./router";
 
 export interface SearchState {
   text: string;
-  /** Empty where none was chosen. */
+  /** Empty if no app was chosen. */
   app: string;
 }
 
-/** The credential that was pasted last, of the account that was signed in. */
+/** The credential that was pasted last, with the account that was signed in. */
 const pasted = signal<(SearchState & { account: number }) | null>(null);
 
-/** Opens the search for a text. `how` is for a text that stands in the address and must not. */
+/** Opens the search for a text. With `replace`, it removes a credential that a link put into the address. */
 export function openSearch(state: SearchState, how: "push" | "replace" = "push") {
   const isSecret = isCredential(state.text);
   pasted.value = isSecret ? { ...state, account: generation.peek() } : null;
   navigate(SEARCH_PATH + (isSecret ? "" : searchHash(state)), how);
 }
 
-/** What is searched for. */
+/** The text that is searched for. */
 export function currentSearch(): SearchState {
   const state = parseSearch(fragment.value);
   if (state.text) return state;

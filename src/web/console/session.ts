@@ -14,17 +14,17 @@ export const hasSession = () => session.peek() !== undefined && !isSignedOut.pee
 
 export const accountName = () => (session.value && !isSignedOut.value ? "the console" : null);
 
-/** There is one account, so every invite is to it. */
+/** The console has one account, so every invite belongs to it. */
 export const holds = (_invite: Invite) => session.value !== undefined;
 
 // How far the browser's clock is behind the server's. It may be wrong by hours.
 let behindMilliseconds = 0;
 
-/** By the server's clock. It is late by as long as the answer took, and never early: a time to come would be refused. */
+/** The server's time. It lags by the time that the answer took, and never leads: a future time would be refused. */
 export const nowMilliseconds = () => Date.now() + behindMilliseconds;
 export const nowSeconds = () => Math.floor(nowMilliseconds() / 1000);
 
-/** By the server's clock, in UTC. */
+/** The server's date, in UTC. */
 export const today = () => session.value?.today ?? new Date().toISOString().slice(0, 10);
 
 export function clearSession() {
@@ -42,7 +42,7 @@ export async function loadSession(): Promise<ConsoleSession> {
   return loaded;
 }
 
-/** Support sees everything but keys, and sends callbacks again. */
+/** Support sees everything except keys, and can send callbacks again. */
 export type Right = "manage" | "replay";
 
 const RIGHTS: Partial<Record<Role, Right[]>> = {

@@ -1,5 +1,5 @@
-// What the code of both sites has to know of the console; it is imported as `#site`. What it has to know of the session is
-// imported as `#session`.
+// The facts about the console that the shared code needs and imports as `#site`. Those about the session are in
+// `#session`.
 
 import type { Role } from "../shared/types";
 
@@ -15,6 +15,6 @@ export const READS =
 export const ROLES: Role[] = ["admin", "support"];
 export const HIGHEST = "admin";
 
-/** Who gets callbacks, and who checks what is held, in the words of the site's readers. */
+/** The receiver of callbacks and the reviewer of held rewards, as this site's texts call them. */
 export const RECEIVER = "the publisher's receiver";
 export const REVIEWER = "an operator";

@@ -1,6 +1,6 @@
 // A file that is uploaded: text in UTF-8, such as CSV or NDJSON.
 
-/** The largest upload that is taken: 64 MiB, which pages call 67 MB. */
+/** Maximum size of an upload: 64 MiB, which pages call 67 MB. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 export interface TextFile {
@@ -11,7 +11,7 @@ export interface TextFile {
 
 type FileProblem = "tooLarge" | "notText";
 
-/** Reads it whole. A byte order mark, which spreadsheets write, is left out. */
+/** Reads a whole file. Leaves out the byte order mark that spreadsheets write. */
 export async function readTextFile(file: File): Promise<TextFile | FileProblem> {
   if (file.size > MAX_BYTES) return "tooLarge";
   try {

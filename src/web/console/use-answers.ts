@@ -1,12 +1,12 @@
-// What a call tells of the ids that are shown, each asked for once.
+// Answers of a call about the ids that a page shows. Each id is requested once.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { generation } from "../shared/session";
 
-/** By id. Null is what did not come; what is still asked for is left out. */
+/** Answers by id. Null if the answer failed or lacks the id; an id that is still loading is left out. */
 export type Answers<Answer> = Record<string, Answer | null>;
 
-/** `load` is called with at most so many ids. */
+/** `load` is called with at most `most` ids. */
 export function useAnswers<Answer>(
   shown: string[],
   most: number,
@@ -35,7 +35,7 @@ export function useAnswers<Answer>(
     for (let first = 0; first < ids.length; first += most) void ask(ids.slice(first, first + most));
   };
   useEffect(() => {
-    // After a failure only its button asks again.
+    // After a failure, only the retry button asks again.
     if (!error) askAll();
   }, [shown.join(" ")]);
   return {

@@ -8,13 +8,13 @@ import { ask, OPERATOR } from "./operator";
 const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(advertiserId)}`;
 
 export const advertisersApi = {
-  /** Those that have the text in their ID or name. */
+  /** The advertisers whose ID or name contains the text. */
   list: (cursor: string | null, limit: number, text = "", sort = "") =>
     get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ q: text, sort, limit, cursor })}`),
   read: (advertiserId: string) => getTagged<Advertiser>(advertiser(advertiserId)),
-  /** Refused with 412 when there is one with this ID. */
+  /** Refused with 412 if an advertiser with this ID exists. */
   create: (advertiserId: string, name: string) => putTagged<Advertiser>(advertiser(advertiserId), { name }, null),
-  /** Refused with 412 when the advertiser is not the one that was seen any more. */
+  /** Refused with 412 if the advertiser has changed since it was read. */
   rename: (seen: Tagged<Advertiser>, name: string) =>
     putTagged<Advertiser>(advertiser(seen.advertiser_id), { name }, seen),
   issueToken: (advertiserId: string) => post<NewToken>(`${advertiser(advertiserId)}/token`),

@@ -1,4 +1,4 @@
-// The operator's list of what is open.
+// The operator's list of open items.
 
 import { remove } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
@@ -15,5 +15,5 @@ interface AttentionQuery {
 export const attention = (query: AttentionQuery, isPoll = false) =>
   ask<AttentionPage>(`${OPERATOR}/attention${queryText({ ...query })}`, isPoll);
 
-/** Ends an item that a person ends. */
+/** Ends an item that stays until a person ends it. */
 export const endItem = (itemId: string) => remove(`${OPERATOR}/attention/${itemId}`);

@@ -18,7 +18,7 @@ const NDJSON = { "Content-Type": "application/x-ndjson" };
 
 const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
 
-/** The conditions of a list; an empty one holds for all. */
+/** The conditions of a list. An empty condition matches every offer. */
 export interface OfferQuery {
   q?: string;
   advertiser_id?: string;
@@ -31,7 +31,7 @@ export const offersApi = {
   list: (cursor: string | null, limit: number, filter: OfferQuery) =>
     get<OfferPage>(`${OPERATOR}/offers${queryText({ ...filter, limit, cursor })}`),
   read: (offerId: string) => getTagged<KeptOffer>(offer(offerId)),
-  /** Refused with 412 when the offer is not the one that was seen any more; without one it must be new. */
+  /** Refused with 412 if the offer has changed since it was read, or if `seen` is null and the offer exists. */
   write: (offerId: string, seen: Tagged<KeptOffer> | null, document: Offer) =>
     putTagged<KeptOffer>(offer(offerId), document, seen),
   terms: (offerId: string) => get<TermsHistory>(`${offer(offerId)}/terms`),

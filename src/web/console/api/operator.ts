@@ -1,4 +1,4 @@
-// Where the operator's calls are, and what they have in common.
+// The base path of the operator's calls, and code that they share.
 
 import { call } from "../../shared/client";
 

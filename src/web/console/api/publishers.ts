@@ -23,10 +23,10 @@ export const publishersApi = {
       `${OPERATOR}/publishers${queryText({ approved: isWaiting ? "false" : "", sort, limit, cursor })}`,
     ),
   read: (publisherId: string) => getTagged<T.Publisher>(of(publisherId)),
-  /** Refused with 412 when there is one with this id. */
+  /** Refused with 412 if a publisher with this id exists. */
   create: (publisherId: string, publisher: T.PublisherDocument) =>
     putTagged<T.Publisher>(of(publisherId), publisher, null),
-  /** Refused with 412 when the publisher is not the one that was seen any more. */
+  /** Refused with 412 if the publisher has changed since it was read. */
   change: (seen: Tagged<T.Publisher>, change: Partial<T.PublisherDocument>) => {
     const { publisher_id, ...document } = seen;
     return putTagged<T.Publisher>(of(publisher_id), { ...document, ...change }, seen);
@@ -57,7 +57,7 @@ export const publishersApi = {
     get<T.FactsPage>(`${of(publisherId)}/facts${queryText({ limit, cursor })}`),
   replaceFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
     call<{ rows: number }>("PUT", `${of(publisherId)}/facts/${id(date)}`, text, { "Content-Type": mediaType }),
-  /** Tells what the file would change. */
+  /** A dry run: returns what the file would change. */
   checkFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
     call<Required<T.FactsReplaced>>("PUT", `${of(publisherId)}/facts/${id(date)}?dry_run=true`, text, {
       "Content-Type": mediaType,

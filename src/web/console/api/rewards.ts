@@ -13,7 +13,7 @@ const conversions = (appId: string) => `${app(appId)}/conversions`;
 const conversion = (appId: string, transactionId: string) => `${conversions(appId)}/${id(transactionId)}`;
 
 export const rewardsApi = {
-  /** A user id stands in a body, which no log has. */
+  /** A user id is sent in the body, which no log contains. */
   list: (appId: string, query: T.EntryQuery, limit: number, cursor: string | null) =>
     query.user_id
       ? post<T.EntryPage>(conversions(appId), { ...query, limit, ...(cursor !== null && { cursor }) })

@@ -1,4 +1,4 @@
-// The search for what a pasted text is. The text stands in the body, which no log has.
+// The search that identifies a pasted text. The text is sent in the body, which no log contains.
 
 import { post } from "../../shared/client";
 import type { Found } from "../types/search";

@@ -17,7 +17,7 @@ export const alarmsApi = {
 
 export const serviceApi = {
   service: (isPoll = false) => ask<T.Service>(`${OPERATOR}/service`, isPoll),
-  /** How the callbacks of the next apps are doing, asked of each app. */
+  /** The state of the callbacks of the next apps. The service asks each app. */
   callbacks: (cursor: string | null) => get<T.CallbackPage>(`${OPERATOR}/callbacks${queryText({ cursor })}`),
   publish: () => post<{ tracking_version: number; listing_version: number }>(`${OPERATOR}/refresh`),
 };

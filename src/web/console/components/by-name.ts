@@ -1,4 +1,4 @@
-// The order of a list: by id, or by name where its address says so.
+// The order of a list: by id, or by name if its address says so.
 
 import type { Sorting } from "../../shared/components/table";
 import { oneOf } from "../../shared/query-text";

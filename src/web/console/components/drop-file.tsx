@@ -1,19 +1,19 @@
-// A place for a file, which is dropped there or chosen.
+// A field for a file, which is dropped there or chosen.
 
 import { useId, useState } from "preact/hooks";
 import { Problem } from "../../shared/components/states";
 
 interface Props {
   accept: string;
-  /** What may be done here. */
+  /** The text of the field before a file is chosen. */
   text: string;
-  /** What the button says. */
+  /** The text of the button. */
   label: string;
   hint: string;
   /** The file that was taken, in words. */
   chosen: string | null;
   problem: string | null;
-  /** Takes no other file until the last one is done with. */
+  /** Accepts no other file until the last one is processed. */
   isBusy?: boolean;
   onFile: (file: File) => void;
 }
@@ -51,7 +51,7 @@ export function DropFile({ accept, text, label, hint, chosen, problem, isBusy, o
           const input = event.currentTarget;
           const file = input.files?.[0];
           if (file) onFile(file);
-          // The same file, once it is mended, is a choice again.
+          // Reset the field, so that the same file can be chosen again after it was corrected.
           input.value = "";
         }}
       />

@@ -1,9 +1,9 @@
-// Figures of a list that come after it, or not at all.
+// Figures of a list. They load after the list, and may fail.
 
 import { common } from "../messages";
 import { Banner } from "../../shared/components/states";
 
-/** In the place of a figure: it is still asked for, or it did not come. */
+/** Replaces a figure that is still loading (undefined) or has failed (null). */
 export const NoFigure = ({ answer, title }: { answer: null | undefined; title: string }) => (
   <span class="note" title={answer === null ? title : undefined}>
     {common.none}

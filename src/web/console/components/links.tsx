@@ -1,4 +1,4 @@
-// Links to what has a name of its own.
+// Links to resources that have a name.
 
 import { Name } from "../../shared/components/name";
 import { appPath } from "../router";

@@ -1,5 +1,5 @@
-// Compares a day of an app with the publisher's ledger, and says the difference in words. What is asked stands in the
-// address.
+// Compares a day of an app with the publisher's ledger, and says the difference in words. The address holds the app and
+// the day.
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../shared/cache";
@@ -25,7 +25,7 @@ interface Asked {
   date: string;
 }
 
-/** Of the page's app, or of one that is chosen here. */
+/** `appId` is the page's app. Without it, the app is chosen here. */
 export function Reconcile({ appId }: { appId?: string }) {
   const query = new URLSearchParams(search.value);
   const asked = { app: appId ?? query.get("app") ?? "", date: query.get("date") ?? "" };

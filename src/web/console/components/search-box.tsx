@@ -7,10 +7,10 @@ import { commandsOf } from "../commands";
 import { search as text } from "../messages/search";
 import { openSearch, searchKey } from "../search-state";
 
-// As long as a click id may be, with room for what was pasted around it.
+// Long enough for a click id and for text that was pasted around it.
 const MAX_TEXT = 2000;
 
-// A key alone would be in the way of dictation and of screen readers, which have letters for commands of their own.
+// A letter alone would get in the way of dictation and of screen readers, which use letters for their own commands.
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 const [SHORTCUT, ARIA_SHORTCUT] = IS_APPLE ? ["⌘K", "Meta+K"] : ["Ctrl+K", "Control+K"];
 
@@ -26,7 +26,7 @@ export function SearchBox() {
       if (!isShortcut(event) || !isReachable(input.current!)) return;
       event.preventDefault();
       input.current!.focus();
-      // Where the focus was there already, too.
+      // Also if the field already had the focus.
       input.current!.select();
     };
     document.addEventListener("keydown", onKey);
@@ -50,7 +50,7 @@ export function SearchBox() {
         event.preventDefault();
         if (!asked) return;
         const state = { text: asked, app: "" };
-        // The same text once more is asked once more.
+        // Load again, because the same text may have been searched before.
         void refresh(searchKey(state));
         openSearch(state);
       }}

@@ -1,4 +1,4 @@
-// The parts of a list that is searched: its form, its foot, and what stands there where nothing matches.
+// The parts of a list that can be searched: its form, its foot, and the text for no matches.
 
 import type { ComponentChildren } from "preact";
 import { Button } from "../../shared/components/button";
@@ -14,7 +14,7 @@ export const SearchForm = ({ name, children }: { name: string; children: Compone
 
 interface FootProps {
   of: Pick<Pages<unknown>, "hasMore" | "more">;
-  /** How many rows there are, in words. */
+  /** The number of rows, in words. */
   shown: string;
 }
 

@@ -22,7 +22,7 @@ export function useTicks<Row>(keyOf: Ticks<Row>["keyOf"], label: Ticks<Row>["lab
   return { keyOf, label, ticked, tick, set };
 }
 
-/** The column with a box before what it shows. */
+/** The column with a checkbox before the content of each cell. */
 export const tickable = <Row,>(column: Column<Row>, { keyOf, label, ticked, tick }: Ticks<Row>): Column<Row> => ({
   ...column,
   cell: (row) => {

@@ -1,4 +1,4 @@
-// Asks before a change that nobody can undo: it is made once an id was typed.
+// Asks before a change that nobody can undo. The change is made only after an id was typed.
 
 import { useState } from "preact/hooks";
 import { Input } from "../../shared/components/field";
@@ -29,7 +29,7 @@ export function TypedConfirm({ text, what, id, onConfirm, ...own }: Props) {
       ))}
       <Input
         label={words.label(what)}
-        // As it is, because it has to be copied whole.
+        // The id unchanged, because it has to be copied exactly.
         hint={<bdi>{words.hint(id)}</bdi>}
         error={isWrong && isOther ? words.mismatch(what) : null}
         required

@@ -3,7 +3,7 @@
 import type { OperatorSchemas } from "../../shared/api-types";
 
 export type AppCallback = OperatorSchemas["Callback"];
-/** What is written of an app. */
+/** The part of an app that a write sends. */
 export type AppDocument = OperatorSchemas["App"];
 export type App = OperatorSchemas["KeptApp"];
 export type AppPage = OperatorSchemas["AppList"];

@@ -16,7 +16,7 @@ export type WouldImport = OperatorSchemas["WouldImport"];
 export type OfferPage = OperatorSchemas["OfferList"];
 export type UsedCap = NonNullable<OperatorSchemas["CapUse"]>;
 export type FiguresOfMany = OperatorSchemas["OfferFigures"];
-/** Of the last 30 days in UTC, and the use of today's caps. */
+/** Figures of the last 30 days in UTC, and the use of today's caps. */
 export type Figures = FiguresOfMany["figures"][string];
 export type NearCaps = OperatorSchemas["NearCaps"];
 export type NearCap = NearCaps["caps"][number];

@@ -2,7 +2,7 @@
 
 import type { OperatorSchemas } from "../../shared/api-types";
 
-/** What is written of a publisher. */
+/** The part of a publisher that a write sends. */
 export type PublisherDocument = OperatorSchemas["Publisher"];
 export type Publisher = OperatorSchemas["KeptPublisher"];
 /** Sums of 30 days over the apps that have had a conversion. */

@@ -8,5 +8,5 @@ export type UserMatch = Extract<Match, { kind: "user" }>;
 /** A click that is not shown: it is too old, or its user was erased. */
 export type HiddenClick = Extract<Match, { not_shown: string }>;
 export type ClickMatch = Exclude<Extract<Match, { kind: "click" }>, HiddenClick>;
-/** What has a page of its own. */
+/** Matches that have a page of their own. */
 export type PageMatch = Exclude<Match, { kind: "user" | "click" }>;
