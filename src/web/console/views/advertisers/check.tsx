@@ -1,4 +1,4 @@
-// What Signpost would answer to a postback URL that is pasted, without doing it.
+// Dry-runs a pasted postback URL: shows the answer that Signpost would give, and changes nothing.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -30,7 +30,7 @@ export const CheckDialog = ({ onClose }: { onClose: () => void }) => (
   </Dialog>
 );
 
-/** The URL has a token and a click ID, so it stays in memory. */
+/** The URL contains a token and a click ID, so it is kept only in memory. */
 function CheckForm() {
   const [url, setUrl] = useState("");
   const [isMissing, setMissing] = useState(false);

@@ -1,4 +1,4 @@
-// The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
+// The postback doctor: the newest postbacks of an advertiser, each with its result and its remedy.
 
 import { Button } from "../../../shared/components/button";
 import { InlineSelect } from "../../../shared/components/field";
@@ -68,7 +68,7 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
 
 type Keyed = Postback & { key: string };
 
-/** By time and place among those of the same time, so that a row that is open stays open when others come. */
+/** Keys from the time and the index within that time, so that an open row stays open when new rows arrive. */
 function keyed(rows: Postback[]): Keyed[] {
   const seen = new Map<number, number>();
   return [...rows]
@@ -91,7 +91,7 @@ const COLUMNS: Column<Keyed>[] = [
       </span>
     </span>
   )),
-  // No text, so that a narrow screen gives the words the whole row.
+  // The header is no plain text, so that on a narrow screen the verdict gets the whole row.
   column("verdict", <span>{text.verdict}</span>, ({ http_status: status, verdict, remedy, parameters }) => (
     <div class="postback-verdict">
       <Words status={status} verdict={verdict} remedy={remedy} />
@@ -105,7 +105,7 @@ const COLUMNS: Column<Keyed>[] = [
       )}
     </div>
   )),
-  // Without an authentic click ID it is not known.
+  // Without an authentic click ID the offer is unknown.
   column(
     "about",
     text.about,

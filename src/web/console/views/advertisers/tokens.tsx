@@ -15,12 +15,12 @@ import { tokens as text } from "../../messages/advertisers";
 import { may, nowMilliseconds } from "../../session";
 import type { Advertiser, NewToken, Token, TokenUse } from "../../types/advertisers";
 
-/** A valid token, or a revoked one with which postbacks come. */
+/** A valid token, or a revoked token that postbacks still use. */
 interface Row {
   token_id: string;
-  /** Undefined of a revoked one: Signpost keeps only the valid ones. */
+  /** Undefined for a revoked token: Signpost keeps only the valid ones. */
   issued_at?: number;
-  /** Undefined where it did not come within 90 days, or where it is not known. */
+  /** Undefined if no postback used the token within 90 days, or if that is unknown. */
   last_used_at?: number;
 }
 
@@ -29,7 +29,7 @@ const RECENT_MILLISECONDS = 2 * 86_400_000;
 
 interface Props {
   advertiser: Advertiser;
-  /** Undefined while it is not known. */
+  /** Undefined until it has loaded. */
   uses: TokenUse[] | undefined;
   reload: () => Promise<unknown>;
 }
@@ -138,7 +138,7 @@ function columns(areUsesKnown: boolean, revoke: (row: Row) => void): Column<Row>
   ];
 }
 
-/** Postbacks with it are lost conversions, so it is listed as long as they come. */
+/** Postbacks with a revoked token are lost conversions, so the token is listed as long as they arrive. */
 function Revoked({ row: { last_used_at: at = 0 } }: { row: Row }) {
   const ago = Math.max(nowMilliseconds() - at * 1000, 0);
   return (

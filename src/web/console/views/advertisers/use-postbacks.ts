@@ -1,4 +1,4 @@
-// The newest postbacks of an advertiser, kept up to date, and when each of its tokens last came.
+// The newest postbacks of an advertiser, kept up to date, and the time at which each of its tokens was last used.
 
 import { useRef } from "preact/hooks";
 import { search } from "../../../shared/navigation";
@@ -16,10 +16,10 @@ interface Beside {
 }
 
 export interface PostbackList {
-  /** The answers that are shown; empty for all. It stands in the address. */
+  /** The code of the answers that are shown; empty for all. The address holds it. */
   code: string;
   pages: Pages<Postback, Beside>;
-  /** Of all answers. Undefined while it is not known. */
+  /** Uses of tokens over all answers, whatever `code` is. Undefined until they have loaded. */
   uses: TokenUse[] | undefined;
 }
 
@@ -41,7 +41,7 @@ export function usePostbacks(advertiserId: string): PostbackList {
   });
   const { first, isOnlyFirst } = pages;
   usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: CATALOG_POLL_MILLISECONDS });
-  // Another choice of answers is no reason to forget them.
+  // Keep the last known uses while the answers of another code load.
   const uses = useRef<TokenUse[] | undefined>(undefined);
   uses.current = first.data?.tokens ?? uses.current;
   return { code, pages, uses: uses.current };

@@ -1,11 +1,11 @@
-// An answer to a postback in words: its code, what happened, what mends it, and the parameters.
+// The answer to a postback in words: its code, what happened, how to fix it, and the parameters.
 
 import { Name } from "../../../shared/components/name";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { codeName, doctor as text } from "../../messages/advertisers";
 import type { Parameter } from "../../types/advertisers";
 
-/** Whether somebody has to do something. */
+/** True if the postback was accepted, so that nobody has to do anything. */
 const isTaken = (status: number) => status >= 200 && status < 300;
 
 export const CodeBadge = ({ status, code }: { status: number; code: string }) => (
@@ -14,7 +14,7 @@ export const CodeBadge = ({ status, code }: { status: number; code: string }) =>
   </span>
 );
 
-/** What happened, and how to fix it: of a refusal the remedy is what somebody has to read. */
+/** What happened, and how to fix it. If the postback was refused, the remedy is the part to read. */
 export const Words = ({ status, verdict, remedy }: { status: number; verdict: string; remedy: string }) => (
   <>
     <p>{verdict}</p>

@@ -1,4 +1,4 @@
-// What a save changes, in words, and whether it makes new terms.
+// The changes of a save in words, and whether the save makes new terms.
 
 import { countryName, exactMoney, timeText } from "../../../shared/format";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
@@ -76,19 +76,19 @@ export function changesOf(before: Offer, after: Offer): Change[] {
   ];
 }
 
-/** A field that two have changed, as a change from theirs to mine. */
+/** A field that both have changed, shown as a change from their value to mine. */
 export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeof treeOf>): Words {
   const offerWith = (value: unknown) => documentOf(ofTree(setAt(tree, path, value)));
   const [change] = changesOf(offerWith(theirs), offerWith(mine));
   if (!change) return { field: path.join(" "), theirs: "", mine: "" };
   const { field, before, after } = change;
-  // Text that cannot be read stands as it is typed.
+  // Text that cannot be parsed is shown as it was typed.
   const isUnread = typeof mine === "string" && mine.trim() !== "" && [text.none, "NaN", "$NaN"].includes(after);
   const payout = () => (mine as GoalDraft).payout_usd;
   return { field, theirs: before, mine: isUnread ? mine : after.replace(/\$NaN$/, payout) };
 }
 
-/** What a click is promised. A goal that no postback names is the first, so their order counts. */
+/** The terms that a click is promised. A postback that names no goal means the first one, so the order matters. */
 export const termsOf = (offer: Offer): Terms => ({
   advertiser_id: offer.advertiser_id,
   conversion_window_days: offer.conversion_window_days ?? DEFAULT_WINDOW_DAYS,

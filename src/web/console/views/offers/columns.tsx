@@ -1,4 +1,4 @@
-// Columns of offers that more than one list has.
+// Columns of offers that several lists share.
 
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { money } from "../../../shared/format";
@@ -7,7 +7,7 @@ import { offerPath } from "../../router";
 import type { Goal, KeptOffer } from "../../types/offers";
 import { StateBadge } from "./state-badge";
 
-/** In USD, of all goals together. */
+/** The sum over all goals, in USD. */
 export const payoutOf = (goals: Goal[]) => goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0);
 
 export const offerColumn: Column<KeptOffer> = column("offer", text.offer, (offer) => (

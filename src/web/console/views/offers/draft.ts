@@ -1,4 +1,4 @@
-// An offer as it is typed: texts of fields, what is wrong with them, and the document that they make.
+// An offer as it is typed: the texts of its fields, their problems, and the document that they make.
 
 import { readTime, timeText, typedTime } from "../../../shared/format";
 import { micros, MICROS } from "../../../shared/micros";
@@ -22,7 +22,7 @@ export interface GoalDraft {
   gl_val: string;
 }
 
-/** What is typed as text, while nothing is. */
+/** The fields that are typed as text, all empty. */
 const NO_TEXTS = {
   advertiser_id: "",
   s_id: "",
@@ -58,7 +58,7 @@ const optional = (value: number | null | undefined) => (value == null ? "" : Str
 
 const timeField = (at: number | null | undefined) => (at == null ? "" : typedTime(at));
 
-/** Without the exponent that small numbers have. */
+/** The payout as text, without the exponent that JavaScript writes for small numbers. */
 export const payoutText = (usd: number) => usd.toFixed(6).replace(/\.?0+$/, "");
 
 const goalDraft = (goal: Goal): GoalDraft => ({
@@ -111,7 +111,7 @@ export const NEW_OFFER: OfferDraft = {
   active: true,
 };
 
-/** A draft with its goals by their IDs. An ID that is missing or stands twice names no goal. */
+/** A draft with its goals by their IDs. An ID that is missing or occurs twice names no goal. */
 export const treeOf = ({ goals, ...draft }: OfferDraft) => ({
   ...draft,
   goals: Object.fromEntries(
@@ -130,7 +130,7 @@ export const ofTree = ({ goals, ...draft }: ReturnType<typeof treeOf>): OfferDra
 /** Codes that were typed or pasted, between commas, spaces or lines. */
 export const codesOf = (typed: string) => unique(typed.toUpperCase().split(/[\s,;]+/));
 
-/** What is wrong with what is typed, by the path of the API's field. */
+/** The problems of a draft, by the path of the API's field. */
 export function problemsOf(draft: OfferDraft, keptSince: number | null | undefined, now: number): Map<string, string> {
   const problems = new Map<string, string>();
   const require = (path: string, value: string) => {
@@ -199,7 +199,7 @@ export const documentOf = (draft: OfferDraft): Offer => ({
   desc: draft.desc,
   ctg: draft.ctg,
   os: draft.os,
-  // Checked before.
+  // `problemsOf` has checked the codes.
   geo_tgt: { include: codesOf(draft.include) as Country[], exclude: codesOf(draft.exclude) as Country[] },
   goals: draft.goals.map((goal) => ({
     ...goal,
@@ -218,7 +218,7 @@ export const documentOf = (draft: OfferDraft): Offer => ({
   active: draft.active,
 });
 
-/** The document of an offer as it is kept, to be written back. */
+/** The document of a stored offer, without the members that a write must not have. */
 export function writable({
   offer_id: _id,
   terms_revision: _revision,

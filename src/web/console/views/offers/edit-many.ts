@@ -1,4 +1,4 @@
-// One change of several offers, on top of each as it is.
+// The same change of several offers, applied to each one's current values.
 
 import { micros } from "../../../shared/micros";
 import type { KeptOffer, Offer } from "../../types/offers";
@@ -6,7 +6,7 @@ import type { Tagged } from "../../../shared/client";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 import { documentOf, draftOf, type OfferDraft, payoutText, problemsOf, writable } from "./draft";
 
-/** The fields that are set to a typed value, or emptied. */
+/** The fields that can be set to a typed value, or cleared. */
 export const TYPED = ["click_cap", "conversion_cap", "starts_at", "ends_at"] as const;
 type TypedField = (typeof TYPED)[number];
 type Doing = "" | "set" | "remove";
@@ -24,12 +24,12 @@ const each = <Value>(value: Value) =>
 
 export const NO_EDIT: Edit = { active: "", payout: "", doing: each(""), typed: each("") };
 
-/** Whether something is to change, and each value that is to be set was typed. */
+/** True if the edit changes something, and each value to set was typed. */
 export const isComplete = ({ active, payout, doing, typed }: Edit) =>
   (active !== "" || payout.trim() !== "" || TYPED.some((field) => doing[field] !== "")) &&
   TYPED.every((field) => doing[field] !== "set" || typed[field].trim() !== "");
 
-/** Hundredths of a percent; null where it is none. No payout falls below 0. */
+/** Hundredths of a percent; null if the text is no percentage. No payout falls below 0. */
 export function percentOf(text: string): bigint | null {
   const match = /^([+-]?)(\d{1,4})(?:\.(\d{1,2}))?$/.exec(text.trim());
   if (!match) return null;
@@ -55,7 +55,7 @@ function edited(draft: OfferDraft, { active, payout, doing, typed }: Edit): Offe
   return next;
 }
 
-/** What an edit makes of one offer. */
+/** The result of an edit for one offer. */
 export interface Planned {
   seen: Tagged<KeptOffer>;
   document: Offer;

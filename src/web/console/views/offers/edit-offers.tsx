@@ -1,4 +1,4 @@
-// Changes the offers that are ticked: what is asked for, what it makes of each, and then the changes, one after the other.
+// Changes the ticked offers: asks for the edit, shows its result for each offer, then writes them one after the other.
 
 import { useEffect, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
@@ -24,7 +24,7 @@ interface BarProps {
   onChanged: () => void;
 }
 
-/** Stands above the list while offers are ticked. */
+/** The bar above the list while offers are ticked. */
 export function EditBar({ offers, ticks, onChanged }: BarProps) {
   const [ids, setIds] = useState<string[] | null>(null);
   const chosen = offers.map(({ offer_id: id }) => id).filter((id) => ticks.ticked.has(id));
@@ -59,7 +59,7 @@ export function EditBar({ offers, ticks, onChanged }: BarProps) {
 function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () => void; onClose: () => void }) {
   const [edit, setEdit] = useState(NO_EDIT);
   const [planned, setPlanned] = useState<Planned[] | null>(null);
-  // A payout that was changed already must not be changed again where the rest is tried once more.
+  // Offers that were written. A retry must not change their payouts a second time.
   const [done, setDone] = useState<ReadonlySet<string>>(new Set());
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);

@@ -11,7 +11,7 @@ import type { EditorState } from "./fields";
 
 const MAX_GOALS = 50;
 
-/** Fields without the spaces around what is typed. */
+/** Fields whose typed text is trimmed. */
 const TRIMMED = new Set<keyof GoalDraft>(["id", "payout_usd", "ord"]);
 
 interface Props {
@@ -78,7 +78,7 @@ interface GoalProps {
 }
 
 function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
-  // Said once, not fifty times.
+  // Only the first goal shows the hints, so that fifty goals do not repeat them.
   const hint = (words: string) => (index === 0 ? words : undefined);
   const field = (name: keyof GoalDraft) => ({
     error: problem(name),

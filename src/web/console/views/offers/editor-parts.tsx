@@ -1,4 +1,4 @@
-// The parts of the editor beside the goals.
+// The parts of the editor other than the goals.
 
 import { useId } from "preact/hooks";
 import { Area, Checkbox, Options, Select } from "../../../shared/components/field";
@@ -55,7 +55,7 @@ export function General({ state }: { state: EditorState }) {
   );
 }
 
-/** By ID, with the names as suggestions: there may be hundreds. */
+/** The advertiser's ID, with the names as suggestions, because there may be hundreds of advertisers. */
 function Advertiser({ state }: { state: EditorState }) {
   const { ids, isWhole, nameOf } = useAdvertisers();
   const id = useId();

@@ -1,4 +1,4 @@
-// The editor of an offer: every field, its problems beside it, and what a save changes before it is made.
+// The editor of an offer: every field with its problems, and a review of the changes before they are saved.
 
 import { useRef, useState } from "preact/hooks";
 import { put, refresh } from "../../../shared/cache";
@@ -29,7 +29,7 @@ import { Review } from "./review";
 
 interface Props {
   offerId: string;
-  /** None where the offer is new. */
+  /** Null if the offer is new. */
   kept: Tagged<KeptOffer> | null;
   reload: () => Promise<unknown>;
 }
@@ -78,7 +78,7 @@ export function Editor({ offerId, kept, reload }: Props) {
       const written = await withVerification(() => offersApi.write(offerId, kept, document));
       put(offerKey(offerId), written);
     } catch (error) {
-      // A wrong field says so itself, and somebody else's change is decided beside the form.
+      // The form itself shows wrong fields, and lets the person decide about somebody else's change.
       const isOfForm = kept !== null && isChangedMeanwhile(error);
       if (!isOfForm && (!(error instanceof ApiError) || fieldErrors(error, SHOWN_FIELDS).rest)) throw error;
       setOpen(null);

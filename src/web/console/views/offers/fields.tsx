@@ -4,7 +4,7 @@ import { Input, type InputProps } from "../../../shared/components/field";
 import { countryName } from "../../../shared/format";
 import { codesOf, type OfferDraft, type TextName } from "./draft";
 
-/** What is typed, what is wrong with it, and how it is changed. */
+/** The typed values, their problems, and functions that change them. */
 export interface EditorState {
   draft: OfferDraft;
   isReadOnly: boolean;
@@ -19,7 +19,7 @@ interface TextOfProps extends Omit<InputProps, "value" | "error" | "onChange"> {
   mode?: InputProps["inputMode"];
 }
 
-/** The paths of the API's fields, where they have other names. */
+/** The paths of the API's fields that have other names than the draft's. */
 const PATHS: Partial<Record<TextName, string>> = {
   click_cap: "click_cap.lim",
   conversion_cap: "conversion_cap.lim",

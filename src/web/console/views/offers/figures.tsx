@@ -1,4 +1,4 @@
-// The figures of an offer in the last 30 days, and what is used of its caps today.
+// The figures of an offer in the last 30 days, and today's use of its caps.
 
 import { useCached } from "../../../shared/cache";
 import { Failed, Stale } from "../../../shared/components/states";

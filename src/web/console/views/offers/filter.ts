@@ -1,4 +1,4 @@
-// The filter of the list of offers: in the address, and as the server is asked for it.
+// The filter of the list of offers: as the query of the address, and as the query of the API.
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";
@@ -38,12 +38,12 @@ export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number):
   return starts_at != null && now < starts_at ? "not_started" : "active";
 }
 
-/** What the server is asked for. */
+/** The query of the API. */
 export const queryOf = ({ text, advertiser, type, state, sort }: OfferFilter): OfferQuery => ({
   q: text.trim(),
   advertiser_id: advertiser,
   off_type: type,
   state,
-  // Those of one advertiser come by id.
+  // The offers of one advertiser are always sorted by id.
   sort: advertiser ? "" : sort,
 });

@@ -1,11 +1,11 @@
-// A file of an import, counted by kind as far as its lines can be read.
+// A file to import. The resources on its readable lines are counted by kind.
 
 import type { TextFile } from "../../text-file";
 
-// Beyond it the count would hold the page up.
+// Counting a larger file would block the page.
 const MAX_COUNTED = 8 * 1024 * 1024;
 
-/** How many resources of each kind there are, in the order of the lines; none for a large file. */
+/** The number of resources of each kind, in the order of the lines; empty for a large file. */
 export function kindsOf({ text, bytes }: TextFile): Map<string, number> {
   const kinds = new Map<string, number>();
   if (bytes > MAX_COUNTED) return kinds;
@@ -21,7 +21,7 @@ function kindOf(line: string): string | null {
     const { kind } = JSON.parse(line) as { kind?: unknown };
     return typeof kind === "string" ? kind : null;
   } catch {
-    // Signpost says what is wrong with it.
+    // The check by Signpost reports such a line.
     return null;
   }
 }

@@ -11,7 +11,7 @@ const MAX_TEXT = 200;
 
 interface Props {
   filter: OfferFilter;
-  /** What stands in the field of its text. */
+  /** The text in the search field. */
   typed: string;
   onType: (text: string) => void;
   onChange: (filter: OfferFilter) => void;

@@ -12,14 +12,14 @@ import { NEAR_CAPS_KEY } from "../cache-keys";
 
 const SHOWN = 3;
 
-/** Without such caps it takes no room. A failure is said on the page of the service, too, and here in one line. */
+/** Takes no room if there are no such caps. A failure is one line here; the service's page reports it, too. */
 export function NearCaps() {
   const near = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
   const [isWhole, setWhole] = useState(false);
   if (!near.data) return near.error ? <p class="note near-caps-failed">{text.failed}</p> : null;
   const { caps } = near.data;
   if (caps.length === 0) return null;
-  // A button takes as much room as one more row.
+  // A "show all" button would take as much room as one more row.
   const shown = isWhole || caps.length === SHOWN + 1 ? caps : caps.slice(0, SHOWN);
   return (
     <section class="banner warning" aria-label={text.title(caps.length)}>

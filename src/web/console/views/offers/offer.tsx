@@ -1,4 +1,4 @@
-// The page of an offer: its figures, its terms and the editor. At the ID of no offer the editor makes a new one.
+// The page of an offer: its figures, its terms and the editor. If no offer has the ID, the editor creates one.
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
@@ -64,7 +64,7 @@ interface KeptProps {
 function Kept({ offer, reload, stale }: KeptProps) {
   const { offer_id: id, advertiser_id: advertiser, name, active } = offer;
   const { nameOf } = useAdvertisers();
-  // What it shall be, which stays when somebody else has switched it meanwhile.
+  // The state that the member asked for. It stays the same if somebody else switches the offer meanwhile.
   const [wanted, setWanted] = useState<boolean | null>(null);
   return (
     <>

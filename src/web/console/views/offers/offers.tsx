@@ -38,7 +38,7 @@ import { sortingBy } from "../../components/by-name";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
 
-// As many as one call gives figures of.
+// The maximum number of offers in one call for figures.
 const PAGE_OFFERS = 100;
 
 export function Offers() {

@@ -1,4 +1,4 @@
-// What the API gives for an offer and where a click leads, with sample values. Nothing is stored.
+// The API's answer for an offer and the target of a click, with sample values. Nothing is stored.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";

@@ -1,4 +1,4 @@
-// What a save changes, asked before it is made. A change of what clicks are promised makes new terms, which is explained.
+// Shows the changes before they are saved. A change of the promised terms makes new terms, which is explained.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -15,7 +15,7 @@ import { payoutOf } from "./columns";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 
 interface Props {
-  /** The offer as it is stored; none where it is new. */
+  /** The stored offer; null if the offer is new. */
   before: Offer | null;
   after: Offer;
   onSave: (document: Offer) => Promise<void>;
@@ -56,7 +56,7 @@ const COLUMNS = (["field", "before", "after"] as const).map((key) =>
   column<Change>(key, text[key], ({ [key]: value }) => <div class="change-text">{value}</div>),
 );
 
-/** The fields that change. `first` are columns that stand before theirs. */
+/** The fields that change. The columns `first` come before theirs. */
 export const Changes = <Row extends Change>({ changes, first = [] }: { changes: Row[]; first?: Column<Row>[] }) => (
   <div class="dialog-table">
     <Table name={text.changes} columns={[...first, ...COLUMNS]} rows={changes} rowKey={(_, index) => index} />
