@@ -1,4 +1,4 @@
-// The names of answers in the cache. A change refreshes them by these.
+// The keys of answers in the cache. A change refreshes answers by these keys.
 
 export const PUBLISHERS_KEY = "publishers";
 export const REQUESTS_KEY = "pub_key_requests";
@@ -7,13 +7,13 @@ export const activityKey = (publisherId: string) => `activity ${publisherId}`;
 export const appKey = (appId: string) => `app ${appId}`;
 
 export const NEAR_CAPS_KEY = "near caps";
-/** Of those that a filter leaves, or of all. */
+/** The key of the offers that match a filter, or of all. */
 export const offersKey = (filter = "") => `offers ${filter}`;
 export const offerKey = (offerId: string) => `offer ${offerId}`;
 export const termsKey = (offerId: string) => `offer terms ${offerId}`;
 export const figuresKey = (offerId: string) => `offer figures ${offerId}`;
 
-/** Of those that have a text, or of all. */
+/** The key of the advertisers that contain a text, or of all. */
 export const advertisersKey = (text = "") => `advertisers ${text}`;
 export const ADVERTISER_NAMES_KEY = "advertiser names";
 export const advertiserKey = (advertiserId: string) => `advertiser ${advertiserId}`;

@@ -1,6 +1,6 @@
-// The views that are no part of the first script.
+// The views that are not in the first script.
 
-// The texts come first: beside one another they compress better than among the code, by 2 KB.
+// The texts come first: next to each other they compress better than among the code, by 2 KB.
 import "../messages/advertisers";
 import "../messages/apps";
 import "../messages/audit";

@@ -1,4 +1,4 @@
-// What waits for a person: how much of each kind, and the list of it, the oldest first.
+// The items that wait for a person: the number of each kind, and the list, the oldest first.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -25,7 +25,7 @@ import { appOf, columns } from "./columns";
 import { COUNT_KEY, KINDS, openOf, type Query, useList, WAITING, waitingOf } from "./list";
 import { type Asked, isToDecide, keyOf } from "./to-decide";
 
-// Settling is no part of the first script, since most lists have nothing to decide.
+// The code for settling is not in the first script, because most lists have nothing to decide.
 const { Lazy } = lazy(() => import("../lazy-views"));
 
 function parseQuery(query: string): Query {
@@ -38,7 +38,7 @@ function parseQuery(query: string): Query {
   };
 }
 
-/** The address of another list; without its values it is the first page of all. */
+/** The address of another list. Without values it is the first page of all items. */
 const href = (query: Partial<Query>) => ATTENTION_PATH + queryText(query);
 
 export function Attention() {
@@ -46,7 +46,7 @@ export function Attention() {
   const { kind, app } = query;
   const cached = useList(query);
   const { data: page, error, reload } = cached;
-  // The count in the navigation is never older than what is seen here.
+  // The count in the navigation must not be older than this page.
   useEffect(() => {
     if (page) put(COUNT_KEY, page);
   }, [page]);
@@ -151,7 +151,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
   const { items, behind_ms: behind } = page;
   const open = items.filter(isToDecide);
   const kinds = kind ? [kind] : KINDS;
-  // Those of one app are not counted apart.
+  // The items of a single app that are not listed are not counted separately.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
   const isWell = items.length === 0 && !page.cursor && !cursor && unlisted === 0;
   const list = (
@@ -194,7 +194,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
   );
   return (
     <>
-      {/* It stays open with its result while the list changes below it. */}
+      {/* The dialog stays open with its result while the list behind it changes. */}
       {asked && (
         <Lazy
           title={text.title}

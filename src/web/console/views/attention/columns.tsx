@@ -1,4 +1,4 @@
-// Columns of what is open.
+// Columns of open items.
 
 import { RowButton } from "../../../shared/components/row-button";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
@@ -14,7 +14,7 @@ import type { AttentionItem, AttentionKind } from "../../types/attention";
 /** Kinds whose subject is a transaction id. */
 const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
 
-/** Kinds that are repaired on the page of the app. */
+/** Kinds that are fixed on the app's page. */
 const OF_APP: AttentionKind[] = ["disabled", "failing", "near_limit"];
 
 /** Kinds whose subject is a day of a publisher. */
@@ -26,13 +26,13 @@ const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind)
 export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
   app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
 
-/** The publisher of the day. Counters serve all publishers, and write the publisher before the day. */
+/** The publisher of the day. Counters serve all publishers, so their subjects begin with the publisher. */
 function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
   if (OF_FACTS.includes(kind) || kind === "restored") return publisher;
   return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;
 }
 
-/** Where it is repaired. */
+/** The page on which the item is fixed. */
 function repairHref(item: AttentionItem): string {
   const { kind, subject, since_ms: since } = item;
   const app = appOf(item);
@@ -51,7 +51,7 @@ function repairHref(item: AttentionItem): string {
   // Its subject ends with the day.
   if (app !== null && kind === "differs")
     return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
-  // The sums are of this day, or of the one before.
+  // The sums belong to this day or to the day before.
   const date = new Date(since).toISOString().slice(0, 10);
   return app === null ? SERVICE_PATH : SERVICE_PATH + queryText({ app, date });
 }
@@ -72,14 +72,14 @@ const BADGES: Record<AttentionKind, string> = {
   facts_late: "held",
 };
 
-/** What names an item among others of its kind. */
+/** The name that tells an item from others of its kind. */
 function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
   const { kind, app_id: app, publisher_id: publisher, subject } = item;
   if (OF_FACTS.includes(kind)) return `${publisher}, ${dateText(subject)}`;
   return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
 }
 
-/** `end` asks whether an item that a person ends is to be ended. */
+/** `end` opens the question whether to end an item that stays until a person ends it. */
 export const columns = (
   nameOf: (appId: string) => string,
   end?: (item: AttentionItem) => void,

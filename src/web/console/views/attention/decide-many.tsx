@@ -1,4 +1,4 @@
-// Decides the rewards that were ticked, of any apps, one after the other.
+// Decides the ticked rewards one after the other. They may belong to different apps.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -23,16 +23,16 @@ const payoutOf = (items: Iterable<AttentionItem>) =>
   [...items].reduce((sum, { payout_usd: payout = 0 }) => sum + Math.round(payout * 1_000_000), 0) / 1_000_000;
 
 interface BarProps {
-  /** Those of the list that can be ticked. */
+  /** The items of the list that can be ticked. */
   items: AttentionItem[];
   ticks: Ticks<AttentionItem>;
   onAsk: (asked: Asked) => void;
 }
 
-/** Stands above the list: how many are ticked, their sum, and what can be done with them. */
+/** The bar above the list: the number of ticked rewards, their sum, and the possible actions. */
 export function DecideBar({ items, ticks, onAsk }: BarProps) {
   const chosen = items.filter((item) => ticks.ticked.has(keyOf(item)));
-  // A conversion beyond a cap was refused already, so nobody rejects it.
+  // A conversion above a cap is already refused, so it can only be approved.
   const actions: Settling[] = chosen.every(({ kind }) => kind === "held") ? ["approve", "reject"] : ["approve"];
   return (
     <div class="row decide-bar">
@@ -65,10 +65,10 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   const [reason, setReason] = useState("");
   const [result, setResult] = useState<SettledMany | null>(null);
   const [done, setDone] = useState(0);
-  // Those that were decided here, and those that somebody else was faster with.
+  // The rewards that were decided here, and those that somebody else had already decided.
   const settled = useRef(new Set<AttentionItem>());
   const already = useRef(new Set<AttentionItem>());
-  // Closing stops after the one that is being settled.
+  // Closing the dialog stops the run after the current reward.
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);
   const run = useAction(async (despite: string[]) => {
@@ -115,7 +115,7 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   );
 }
 
-/** A refusal is one reward's. Any other failure ends the run, which can be started again. */
+/** A refusal concerns one reward only. Any other failure ends the run, which can be started again. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [404, 409, 410].includes(error.status);
 

@@ -8,7 +8,7 @@ import type { AttentionKind, AttentionPage } from "../../types/attention";
 import { count } from "../../../shared/format";
 
 const PAGE_ROWS = 50;
-/** The count stands on every page, where nobody waits for it to change. */
+/** The count is on every page, and nobody waits for it to change, so it is polled rarely. */
 const COUNT_MILLISECONDS = 60_000;
 
 export const COUNT_KEY = "attention count";
@@ -28,7 +28,7 @@ export const useList = (query: Query) =>
 
 export const openOf = (page: AttentionPage) => KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
 
-/** Kinds that have a page of their own. */
+/** Waiting items that are listed on a page of their own. */
 export const WAITING = [
   { name: "publishers", href: `${PUBLISHERS_PATH}?state=waiting` },
   { name: "pub_key_requests", href: PUBLISHERS_PATH },
@@ -38,7 +38,7 @@ export const WAITING = [
 export const waitingOf = ({ waiting }: AttentionPage) =>
   WAITING.reduce((sum, { name }) => sum + (waiting?.[name] ?? 0), 0);
 
-/** Beside the name of the view in the navigation. */
+/** The count beside the name of the view in the navigation. */
 export function OpenCount() {
   const { data } = usePolled(COUNT_KEY, (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
   const open = data ? openOf(data) + waitingOf(data) : 0;

@@ -4,7 +4,7 @@ import { may } from "../../session";
 import type { AttentionItem } from "../../types/attention";
 import type { Settling } from "../../types/rewards";
 
-/** What somebody asked to do with the ticked ones. */
+/** The action that somebody chose for the ticked rewards. */
 export interface Asked {
   action: Settling;
   items: AttentionItem[];
@@ -12,6 +12,6 @@ export interface Asked {
 
 export const keyOf = ({ app_id, subject }: AttentionItem) => `${app_id} ${subject}`;
 
-/** Whether it is a reward that somebody has to decide. */
+/** True if the item is a reward to decide, and the member may decide it. */
 export const isToDecide = ({ kind, app_id }: AttentionItem) =>
   (kind === "held" || kind === "capped") && app_id !== null && may("manage");

@@ -1,4 +1,4 @@
-// How an app's callback is doing; switched on again after the receiver told us to stop, and tested.
+// The state of an app's callback, with a test, and a button to switch it on again after the receiver told us to stop.
 
 import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
@@ -56,7 +56,7 @@ export function AppCallback({ app }: { app: App }) {
           text={text.testText(hostOf(app.callback!.url))}
           button={text.sendIt}
           onConfirm={async () => {
-            // Nobody may take the last verdict for the new one.
+            // Clear the last verdict, so that nobody takes it for the new one.
             setResult(null);
             setResult(await withVerification(() => api.testCallback(app.app_id)));
             tell(text.sent);

@@ -1,4 +1,4 @@
-// What the operator decides for an app: hosts and ports to allow, a limit of rewards, offers that it does not show.
+// The operator's decisions for an app: allowed hosts and ports, a limit of rewards, and offers that it does not show.
 
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
@@ -30,7 +30,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
     },
   });
   const { values, errors } = draft;
-  // The list above shows them.
+  // A role that may not change the decisions reads them in the list above.
   if (!may("manage")) return null;
   const problems = problemsOf(values);
   const isWrong = problems.ports !== null || problems.rewards !== null;
@@ -83,7 +83,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
           app={app}
           change={changeOf(app, values)}
           onSave={async () => {
-            // An error stands at its field.
+            // An error is shown at its field.
             await draft.save();
             setAsking(false);
           }}
@@ -94,7 +94,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
   );
 }
 
-/** Of a list what comes and what goes, since it may be long. */
+/** The change of a field in words. For a list only the added and removed values, because it may be long. */
 function changeText(field: Decision, before: AppDocument[Decision], after: AppDocument[Decision]): string {
   const name = text.names[field];
   if (!Array.isArray(after)) return text.change(name, String(before ?? text.noLimit), String(after ?? text.noLimit));

@@ -1,4 +1,4 @@
-// An app's document as people read it. Secrets stay hidden.
+// An app's document in readable form. Secrets stay hidden.
 
 import { type Fact, FactList } from "../../../shared/components/facts";
 import { Card } from "../../../shared/components/part";
@@ -19,7 +19,7 @@ export function AppDocument({ app }: { app: App }) {
     [text.secrets, callback && secretsText(callback)],
     [text.fallback, app.fallback_url ? <Url url={app.fallback_url} /> : text.noFallback],
     [text.signing, !app.click_secret ? text.unsigned : app.previous_click_secret ? text.signedByTwo : text.signed],
-    // Who may change these has them in the form below.
+    // A role that may change the decisions has them in the form below.
     ...(may("manage") ? [] : decisionRows(app)),
     [text.shards, String(app.outbox_shards ?? DEFAULT_SHARDS)],
     [text.terms, text.termsText(app.terms_revision)],
@@ -41,7 +41,7 @@ const decisionRows = (app: App): Fact[] => [
 const DEFAULT_SHARDS = 8;
 const MAX_SHOWN = 10;
 
-/** A publisher's URL is text: a link would call its receiver. */
+/** A publisher's URL is shown as text, because opening a link would call the receiver. */
 const Url = ({ method, url }: { method?: string; url: string }) => (
   <>
     {method} <code class="long">{url}</code>
@@ -51,7 +51,7 @@ const Url = ({ method, url }: { method?: string; url: string }) => (
 const secretsText = ({ previous_secret: previous, legacy_md5: legacy }: AppCallback) =>
   [previous ? text.twoSecrets : text.secret, legacy && text.legacy].filter(Boolean).join(", ");
 
-/** The first values, and how many follow. */
+/** The first values, and the number of the others. */
 export function listText(values: (string | number)[] | undefined): string {
   if (!values || values.length === 0) return decisions.none;
   const shown = values.slice(0, MAX_SHOWN).join(", ");

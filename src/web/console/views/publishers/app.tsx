@@ -1,4 +1,4 @@
-// One app: how it is kept, what the operator decides for it, its callback, and a day's comparison.
+// One app: its stored document, the operator's decisions for it, its callback, and the comparison of a day.
 
 import { useCached } from "../../../shared/cache";
 import { CopyButton } from "../../../shared/components/copy-button";

@@ -36,7 +36,7 @@ export function Apps({ apps }: { apps: Pages<App> }) {
   );
 }
 
-/** The host alone: the path may name a receiver's script, and macros tell nothing here. */
+/** Only the host: the path may name a receiver's script, and macros are of no use here. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;

@@ -11,7 +11,7 @@ interface Sums {
 }
 
 export interface ChangedSum {
-  /** Of all apps, if there is none. */
+  /** Without it, the sums cover all apps. */
   app_id?: string;
   before: Sums;
   after: Sums;

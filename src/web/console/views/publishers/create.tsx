@@ -1,4 +1,4 @@
-// A new publisher. It is refused where there is one with its id.
+// Creates a publisher. Refused if a publisher with this id exists.
 
 import { useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../../../shared/client";
@@ -14,7 +14,7 @@ import { isId, MAX_ID } from "../../ids";
 import { publishers as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
 
-/** "Lumen Arcade" as lumen-arcade. */
+/** Suggests an id: lumen-arcade for "Lumen Arcade". */
 const idOf = (name: string) =>
   name
     .normalize("NFKD")

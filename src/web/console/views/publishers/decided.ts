@@ -1,4 +1,4 @@
-// What the operator decides for an app, as it is typed and as it is written.
+// The operator's decisions for an app, as typed text and as values of the API.
 
 import { unique } from "../../../shared/unique";
 import { decisions as text } from "../../messages/apps";
@@ -10,7 +10,7 @@ export const DECISIONS = Object.keys(text.names) as Decision[];
 const MAX_PORT = 65_535;
 const MAX_REWARDS = 1000;
 
-/** As they are typed. */
+/** The decisions as typed text. */
 export interface Typed {
   hosts: string;
   ports: string;
@@ -20,7 +20,7 @@ export interface Typed {
 
 type Decided = Required<Pick<AppDocument, Decision>>;
 
-/** By lines, spaces or commas, each once. */
+/** The values between line breaks, spaces or commas, without repetitions. */
 const partsOf = (typed: string) => unique(typed.split(/[\s,]+/));
 
 export const typedOf = (app: App): Typed => ({
@@ -45,7 +45,7 @@ export const problemsOf = ({ ports, rewards }: Typed) => ({
   rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MAX_REWARDS) ? null : text.badRewards,
 });
 
-/** The fields that differ from the app's. */
+/** The typed fields that differ from the app's. */
 export function changeOf(app: App, typed: Typed): Partial<AppDocument> {
   const [before, after] = [decidedOf(typedOf(app)), decidedOf(typed)];
   const isChanged = (field: Decision) => JSON.stringify(before[field]) !== JSON.stringify(after[field]);

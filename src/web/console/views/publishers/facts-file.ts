@@ -2,13 +2,13 @@
 
 import type { TextFile } from "../../text-file";
 
-/** A file without facts: there is nothing to load for its day. */
+/** A file without facts, which says that its day has none. */
 export const NO_FACTS =
   "date,app_id,app_name,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
 
 export const linesOf = ({ text }: TextFile) => text.split("\n").filter((line) => line.trim() !== "").length;
 
-/** By the name; else by the first letter, since a line of NDJSON begins with a brace. */
+/** The type by the file's name, or else by its first character, because a line of NDJSON begins with a brace. */
 export function mediaTypeOf({ name, text }: Pick<TextFile, "name" | "text">): "text/csv" | "application/x-ndjson" {
   if (/\.csv$/i.test(name)) return "text/csv";
   if (/\.(ndjson|jsonl)$/i.test(name) || /^\s*\{/.test(text)) return "application/x-ndjson";

@@ -1,4 +1,4 @@
-// A publisher's facts by day: what was loaded, and what Signpost counted itself.
+// A publisher's facts by day: those that were loaded, and those that Signpost counted itself.
 
 import { useState } from "preact/hooks";
 import { confirmed } from "../../../shared/change";
@@ -24,7 +24,7 @@ import { RestateDay } from "./restate-day";
 
 const PAGE_DAYS = 31;
 
-/** The dialog that is open. A day that is loaded may still have to be chosen. */
+/** The open dialog. In the dialog that loads a day, the day may still have to be chosen. */
 type Open = { dialog: "load"; date: string | null } | { dialog: "nothing" | "restate"; date: string };
 
 export function Facts({ publisher: { publisher_id: id } }: { publisher: Publisher }) {

@@ -27,7 +27,7 @@ export function Keys({ publisher }: { publisher: Publisher }) {
   );
 }
 
-/** "none" where none was issued yet. */
+/** "none" if no key has been issued yet. */
 type Shown = { key: string } | "none" | null;
 
 async function load(publisherId: string): Promise<Shown> {

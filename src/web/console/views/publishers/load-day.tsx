@@ -1,4 +1,4 @@
-// Replaces a day's facts by a file that is dropped or chosen, and tells before what would change. A file with a wrong line
+// Replaces a day's facts by a file that is dropped or chosen. First shows what would change. A file with a wrong line
 // changes nothing.
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -47,7 +47,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   });
   const take = async (given: File) => {
     load.clear();
-    // A file that was given meanwhile counts.
+    // If another file is given while this one is read, only the newest counts.
     const own = ++round.current;
     const read = await readTextFile(given);
     if (own !== round.current) return;
@@ -85,15 +85,15 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
 }
 
 interface Check {
-  /** Null while it is asked for. */
+  /** Null while the check runs, and after it failed. */
   found: Required<FactsReplaced> | null;
   error: unknown;
 }
 
-// A date that is being typed is several dates.
+// Wait for a pause, because a date that is being typed passes through several dates.
 const TYPING_MILLISECONDS = 400;
 
-/** What a file would change; null without a file or a day. */
+/** The changes that a file would make; null without a file or a day. */
 function useCheck(publisherId: string, date: string, file: TextFile | null): Check | null {
   const [check, setCheck] = useState<Check | null>(null);
   useEffect(() => {

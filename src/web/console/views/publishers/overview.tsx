@@ -1,4 +1,4 @@
-// A publisher's figures, the callbacks that need somebody, and its apps.
+// A publisher's figures, the callbacks that need attention, and its apps.
 
 import { isBehind } from "../../../shared/behind";
 import { type CachedView, useCached } from "../../../shared/cache";
@@ -47,7 +47,7 @@ function Figures({ activity, nameOf }: { activity: CachedView<Activity>; nameOf:
 
 const NAMES = { ...STATE_NAMES, held: text.held };
 
-/** Without data they keep their place. */
+/** Without data, the tiles keep their place. */
 function Tiles({ data }: { data: Activity | undefined }) {
   const sum = sumsOf(data, today());
   const tiles = [

@@ -1,4 +1,4 @@
-// One publisher: its state above, and a section of it below. The section stands in the address.
+// One publisher: its state above, and one of its sections below. The address names the section.
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
@@ -78,7 +78,7 @@ function Head({ publisher, section, reload }: HeadProps) {
   );
   const close = () => {
     setOpen(null);
-    // Only the link that led here opens it.
+    // Remove the fragment, so that only the link that led here opens the dialog.
     setSearch(search.peek(), "replace", "");
   };
   const { publisher_id: id, name, approved, closed, max_apps: maxApps } = publisher;
@@ -97,7 +97,7 @@ function Head({ publisher, section, reload }: HeadProps) {
         {may("manage") && !closed && (
           <>
             <Button onClick={() => setOpen("edit")}>{text.edit}</Button>
-            {/* One component for both, so that the focus stays when one takes the place of the other. */}
+            {/* Both buttons are the same component, so that the focus stays when one replaces the other. */}
             {approved ? (
               <Button class="button danger-text" onClick={() => setOpen("suspend")}>
                 {text.suspend}

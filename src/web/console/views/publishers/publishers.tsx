@@ -1,4 +1,4 @@
-// All publishers. Requests for a new Pub-Key stand above them, because somebody waits.
+// All publishers. Requests for a new Pub-Key are above them, because somebody is waiting.
 
 import type { ComponentChildren } from "preact";
 import { AddButton } from "../../../shared/components/button";
@@ -40,7 +40,7 @@ import { mayBeApproved, StateBadge } from "./state";
 type Shown = "all" | "waiting";
 
 const SHOWN: Shown[] = ["all", "waiting"];
-// As many as one call gives figures of.
+// The maximum number of publishers in one call for figures.
 const PAGE_ROWS = 50;
 
 const searchOf = (shown: Shown, sort: Sort) => queryText({ state: shown === "all" ? "" : shown, sort });
@@ -164,7 +164,7 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
   ];
 }
 
-/** Each leads to a list of all publishers. */
+/** Links to open items; each leads to a list over all publishers. */
 function Open({ figures }: { figures: PublisherFigures }) {
   const { held, dead_callbacks: dead, disabled_callbacks: disabled } = figures;
   const open = (kind: AttentionKind, number: number, name: string) =>

@@ -20,10 +20,10 @@ import { REQUESTS_KEY } from "../cache-keys";
 
 type Request = PubKeyRequest & { publisher_id: string };
 
-// As many as one answer has.
+// Maximum requests in one answer.
 const MAX_REQUESTS = 100;
 
-/** Nothing stands here while nobody asks. */
+/** Shows nothing without open requests. */
 export function Requests() {
   const requests = useCached(REQUESTS_KEY, api.requests);
   const [asked, setAsked] = useState<Request | null>(null);
@@ -71,7 +71,7 @@ const columns = (ask: (request: Request) => void): Column<Request>[] => [
 interface IssueProps {
   publisherId: string;
   name: string;
-  /** There is none yet, so nothing ends. */
+  /** True if the publisher has no Pub-Key yet, so that no former key ends. */
   isFirst: boolean;
   hasRequest: boolean;
   onClose: () => void;

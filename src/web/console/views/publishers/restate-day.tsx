@@ -1,4 +1,4 @@
-// Restates a day: first shows what its sources would change, then changes it.
+// Restates a day: first shows the changes from its sources, then makes them.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -42,7 +42,7 @@ export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   );
 }
 
-/** A 503 names the source that does not answer; in other places the pages only say that Signpost is busy. */
+/** Keeps the message of a 503, which names the silent source; elsewhere the pages only say that Signpost is busy. */
 const inItsWords = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && error.message
     ? new ApiError(409, error.code, error.message, error.requestId, null)

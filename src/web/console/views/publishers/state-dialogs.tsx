@@ -18,7 +18,7 @@ export type StateDialog = "approve" | "suspend" | "close" | "edit";
 interface Props {
   dialog: StateDialog;
   publisher: Tagged<Publisher>;
-  /** Loads it. */
+  /** Loads the publisher again. */
   reload: () => Promise<unknown>;
   onClose: () => void;
 }

@@ -1,4 +1,4 @@
-// Whether a publisher is approved, or closed.
+// The badge that says whether a publisher is approved, or closed.
 
 import { publishers as text } from "../../messages/publishers";
 import { may } from "../../session";

@@ -15,7 +15,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
   const all: Column<Entry>[] = [
     column("reward", list.reward, (row) => (
       <>
-        {/* A reversal and a notice stand in the story of the reward that they are about. */}
+        {/* A reversal or a notice is part of the story of its original reward. */}
         <a href={rewardPath(appId, row.original_transaction_id ?? row.transaction_id)}>
           <ShortId id={row.transaction_id} />
         </a>

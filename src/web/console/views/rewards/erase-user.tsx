@@ -1,4 +1,4 @@
-// Erases a user of an app, once the user id was typed.
+// Erases a user of an app, after the user id was typed to confirm it.
 
 import { say } from "../../../shared/components/status";
 import { withVerification } from "../../../shared/passkeys";

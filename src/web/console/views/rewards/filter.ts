@@ -1,4 +1,4 @@
-// Filters of an app's rewards. The address holds them; a user id stands in its fragment, which no server sees.
+// Filters of an app's rewards. The address holds them. A user id is in the fragment, which no server sees.
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { type Conditions, DELIVERIES } from "../../../shared/rewards/filter";
@@ -34,7 +34,7 @@ export const searchOf = ({ app, state, delivery, reason }: RewardsFilter) =>
 
 export const hashOf = ({ user }: RewardsFilter) => queryText({ user }, "#");
 
-/** The list with a filter. */
+/** The address of the list with a filter. */
 export const rewardsHref = (filter: Partial<RewardsFilter>) => {
   const all = { ...NO_FILTER, ...filter };
   return REWARDS_PATH + searchOf(all) + hashOf(all);
@@ -43,7 +43,7 @@ export const rewardsHref = (filter: Partial<RewardsFilter>) => {
 export const isFiltered = (filter: RewardsFilter) =>
   JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER);
 
-/** As the API takes it. */
+/** The filter as a query of the API. */
 export const queryOf = ({ state, delivery, reason, user }: RewardsFilter): EntryQuery => ({
   ...(state && { status: state }),
   ...(delivery && { state: delivery }),
@@ -51,7 +51,7 @@ export const queryOf = ({ state, delivery, reason, user }: RewardsFilter): Entry
   ...(user && { user_id: user }),
 });
 
-/** What can be done with rewards of a state. */
+/** The possible actions on rewards, by their state. */
 export const ACTIONS: Record<RewardState, Settling[]> = {
   held: ["approve", "reject"],
   pending: ["approve", "reject"],

@@ -84,7 +84,7 @@ export function Reward({ appId, transactionId }: Props) {
 function Actions({ story, reload }: { story: OperatorStory; reload: () => Promise<unknown> }) {
   const { app_id: appId, transaction_id: transactionId, user_id: user } = story;
   const [open, setOpen] = useState<Settling | "erase" | null>(null);
-  // Nobody can be told of an erased user's reward.
+  // After a user is erased, no receiver can be told about the user's reward, so nothing can be done with it.
   const actions = story.is_erased ? [] : (ACTIONS[story.state] ?? []);
   const close = () => setOpen(null);
   if (actions.length === 0 && !user) return null;

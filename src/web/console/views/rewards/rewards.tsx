@@ -1,4 +1,4 @@
-// Rewards of an app, the newest first; and what settles or sends many of them.
+// Rewards of an app, the newest first, with dialogs that settle many rewards or send many callbacks again.
 
 import { Heading } from "../../../shared/components/heading";
 import { LoadedTable } from "../../../shared/components/loaded";
@@ -21,7 +21,7 @@ import { Filters } from "./filters";
 import { SettleMany } from "./settle-many";
 
 const PAGE_ROWS = 50;
-/** Of the list's address: opens the question what to send again. */
+/** Fragment of the list's address that opens the dialog for sending callbacks again. */
 const REPLAY_HASH = "#replay";
 
 export function Rewards() {
@@ -52,7 +52,7 @@ export function Rewards() {
               fixed={fixedConditions(filter)}
               filterOf={(delivery, from, to) => replayOf({ ...filter, delivery, from, to }, nowSeconds())}
               isOpenAtFirst={fragment.peek() === REPLAY_HASH}
-              // Only the link that led here opens it.
+              // Remove the fragment, so that only the link that led here opens the dialog.
               onClose={() => setSearch(searchOf(filter), "replace", hashOf(filter))}
             />
           )}

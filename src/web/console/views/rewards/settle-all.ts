@@ -1,10 +1,10 @@
-// Settles all rewards that match, part by part, since one call does only as much as fits into a request.
+// Settles all rewards that match, part by part, because one call settles only as many as fit into a request.
 
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import type { SettledMany, SettlementOfMany, Settling } from "../../types/rewards";
 
-/** The figures of two parts. `until` is that of the first, so that no later reward is taken. */
+/** Adds up the figures of two parts. `until` comes from the first, so that no later reward is included. */
 function sum(one: SettledMany, other: SettledMany): SettledMany {
   const refused = { ...one.refused };
   for (const [code, count] of Object.entries(other.refused ?? {})) refused[code] = (refused[code] ?? 0) + count;
@@ -19,7 +19,7 @@ function sum(one: SettledMany, other: SettledMany): SettledMany {
   };
 }
 
-/** `onPart` is told the figures so far. Nothing more is asked for once `isOver`. */
+/** Calls `onPart` with the figures so far. No more parts are requested once `isOver` returns true. */
 export async function settleAll(
   appId: string,
   action: Settling,

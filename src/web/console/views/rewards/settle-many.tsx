@@ -1,4 +1,4 @@
-// Settles all rewards that match: counted first, with a reason, and with what was refused said afterwards.
+// Settles all rewards that match: counts them first, asks for a reason, and shows afterwards which were refused.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
@@ -19,7 +19,7 @@ import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
 import { ReasonField } from "./settle-one";
 
-// A count must give a reason, too, and nothing keeps it.
+// A count must give a reason, too. It is not stored.
 const REASON_OF_COUNT = "count";
 
 interface Props {
@@ -31,7 +31,7 @@ interface Props {
 export function SettleMany(props: Props) {
   const { state, reason } = props.filter;
   const actions = state ? ACTIONS[state] : [];
-  // An approval pays whatever a reward was refused for, also one that was paid already.
+  // An approval pays for any reason of refusal, even if the reward was already paid. So one reason must be chosen.
   const needsReason = state === "refused" && !reason;
   const isPossible = actions.length > 0 && !needsReason;
   const hint = needsReason ? text.manyReason : state ? text.manyNone : text.manyHint;
@@ -67,7 +67,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
     return settleAll(app, action, question, { onPart: () => {}, isOver });
   });
   const run = useAction(async (despite: string[]) => {
-    // Those that were counted are settled, and none that came later.
+    // Settle only the rewards that were counted, and none that came later.
     const many = { ...filterOf(filter, range), until: counted!.until };
     const settlement = {
       filter: many,
@@ -81,7 +81,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
       onSettled();
     }
   });
-  // Closing stops after the part that is being settled.
+  // Closing the dialog stops the run after the current part.
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);
   if (result) {
@@ -139,14 +139,14 @@ interface ResultProps {
   onClose: () => void;
 }
 
-/** What was settled, and what was refused; some of it can be overridden. */
+/** The numbers of settled and refused rewards. Some refusals can be overridden. */
 export function Result({ action, result, run, onClose }: ResultProps) {
   const [despite, setDespite] = useState<string[]>([]);
   const refused = Object.entries(result.refused ?? {});
   const sum = refused.reduce((all, [, number]) => all + number, 0);
   const settled = result.settled ?? 0;
   const already = result.count - settled - sum;
-  // Each may be overridden, so that the next try meets the next reason against them.
+  // Each reason may be overridden. The next try may then be refused for another reason.
   const overridable = action === "approve" ? refused.filter(([code]) => isReasonCode(code)) : [];
   const chosen = overridable.filter(([code]) => despite.includes(code));
   return (

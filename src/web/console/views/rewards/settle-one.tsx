@@ -1,4 +1,4 @@
-// Settles one reward, with a reason. What stands against an approval is named, and can be overridden.
+// Settles one reward, with a reason. Reasons against an approval are named, and can be overridden.
 
 import { useState } from "preact/hooks";
 import { ApiError } from "../../../shared/client";

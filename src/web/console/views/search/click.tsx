@@ -1,4 +1,4 @@
-// What a click id holds, and what became of the click.
+// The contents of a click id, and the rewards of the click.
 
 import type { ComponentChildren } from "preact";
 import { useCached } from "../../../shared/cache";
@@ -80,7 +80,7 @@ export function HiddenClickFound({ match }: { match: HiddenClick }) {
 
 interface BecameProps {
   match: Pick<ClickMatch, "app_id" | "rewards">;
-  /** Said where nothing became of it. */
+  /** Shown if the click has no rewards. */
   children: ComponentChildren;
 }
 
@@ -90,7 +90,7 @@ const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
   </Section>
 );
 
-/** Where it is seen what the advertiser sent. An offer tells whose it is. */
+/** A link to the advertiser's postbacks. The offer names the advertiser. */
 function Postbacks({ offerId }: { offerId: string }) {
   const { data: offer } = useCached(offerKey(offerId), () => offersApi.read(offerId));
   return offer ? (

@@ -1,4 +1,4 @@
-// What was found and has a page of its own.
+// The matches that have a page of their own.
 
 import { Section } from "../../../shared/components/section";
 import { type Column, column, Table } from "../../../shared/components/table";
@@ -9,7 +9,7 @@ import type { Match, PageMatch } from "../../types/search";
 
 export const hasPage = (match: Match): match is PageMatch => match.kind !== "user" && match.kind !== "click";
 
-/** A key and a token are shown, since their page does not tell which of several it was, nor that it was revoked. */
+/** Keys and tokens are shown first, because their page tells neither which one matched nor that it was revoked. */
 export const opensAtOnce = (match: Match): match is PageMatch =>
   hasPage(match) && match.kind !== "report_key" && match.kind !== "token";
 
@@ -50,7 +50,7 @@ function nameOf(match: PageMatch): string {
   }
 }
 
-/** Where it belongs, and what is special about it. */
+/** The owner of a match, and what is special about it. */
 function more(match: PageMatch) {
   switch (match.kind) {
     case "publisher":
@@ -88,7 +88,7 @@ type CredentialState = keyof typeof text.credentials;
 const reportKeyState = ({ is_issued, key_id }: Of<"report_key">): CredentialState =>
   !is_issued ? "begun_key" : key_id === null ? "revoked_key" : "valid";
 
-/** A beginning is found only while its token is valid. */
+/** The first characters of a token match only while the token is valid. */
 const tokenState = ({ is_issued, is_valid }: Of<"token">): CredentialState =>
   !is_issued ? "begun_token" : is_valid ? "valid" : "revoked_token";
 

@@ -1,4 +1,4 @@
-// What a pasted text is. The only thing that has it opens at once; several are listed, and what is special is shown.
+// Identifies a pasted text. A single match opens at once. Several matches are listed, and special ones are shown.
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
@@ -19,7 +19,7 @@ import { UserFound } from "./user";
 
 export function Search() {
   const state = currentSearch();
-  // Of a link that somebody made.
+  // A link that somebody made may have a credential in its address.
   const isExposed = isCredential(parseSearch(fragment.value).text);
   useLayoutEffect(() => {
     if (isExposed) openSearch(state, "replace");
@@ -51,7 +51,7 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
   const { matches } = found;
   const only = matches.length === 1 && !found.is_incomplete && opensAtOnce(matches[0]!) ? matches[0] : null;
   useEffect(() => {
-    // In the place of the search, so that the way back leads past it.
+    // Replace the search in the history, so that the back button skips it.
     if (only) navigate(hrefOf(only), "replace");
   }, []);
   if (found.needs_app && matches.length === 0) return <AskApp state={state} />;
@@ -75,7 +75,7 @@ function Details({ match }: { match: Match }) {
   return "not_shown" in match ? <HiddenClickFound match={match} /> : <ClickFound match={match} />;
 }
 
-/** The id of a user is known within an app only. */
+/** Asks for the app, because a user's id is unique only within an app. */
 function AskApp({ state }: { state: SearchState }) {
   const [app, setApp] = useState(state.app);
   const [isBad, setBad] = useState(false);

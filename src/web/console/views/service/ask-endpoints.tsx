@@ -1,5 +1,5 @@
-// Asks every app with a callback whether it answers. One that does not can report nothing, so no list of what was reported
-// has it.
+// Asks the object of every app with a callback whether it answers. A silent one cannot report anything, so lists of
+// reports lack it.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";

@@ -1,4 +1,4 @@
-// Sums that are not in the reports, objects near their limit, and caps near their end.
+// Totals that are missing from the reports, objects near their limit, and caps that are nearly used up.
 
 import { useCached } from "../../../shared/cache";
 import { type Column, column, TableOr } from "../../../shared/components/table";

@@ -1,4 +1,4 @@
-// How much of a limit is used, drawn and said.
+// The used part of a limit, as a drawing and as text.
 
 const NEAR = 0.8;
 

@@ -1,4 +1,4 @@
-// A card of what Attention lists of some kinds, each with those of longest standing first.
+// A card with Attention's items of some kinds. In each kind, the longest open items come first.
 
 import type { ComponentChildren } from "preact";
 import { type Column, Table } from "../../../shared/components/table";

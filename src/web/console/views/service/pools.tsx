@@ -1,4 +1,4 @@
-// Requests that all instances shed under overload, and the work under way in the one that answered.
+// Requests that all instances shed under overload, and the work in progress in the instance that answered.
 
 import type { CachedView } from "../../../shared/cache";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
@@ -12,13 +12,13 @@ const text = service.pools;
 interface Work {
   name: string;
   refused: number;
-  /** That of the instance that answered, which has those of the origin. */
+  /** The pool in the instance that answered, which has only the origin's pools. */
   pool: Pool | undefined;
-  /** Over all instances that reported it. */
+  /** The sum over all instances that reported this figure. */
   shed: ReportedFigure | undefined;
 }
 
-/** An instance reports with a delay, so the one that answered may know of more. */
+/** Instances report with a delay, so the instance that answered may have shed more than was reported. */
 function workOf({ pools, reported }: Service): Work[] {
   const shed = (reported?.isolates ?? []).filter(({ figure }) => figure === "shed");
   const names = new Set([...shed.map(({ kind = "" }) => kind), ...pools.map(({ name }) => name)]);

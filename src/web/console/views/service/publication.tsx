@@ -16,7 +16,7 @@ import { Meter } from "./meter";
 import { Section } from "./section";
 
 const text = service.publication;
-/** What one object may have. */
+/** Maximum storage of one object. */
 export const MAX_BYTES = 10_000_000_000;
 
 export function Publication({ service: cached }: { service: CachedView<Service> }) {

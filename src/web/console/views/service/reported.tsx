@@ -1,4 +1,4 @@
-// Reports of instances and of outboxes: faults, failed checks and memory; and rewards that saved clicks may explain.
+// Metrics from instances and outboxes: faults, failed checks and memory; and rewards that saved clicks may explain.
 
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../../../shared/cache";
@@ -86,7 +86,7 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
   );
 }
 
-/** An app leads to the comparison of its day. */
+/** Each app links to the comparison of its day. */
 const rewardColumns = (nameOf: (appId: string) => string, date: string): Column<AppRewards>[] => [
   column("app", text.rewards.app, ({ app_id: app }) => (
     <a href={`${appPath(app)}?date=${date}`}>

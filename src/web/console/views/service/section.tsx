@@ -1,4 +1,4 @@
-// A part of the page with an answer of its own, which may come later than the others or fail alone.
+// A part of the page with its own answer, which may arrive later than the others or fail alone.
 
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../../../shared/cache";

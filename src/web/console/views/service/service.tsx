@@ -1,5 +1,5 @@
-// How the service is doing: what is published, delivered, shed and nearly full; what is not in the reports; and what a day of an
-// app adds up to.
+// The state of the service: publication, delivery, overload and limits; totals that are missing from the reports; and
+// the comparison of an app's day.
 
 import { Heading } from "../../../shared/components/heading";
 import { Reconcile } from "../../components/reconcile";

@@ -30,7 +30,7 @@ const reward: Subject = (appId, id) =>
     </>
   );
 
-/** What the ids of an action's subject are. */
+/** The meaning of the ids in an action's subject. */
 const SUBJECTS: Record<string, Subject> = {
   publisher_put: publisher(),
   publisher_invited: publisher("people"),

@@ -1,4 +1,4 @@
-// Removes a member of the operator, and says what stays valid of what the member made and saw.
+// Removes a member of the operator, and lists the secrets that the member made or saw and that stay valid.
 
 import { accountApi } from "../../../shared/account-api";
 import { Known } from "../../../shared/account/known";
