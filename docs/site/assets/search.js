@@ -1,4 +1,4 @@
-// The search: loads the index when somebody begins, and lists the sections that match.
+// The search: loads the index when somebody begins to search, and lists the sections that match.
 
 import MiniSearch from "./minisearch.js";
 import { OPTIONS, SEARCH } from "./search_terms.js";
@@ -14,7 +14,7 @@ const { root } = box.dataset;
 
 let loaded;
 
-/** The index, once. A load that fails is tried again. */
+/** Loads the index once. A load that failed is tried again. */
 function load() {
   loaded ??= fetch(new URL("search.json", import.meta.url))
     .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(`status ${answer.status}`))))
@@ -53,7 +53,7 @@ async function search() {
   }
   try {
     const found = (await load()).search(asked, SEARCH);
-    // Somebody may have typed on.
+    // The text may have changed since the search started.
     if (asked !== input.value.trim()) return;
     const count = found.length === 1 ? "1 section" : `${found.length} sections`;
     show(found.length === 0 ? `Nothing has “${asked}”` : count, found.slice(0, MAX_RESULTS).map(row));

@@ -1,6 +1,6 @@
 // Turns texts into terms of the search. The build, which makes the index, and the page, which asks it, share this file.
 
-/** Words, and names such as `invalid_page` whole and in their parts. */
+/** Words, and names such as `invalid_page`, which are found as a whole and by their parts. */
 const WORD = /[\p{L}\p{N}_-]+/gu;
 
 export const OPTIONS = {

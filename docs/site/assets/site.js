@@ -12,7 +12,7 @@ theme.addEventListener("click", () => {
   try {
     localStorage.setItem("theme", documentElement.dataset.theme);
   } catch {
-    // Storage may be off; the choice holds for this page.
+    // Storage may be off; then the choice applies to this page only.
   }
   showTheme();
 });
@@ -37,7 +37,7 @@ document.addEventListener("keydown", ({ key }) => {
   menu.focus();
 });
 
-// A box that is wider than its place can be scrolled by the keyboard once it can have the focus.
+// Makes boxes that overflow focusable, so that the keyboard can scroll them.
 const observer = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
@@ -47,6 +47,6 @@ const observer = new ResizeObserver((entries) => {
 });
 for (const element of document.querySelectorAll(".scroll, pre")) observer.observe(element);
 
-// The current page is in sight in a long list of pages.
+// Scrolls a long list of pages, so that the current page is visible.
 const current = pages.querySelector("[aria-current]");
 if (current && current.offsetTop > pages.clientHeight) pages.scrollTop = current.offsetTop - pages.clientHeight / 2;

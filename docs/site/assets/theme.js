@@ -1,4 +1,4 @@
-// Before the page is drawn: the colors that this reader chose, and that scripts run.
+// Runs before the page is drawn: sets the colors that this reader chose, and marks that scripts run.
 {
   const { documentElement } = document;
   documentElement.classList.add("scripted");

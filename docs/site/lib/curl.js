@@ -2,7 +2,7 @@
 
 const QUOTED = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Credentials are named like variables of a shell, since none of an example would open anything. */
+/** Credentials are named like shell variables, because no example value would give access. */
 const CREDENTIALS = {
   AppId: ["App-Id", "10000001"],
   PubKey: ["Pub-Key", "$PUB_KEY"],
@@ -26,7 +26,7 @@ function address({ path, hosts, parameters, security }) {
   return `${hosts[0] ?? "http://localhost:8787"}${filled}${query && `?${query}`}`;
 }
 
-/** The command, or nothing for a call that only the dashboard's pages make. */
+/** Returns the command, or undefined for a call that only the dashboard's pages make. */
 export function curl({ method, path, hosts, parameters, security: choices, body, isInternal, file }) {
   if (isInternal || file !== "openapi.yaml") return undefined;
   const security = choices[0] ?? [];

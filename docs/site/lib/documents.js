@@ -19,7 +19,7 @@ export class Documents {
     return this.#byFile[file];
   }
 
-  /** The target of a reference, and the last part of its path as its name. Anything else is itself, without a name. */
+  /** Returns a reference's target, and the last part of its path as its name; any other value without a name. */
   resolve(value) {
     if (!value?.$ref) return { value };
     const [file, path] = value.$ref.split("#/");
@@ -30,7 +30,7 @@ export class Documents {
   }
 }
 
-/** An alias of YAML is one object in several places. */
+/** `seen` is needed because a YAML alias puts the same object in several places. */
 function qualify(value, file, seen) {
   if (typeof value !== "object" || value === null || seen.has(value)) return;
   seen.add(value);

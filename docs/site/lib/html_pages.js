@@ -5,7 +5,7 @@ import { join, posix } from "node:path";
 import { Parser } from "htmlparser2";
 
 const HEADING = /^h[1-4]$/;
-/** Their text is no text of a section. */
+/** Elements whose text does not belong to a section. */
 const SKIPPED = new Set(["nav", "aside", "footer", "script", "style", "svg"]);
 const BLOCKS = /^(p|li|td|th|div|pre|dt|dd|h[1-4]|summary|br)$/;
 
@@ -77,7 +77,7 @@ export class HtmlPages {
   #isThere(file, link) {
     if (/^(https?:|mailto:)/.test(link)) return true;
     const [path, anchor] = link.split("#");
-    // Served for any address, it names files from the root of the production host.
+    // The 404 page is served for any address, so it names files from the root of the production host.
     const from = link.startsWith("/") ? "" : posix.dirname(file);
     let target = path === "" ? file : posix.join(from, path.replace(/^\//, "")) || ".";
     if (path.endsWith("/") || target === ".") target = posix.join(target, "index.html");

@@ -3,12 +3,12 @@
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 
-/** Has a scheme, or begins with a host: it leads out of the repository. */
+/** A link with a scheme or a host leads out of the repository. */
 const OUTSIDE = /^([a-z]+:|\/\/)/i;
 /** The API's documents are read on the site; its overview offers the files. */
 const RENDERED = { "openapi.yaml": { address: "api/" }, "openapi-dashboard.yaml": { address: "api/" } };
 
-/** The file of the repository on the web, to be edited or to be read. */
+/** The address of a repository's file on the web, for editing or for reading. */
 export const editUrl = (base, file) => base && `${base.replace(/\/$/, "")}/${file}`;
 const readUrl = (base, file) => editUrl(base?.replace("/edit/", "/blob/"), file);
 
@@ -38,5 +38,5 @@ export class Links {
   }
 }
 
-/** The site has no fixed place, so a page names another one from where it stands. Addresses are folders. */
+/** The site has no fixed place, so pages use relative addresses. Addresses are folders. */
 export const relative = (from, to) => "../".repeat(from.split("/").length - 1) + to || "./";

@@ -5,10 +5,10 @@ import markdownIt from "markdown-it";
 import anchor from "markdown-it-anchor";
 import { highlight } from "./highlight.js";
 
-/** Its paragraphs begin with a term, which is a place of its own for links and the search. */
+/** Its paragraphs begin with a term. Each term is an anchor for links and the search. */
 const GLOSSARY = "docs/GLOSSARY.md";
 
-/** A heading as GitHub makes a fragment of it. */
+/** The fragment that GitHub makes from a heading. */
 export const fragment = (heading) =>
   heading
     .toLowerCase()
@@ -31,7 +31,7 @@ export class Markdown {
     this.#parser.core.ruler.push("links", ({ tokens, env }) => {
       for (const { children } of tokens) if (children && env.path) rewriteLinks(children, links, env);
     });
-    // A head without a name heads nothing.
+    // An empty header cell is no header, so it becomes a plain cell.
     this.#parser.core.ruler.push("corners", ({ tokens }) => {
       for (const [at, { type, content }] of tokens.entries()) {
         const isHead = type === "inline" && content === "" && tokens[at - 1].type === "th_open";

@@ -38,13 +38,13 @@ export class Reference {
     return page;
   }
 
-  /** Adds to the operations of a page the views that its template shows. */
+  /** Adds the views that the template shows to a page's operations. */
   complete(page) {
     const schemas = new Schemas(this.documents);
     for (const { parts } of page.operations) for (const schema of parts.schemas) schemas.count(schema);
     for (const operation of page.operations) {
       const { spec, path, servers } = operation;
-      // A HEAD takes what the GET of its path takes.
+      // A HEAD has the parameters of its path's GET.
       operation.like = operation.method === "HEAD" ? page.operations.find((one) => isGet(one, path)) : undefined;
       const parameters = operation.like ? [] : this.#parameters(operation, schemas);
       const body = this.#body(spec.requestBody, schemas);
@@ -193,7 +193,7 @@ export class Reference {
     return found;
   }
 
-  /** The codes that every operation may answer besides, of `x-elsewhere`, with their status. */
+  /** The codes in `x-elsewhere`, which any operation may answer, with their statuses. */
   elsewhere() {
     return FILES.flatMap((file) =>
       Object.values(this.documents.get(file)["x-elsewhere"] ?? {}).flatMap((responses) =>
@@ -203,7 +203,7 @@ export class Reference {
   }
 }
 
-/** Takes the headers that all answers below 500 have away from each of them, and returns these headers. */
+/** Removes the headers that all answers below 500 share from each of these answers, and returns them. */
 function shareHeaders(answers) {
   const below = answers.filter(({ status }) => !status.startsWith("5"));
   if (below.length < 2) return [];

@@ -1,9 +1,9 @@
-// Schemas as people read them: fields with a type, the values that they take, and a description.
+// Schemas in readable form: fields with a type, the values that they accept, and a description.
 
 const SCALARS = new Set(["string", "integer", "number", "boolean", "null"]);
 const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** One schema from those that it is put together of. */
+/** Merges several schemas into one. */
 function merge(schemas) {
   const all = {};
   for (const { properties, required, ...rest } of schemas) {
@@ -34,7 +34,7 @@ function notes(schema) {
   ];
 }
 
-/** Renders the schemas of one page. An object that the page uses once stands where it is used; others stand below. */
+/** Renders the schemas of one page. An object that is used once is shown in place; others are listed below. */
 export class Schemas {
   #documents;
   #uses = new Map();
@@ -44,7 +44,7 @@ export class Schemas {
     this.#documents = documents;
   }
 
-  /** The schema without references and `allOf`. One that has a `name` in the document has it as there in `own`. */
+  /** The schema without references and `allOf`. If it has a `name`, `own` is the schema under that name. */
   #flat(schema) {
     if (typeof schema !== "object" || schema === null) return {};
     if (schema.$ref) {
@@ -65,7 +65,7 @@ export class Schemas {
       const { anyOf, oneOf, ...rest } = schema;
       const some = choice.filter(({ type }) => type !== "null");
       const isNullable = some.length < choice.length;
-      // `anyOf` that only says which fields go together.
+      // This `anyOf` only says which fields go together.
       if (schema.properties && some.every((one) => !one.$ref && !one.properties)) return rest;
       if (some.length === 1) {
         const flat = this.#flat(some[0]);
@@ -148,13 +148,13 @@ export class Schemas {
     return shown;
   }
 
-  /** The objects that stand below, by name. Rendering one may add others. */
+  /** The objects that are listed below, by name. Rendering one may add others. */
   shared() {
     return [...this.#shared.values()].sort((one, other) => one.name.localeCompare(other.name));
   }
 }
 
-/** Texts and numbers of several kinds are one field, with the values of all. */
+/** Variants that are all texts or numbers become one field with the values of all. */
 function unite(shown) {
   const values = shown.variants.flatMap((variant) => variant.values ?? []);
   if (shown.variants.every((variant) => variant.values)) shown.values = values;

@@ -33,7 +33,7 @@ function groupsOf(root) {
   return groups;
 }
 
-/** A line that is only a link to a file of `fixtures/`, which the site shows below it. */
+/** A line with only a link to a file of `fixtures/`. The site shows the file below the line. */
 const SHOWN = /^\[`[^`]+`\]\([./]*(fixtures\/\S+)\)$/gm;
 
 function showFiles(root, text) {
