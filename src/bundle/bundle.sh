@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what workerd and wrangler load of a Worker's compiled module: bundle.sh MODULE.wasm WORKER OUT_DIR
+# Makes the files that workerd and wrangler load from a Worker's compiled module: bundle.sh MODULE.wasm WORKER OUT_DIR
 # GLUE names the program of glue.rs; wasm-opt and esbuild are npm packages. Needs bash 4 or newer.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -10,17 +10,17 @@ mkdir -p "$out"
 "$GLUE" "$module" "$glue"
 node_modules/.bin/esbuild "$glue/index.js" --bundle --minify --format=esm --external:./index_bg.wasm \
   '--external:cloudflare:*' --log-level=warning "--outfile=$glue/bundled.js"
-# Workers import a module by `import`; esbuild keeps the newer `import source`.
+# Workers need `import`, and esbuild would keep the newer `import source`.
 sed 's/import source /import /' "$glue/bundled.js" >"$out/index.js"
 node_modules/.bin/esbuild "src/$worker"/*.js --minify --log-level=warning "--outdir=$out"
 
 case $worker in
 edge)
-  # 8 % smaller than without. -O2 takes five times as long, and its result is larger.
+  # Makes the module 8 % smaller. -O2 takes five times as long, and its result is larger.
   node_modules/.bin/wasm-opt -O1 "$glue/index_bg.wasm" -o "$out/index_bg.wasm"
   ;;
 origin)
-  # Here wasm-opt takes 36 s for 1 %.
+  # No wasm-opt: it would take 36 s to save 1 %.
   node src/web/build.mjs "$out"
   cp "$glue/index_bg.wasm" "$out/index_bg.wasm"
   ;;

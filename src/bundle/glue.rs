@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .out_name("index")
         .module(true)?
         .typescript(false)
-        // They are a tenth of what an isolate loads, and a panic's message has its file and line.
+        // Names are a tenth of the bytes that an isolate loads, and a panic's message has its file and line anyway.
         .remove_name_section(true)
         // After an abort, the next call starts WebAssembly again.
         .reset_state_function(true)
