@@ -1,29 +1,29 @@
-# Everything Signpost needs is installed below, into .tools/ and node_modules/ or by rustup, pinned; the second run finds
-# it without the network. `.ci/step` prints a line for each step, and keeps what the step prints in target/logs/.
+# The recipes below install everything Signpost needs, pinned, into .tools/ and node_modules/ or by rustup. A second run
+# needs no network. `.ci/step` prints a line for each step, and keeps the step's output in target/logs/.
 
 NIGHTLY := nightly-2026-05-20
 STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
-# This machine as rustup names it, where rustup is there already. In a recipe: setup installs nothing that changes it.
+# This machine's target as rustup names it, if rustup is installed. Evaluated in recipes; no setup step changes it.
 HOST = $(shell rustup show 2>/dev/null | sed -n 's/^Default host: //p')
 
 TOOLS := $(CURDIR)/.tools
-# Installs Debian's packages for root; for anybody else, or without apt-get, prints the command and fails.
+# Installs Debian packages as root. For other users, or without apt-get, it prints the command and fails.
 APT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
 	echo "Signpost needs packages, of Debian: apt-get install $(1)" >&2; exit 1; }; \
 	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1)
 PACKAGES_READY := $(TOOLS)/packages
-# The Workers' compiler, which `make run` needs alone, in a folder of its own: std is built with it, too.
+# The Workers' compiler, the only one that `make run` needs. In a folder of its own, because it also builds std.
 WASM_RUSTUP := $(TOOLS)/rustup
 NIGHTLY_READY := $(WASM_RUSTUP)/$(NIGHTLY)
-# The tests' compiler. rustup may not be allowed to fetch what rust-toolchain.toml names by itself.
+# The tests' compiler. It is installed explicitly, because rustup may not install rust-toolchain.toml's by itself.
 STABLE_READY := $(TOOLS)/stable-$(STABLE)
 # Writes the JavaScript that loads a Worker's module.
 GLUE := $(TOOLS)/glue/release/glue
 PIP_READY := $(TOOLS)/pip
-# The stock library that tests verify callbacks with. The file that marks it as installed is named by a hash.
+# The stock library with which tests verify callbacks. The name of the file that marks it as installed has a hash.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
-# Two spreadsheets, which open an export: SheetJS of npm, and Debian's Gnumeric.
+# Two spreadsheet programs that open an export: SheetJS from npm, and Debian's Gnumeric.
 SHEETS_READY := tests/verifiers/node_modules/.signpost-$(firstword $(shell sha256sum tests/verifiers/package-lock.json))
 # schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
 API_REQUIREMENTS := tests/e2e/api/requirements.txt
@@ -40,13 +40,13 @@ CLIENTS_PYTHON_READY := $(TOOLS)/clients-python/.signpost-$(firstword $(shell sh
 # User-Agents of crawlers and people, which tests tell apart.
 CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
 CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
-# Checks the alert rules. Debian's package prometheus has it; without that they are not checked.
+# Checks the alert rules. It comes from Debian's package prometheus; without that package they are not checked.
 PROMTOOL := $(TOOLS)/promtool
-# Only `make audit` needs it, and only where its database can be reached.
+# Only `make audit` needs it, and only if its database can be reached.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
 ADVISORIES := https://github.com/RustSec/advisory-db
-# The yardstick for reports, and a recipe's database.
+# The yardstick for reports, and the database of a recipe in the documentation.
 DUCKDB_REQUIREMENTS := benches/requirements.txt
 DUCKDB := $(TOOLS)/duckdb
 DUCKDB_READY := $(DUCKDB)/.signpost-$(firstword $(shell sha256sum $(DUCKDB_REQUIREMENTS)))
@@ -61,16 +61,16 @@ FUZZ_SECONDS := 60
 # Only `make mutants` needs it.
 CARGO_MUTANTS_VERSION := 27.0.0
 CARGO_MUTANTS := $(TOOLS)/cargo-mutants-$(CARGO_MUTANTS_VERSION)/bin/cargo-mutants
-# The target that reaches unsafe code of a crate: the ciphers pick their instructions.
+# The fuzz target that reaches a crate's unsafe code: the ciphers choose the processor's instructions.
 FUZZ_UNSAFE := click_id
 HONO := target/bench/hono.js
-# What running needs, then the rest as well.
+# First the packages that running needs, then all of them.
 NPM_LOCK := $(firstword $(shell sha256sum package-lock.json))
 NPM_RUN_READY := node_modules/.signpost-run-$(NPM_LOCK)
 NPM_READY := node_modules/.signpost-$(NPM_LOCK)
 
-# The two Workers as they are deployed; with the benches' route; with places that panic when a test asks for it. The last
-# two have folders of their own, so that neither is ever deployed.
+# The two Workers as they are deployed, with the benches' route, and with code that panics when a test asks for it. The
+# last two variants have folders of their own, so that neither is ever deployed.
 BUNDLES := build/edge/index_bg.wasm build/origin/index_bg.wasm
 BENCH_BUNDLES := target/bench/edge/index_bg.wasm target/bench/origin/index_bg.wasm
 FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg.wasm
@@ -81,11 +81,11 @@ EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -name '*.rs' -o -name Ca
 ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -name '*.rs' -o -name Cargo.toml) openapi.yaml
 BUNDLING := src/bundle/bundle.sh $(GLUE) package-lock.json
 PAGES := $(shell find src/web -type f -not -path "*/generated/*")
-# The types of the pages, from the documents; only tsc reads them.
+# The pages' types, generated from the API's documents; only tsc reads them.
 API_TYPES := $(patsubst %,src/web/shared/generated/%.d.ts,openapi openapi-dashboard)
 
-# --panic-unwind needs a std of its own: without it a panic in an object hangs its caller, and takes the memory of every
-# object with it. simd128 halves the report engine's time; every V8 since 2021 has it.
+# -Cpanic=unwind needs a std of its own. Without unwinding, a panic in an object hangs its caller, and every object
+# loses its memory. simd128 halves the report engine's time; every V8 since 2021 supports it.
 WASM_ENV = RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) WASM_BINDGEN_USE_JS_SYS=1 \
 	RUSTFLAGS="-Ctarget-feature=+simd128 -Cpanic=unwind"
 WASM_CARGO = --quiet --locked --lib --target wasm32-unknown-unknown -Zbuild-std=std,panic_unwind
@@ -96,7 +96,7 @@ ESBUILD = node_modules/.bin/esbuild
 	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
-# A name and a command: `$(call step,Name,command)`. A `suite` may not compile anything.
+# Takes a name and a command: `$(call step,Name,command)`. A `suite` must not compile anything.
 step = @.ci/step '$(1)' '$(2)'
 suite = @COMPILES=no .ci/step '$(1)' '$(2)'
 
@@ -139,8 +139,8 @@ lint-page: $(API_TYPES) | $(NPM_READY)
 	$(call step,Check the pages,node_modules/.bin/biome check --error-on-warnings && \
 		node_modules/.bin/tsc --noEmit --project src/web/dashboard && node_modules/.bin/tsc --noEmit --project src/web/console)
 
-# Every call of cargo selects the same packages: with others it unifies their features otherwise, and compiles them again.
-# `.ci/step` fails a step that does.
+# Every call of cargo selects the same packages. With others, cargo would unify their features differently and compile
+# them again. `.ci/step` fails a step in which that happens.
 CARGO_TEST = cargo --config "target.\"cfg(all())\".runner=[\"$(CURDIR)/.ci/test\"]" test --locked --workspace --no-fail-fast
 NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
@@ -148,26 +148,26 @@ ON_WORKERD := --test repository --test e2e
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
 	rewards::kills:: rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
-# The test of licences reads every crate, also those that only a build of the tests for WebAssembly would take.
+# The test of licences reads every crate, even those that only a build of the tests for WebAssembly would use.
 FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown
 
-# After the lints, which lock the same folder.
+# Runs after the lints, because both lock the same folder.
 compiled: lint-native
 	$(call step,Compile the tests,$(FETCH) && $(CARGO_TEST) $(NATIVE) $(ON_WORKERD) --no-run)
 
-# What needs no Worker.
+# The tests that need no Worker.
 native-tests: compiled | $(PYTHON_READY) $(NPM_READY) $(CRAWLERS_READY)
 	$(call suite,Run the tests without workerd,$(CARGO_TEST) $(NATIVE) -- $(AT_LENGTH:%=--skip %))
 
-# Before the tests on workerd, whose timers it would disturb.
+# Runs before the tests on workerd, because it would disturb their timers.
 browser-short: compiled | build browser-setup
 	$(call step,Walk the pages in short,$(call browse,tests/browser/short.test.mjs))
 
-# These wait for workerd and timers more than they compute.
+# More threads than cores, because these tests mostly wait for workerd and timers.
 tests: native-tests browser-short | build
 	$(call suite,Run the tests on workerd,$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=12 $(AT_LENGTH:%=--skip %))
 
-# How long the tests of `make verify` are. `.ci/run` has shorter ones; an empty PANICS, API_SECONDS or CASES is a short form.
+# The length of the tests of `make verify`. `.ci/run` sets shorter ones. An empty PANICS, API_SECONDS or CASES is short.
 KILLS ?= 200
 PANICS ?= 1
 API_SECONDS ?= 300
@@ -182,17 +182,17 @@ lint-wasm: | build
 	$(call step,Check lints of the Workers,RUSTUP_HOME=$(WASM_RUSTUP) rustup component add clippy --toolchain $(NIGHTLY) && \
 		$(WASM_ENV) cargo clippy --target-dir target/wasm-lints $(WASM_CARGO) -p signpost-edge -p signpost-origin -- -D warnings)
 
-# All of them again, with so many cases for each property; in short, only what `make test` leaves out.
+# All native tests again, with CASES cases for each property. If CASES is empty, only those that `make test` leaves out.
 verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY) $(SHEETS_READY)
 	$(call suite,Run the tests without workerd at length,$(if $(CASES),PROPTEST_CASES=$(CASES)) \
 		$(CARGO_TEST) $(NATIVE)$(if $(CASES),, -- $(AT_LENGTH)))
 
-# Alone, because others would disturb its timers.
+# Runs alone, because other steps would disturb its timers.
 verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients browsed audit | build faults $(API_PYTHON_READY) $(DUCKDB_READY)
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
-# Stock tools on the API's documents, the documentation of the crates, and the site.
+# Runs stock tools on the API's documents, builds the documentation of the crates, and checks the site.
 verify-documents: compiled | build browser-setup $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
@@ -209,18 +209,18 @@ documentation: | $(DOCS_READY)
 clients:
 	@.ci/steps verify-clients
 
-# The published clients: their types, their tests, and their packages in empty projects.
+# Checks the published clients: their types, their tests, and their packages in empty projects.
 verify-clients: | build $(NPM_READY) $(CLIENTS_PYTHON_READY)
 	$(call step,Test the client in TypeScript,node clients/types.mjs --check && npm run --silent --prefix clients/typescript build && \
 		node --test --test-reporter=spec clients/typescript/tests/*.test.mjs)
 	$(call step,Test the client in Python,PYTHONPATH=$(CURDIR)/clients/python/src:$(TOOLS)/clients-python \
 		python3 -B -m unittest discover -s clients/python/tests)
 
-# After a change of what the clients read in openapi.yaml.
+# To run after a change of the parts of openapi.yaml that the clients use.
 client-types: | $(NPM_READY)
 	@node clients/types.mjs
 
-# The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
+# Checks the lock files for known vulnerabilities, if the database can be reached. A test checks the licences.
 audit: | $(NIGHTLY_READY)
 	$(call step,Look for known vulnerabilities,\
 		if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; then \
@@ -231,18 +231,18 @@ audit: | $(NIGHTLY_READY)
 browser:
 	@.ci/steps browsed
 
-# In `make verify` it runs alone, like the tests on workerd. Screenshots of every page and state are in target/browser/screenshots/ afterwards.
+# Runs alone in `make verify`, like the tests on workerd. Screenshots of all states are in target/browser/screenshots/.
 browsed: | build browser-setup $(if $(filter verified,$(MAKECMDGOALS)),lint-wasm verify-documents verify-clients verify-native)
 	$(call step,Walk the dashboard,$(call browse,$(LONGEST) $(filter-out %/short.test.mjs $(LONGEST),$(wildcard tests/browser/*.test.mjs))))
 
-# The file that takes longest begins first: at the end it would run alone.
+# The slowest file starts first: at the end it would run alone.
 LONGEST := tests/browser/states.test.mjs
 
 # Runs test files in Chromium, three at once. BROWSER=none leaves them out and says so.
 browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a browser (BROWSER=none)"; \
 	else node --test --test-concurrency=3 --test-reporter=spec $(1); fi
 
-# After pip, since Debian's packages are not installed twice at once.
+# Runs after pip's installation, because apt-get cannot run twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)
 	$(if $(filter none,$(BROWSER))$(shell command -v chromium-headless-shell),,$(call step,Install Chromium,$(call APT,chromium-headless-shell)))
 
@@ -251,17 +251,17 @@ chaos: build faults $(STABLE_READY)
 	@SEED='$(SEED)' KILLS='$(KILLS)' $(CARGO_TEST) --test e2e -- security::chaos --nocapture
 	@PANICS=1 $(CARGO_TEST) --test e2e -- security::panics --nocapture --test-threads=2
 
-# schemathesis for so many seconds, with another seed each time.
+# Runs schemathesis for API_SECONDS, with another seed each time.
 fuzz-api: build $(STABLE_READY) $(API_PYTHON_READY)
 	API_SECONDS=$(API_SECONDS) $(CARGO_TEST) --test e2e -- schemathesis --nocapture
 
-# Compiled before it runs: what cargo does would be in the way of the first figures.
+# Compiles the benchmarks before they run, because compiling would distort the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
 	$(call step,Compile the benchmarks,cargo bench --quiet --locked -p signpost-benches --bench speed --no-run)
 	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BEFORE='$(BEFORE)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(DUCKDB)' \
 		cargo bench --quiet --locked -p signpost-benches --bench speed
 
-# Compiled before it runs, like the benches, whose profile it shares.
+# Compiles the test before it runs, like the benches. Both share a profile.
 soak: build $(STABLE_READY)
 	$(call step,Compile the soak test,cargo bench --quiet --locked -p signpost-benches --bench soak --no-run)
 	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
@@ -275,8 +275,8 @@ $(HONO): benches/yardsticks/hono.js package-lock.json | $(NPM_READY)
 
 fuzz: fuzz-parsers fuzz-api
 
-# The rules about money, changed one place at a time, each with the unit tests that have to notice: paths below src/domain/,
-# then the tests. Copies of the sources are changed, never these.
+# Mutates the rules about money in one place at a time, and runs the unit tests that have to notice. Each rule has its
+# paths below src/domain/ and its tests. Only copies of the sources are changed.
 RULES := conversions callbacks money click reports
 mutants: $(STABLE_READY) $(CARGO_MUTANTS)
 	@$(foreach rule,$(RULES),$(call mutate,$(rule),$(MUTATED_$(rule)),$(NOTICED_BY_$(rule))) && ) true
@@ -292,7 +292,7 @@ NOTICED_BY_click := tracking::decision tracking::signature
 MUTATED_reports := reporting/metric.rs reporting/numbers.rs reporting/engine/batch.rs
 NOTICED_BY_reports := reporting::
 
-# Fails if a change survived. One that makes a test run for ever is noticed, but hides survivors in the status.
+# Fails if a mutant survived. A mutant that makes a test run forever is noticed, but its exit status hides survivors.
 define mutate
 { PROPTEST_CASES=64 $(CARGO_MUTANTS) mutants --config tests/mutants.toml --package signpost-domain --cap-lints true \
 	--jobs 2 --timeout 60 --output target/mutants/$(1) $(foreach path,$(2),--file 'src/domain/$(path)') \
@@ -303,7 +303,7 @@ endef
 fuzz-parsers: fuzz-build
 	@$(call fuzz,none,$(FUZZ_SECONDS),$(FUZZ_TARGETS))
 
-# The same with AddressSanitizer, for what is not safe Rust all the way down.
+# The same with AddressSanitizer, for the targets that reach unsafe code.
 fuzz-memory: $(STABLE_READY) $(CARGO_FUZZ)
 	$(call fuzz_build,address)
 	@$(call fuzz,address,$(FUZZ_SECONDS),$(FUZZ_UNSAFE))
@@ -311,8 +311,8 @@ fuzz-memory: $(STABLE_READY) $(CARGO_FUZZ)
 fuzz-build: $(STABLE_READY) $(CARGO_FUZZ)
 	$(call fuzz_build,none)
 
-# A sanitizer. cargo-fuzz takes no --locked, so the lock file is checked before. Without cfg(fuzzing), which changes what
-# crates do: what is fuzzed is what is deployed, with debug assertions and checked arithmetic.
+# Takes a sanitizer. cargo-fuzz has no --locked, so the lock file is checked first. Without cfg(fuzzing), which would
+# change crates, the fuzzed code is the deployed code, with debug assertions and checked arithmetic.
 define fuzz_build
 cargo fetch --quiet --locked --target $(HOST) --manifest-path tests/fuzz/Cargo.toml
 RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) $(CARGO_FUZZ) build --fuzz-dir tests/fuzz \
@@ -324,7 +324,7 @@ define fuzz
 printf '%s\n' $(3) | xargs -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release target/fuzz $(2) {}
 endef
 
-# The origin first: the edge binds its objects.
+# Deploys the origin first, because the edge binds the origin's objects.
 deploy: | $(NPM_READY)
 	rm -rf build target/wasm/*.wasm && $(MAKE) build
 	npx wrangler deploy --env production --config src/origin/wrangler.toml
@@ -333,7 +333,7 @@ deploy: | $(NPM_READY)
 restore:
 	@python3 fixtures/local/restore.py '$(OBJECT)' '$(FROM)' '$(or $(STATE),.state)'
 
-# After an update of `crawler-user-agents` in package.json: the list of names that the edge reads.
+# To run after an update of `crawler-user-agents` in package.json. Writes the list of names that the edge reads.
 crawlers: $(NPM_READY) $(CRAWLERS_READY) $(STABLE_READY)
 	cargo test --quiet --locked --workspace --test corpora -- --ignored write_the_list_of_crawlers
 
@@ -347,8 +347,8 @@ clean:
 build: $(BUNDLES)
 faults: $(FAULTS_BUNDLES)
 
-# Compiles a Worker: its crate, then the feature. One after the other, because cargo locks the folder that they share. One
-# call for both would unify the features of crates: the edge would have the origin's exact floats, and 14 KiB more.
+# Takes a Worker's crate and a feature. Workers compile one after the other, because cargo locks their shared folder.
+# One call for both would unify the features of crates: the edge would have the origin's exact floats, and 14 KiB more.
 compile = $(call step,Compile the $(1)$(if $(2), with $(2)),$(WASM_ENV) cargo build --release --target-dir target/wasm \
 	$(WASM_CARGO) -p signpost-$(1) $(if $(2),--features $(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
 
@@ -380,12 +380,12 @@ target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge
 target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
 	$(call bundle,origin,bench)
 
-# Beside the compiler of the Workers, which has the right of way.
+# Compiles beside the Workers, at a lower priority.
 $(GLUE): src/bundle/glue.rs src/bundle/Cargo.toml src/bundle/Cargo.lock | $(NIGHTLY_READY)
 	$(call step,Compile the bundler,RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) nice cargo build --quiet --release \
 		--locked --manifest-path src/bundle/Cargo.toml --target-dir $(TOOLS)/glue && touch $@)
 
-# The first step: what the others cannot install by themselves.
+# The first step installs the tools that the other steps cannot install themselves.
 $(PACKAGES_READY):
 	@command -v rustup >/dev/null || { echo "Signpost needs rustup, see https://rustup.rs" >&2; exit 1; }
 	@for name in cc curl npm python3; do command -v $$name >/dev/null || \
@@ -400,7 +400,7 @@ $(STABLE_READY): | $(PACKAGES_READY)
 	$(call step,Install Rust $(STABLE),\
 		rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update; touch $@)
 
-# These tools run for seconds: not optimised, they compile in half the time. They share a folder, since they share many crates.
+# These tools run for seconds, so they are not optimised, and compile in half the time. They share a folder for crates.
 QUICK := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) CARGO_TARGET_DIR=$(CURDIR)/target/tools \
 	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
@@ -420,16 +420,16 @@ $(CARGO_MUTANTS): | $(NIGHTLY_READY)
 $(OHA): | $(NIGHTLY_READY)
 	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
 
-# By the lock file's contents and not its age, which a checkout changes.
+# Depends on the lock file's contents and not on its age, because a checkout changes the age.
 $(NPM_RUN_READY): | $(PACKAGES_READY)
 	$(call step,Install the npm packages,npm ci --omit=dev --ignore-scripts --no-fund --no-audit && touch $@)
 
-# Adds to them, because a bundle may be under way that uses them.
+# Adds packages and removes none, because a bundle that uses them may be running.
 $(NPM_READY): | $(NPM_RUN_READY)
 	$(call step,Install the npm packages of the tests,\
 		npm install --no-save --ignore-scripts --no-fund --no-audit && touch $(NPM_RUN_READY) $@)
 
-# One for all that need it, since Debian's packages are not installed twice at once.
+# One target for everything that needs pip, because apt-get cannot run twice at once.
 $(PIP_READY): | $(PACKAGES_READY)
 	@python3 -m pip --version >/dev/null 2>&1 || { $(call APT,python3-pip); }
 	@touch $@
@@ -451,12 +451,12 @@ $(DOCS_READY): | $(PACKAGES_READY)
 	$(call step,Install what builds the documentation,cd docs/site && \
 		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
 
-# After Chromium, since Debian's packages are not installed twice at once.
+# Runs after Chromium's installation, because apt-get cannot run twice at once.
 $(SHEETS_READY): | browser-setup
 	$(call step,Install spreadsheets,command -v ssconvert >/dev/null || { $(call APT,gnumeric); }; cd tests/verifiers && \
 		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
 
-# After Debian's other packages, since apt-get does one thing at a time.
+# Runs after the other Debian packages, because apt-get cannot run twice at once.
 $(PROMTOOL): | $(SHEETS_READY)
 	$(call step,Install promtool,mkdir -p $(TOOLS)/prometheus && cd $(TOOLS)/prometheus && \
 		[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq prometheus && \
@@ -472,7 +472,7 @@ $(CLIENTS_PYTHON_READY): | $(PIP_READY)
 $(DUCKDB_READY): | $(PIP_READY)
 	$(call step,Install DuckDB,$(call pip_install,$(DUCKDB),$(DUCKDB_REQUIREMENTS)) && touch $@)
 
-# A folder, and the requirements that are to be in it. --target: nothing of the machine's own Python changes, and Debian's
-# pip allows no less.
+# Takes a folder, and the requirements to install into it. --target leaves the machine's own Python unchanged, and
+# Debian's pip refuses to install without it.
 pip_install = rm -rf $(1) && python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
 	--require-hashes --target $(1) -r $(2)
