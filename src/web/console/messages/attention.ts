@@ -1,4 +1,4 @@
-// Text of the first page: what wants an operator's attention.
+// Text of the first page: the items that need an operator's attention.
 
 import { durationText, money, sizeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
@@ -21,7 +21,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   facts_late: "Ad figures late",
 };
 
-/** What a kind is, and what to do about it. */
+/** The meaning of each kind, and its remedy. */
 export const KIND_HINTS: Record<AttentionKind, string> = {
   held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided automatically when it is approved again.",
   capped: "Users earned these, but the offer had reached its conversion cap for the day. Approve them to pay anyway.",
@@ -119,7 +119,7 @@ export const attention = {
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
   notListed: (number: number) =>
     `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
-  /** Beside the kinds of the list. */
+  /** Waiting items that are counted beside the kinds of the list. */
   waiting: {
     publishers: "Publishers to approve",
     pub_key_requests: "Pub-Key requests",

@@ -1,4 +1,4 @@
-// Text for the entries of the operator's audit. Those of its members are in the pages of both sites.
+// Text for the operator's own actions in the audit. The text for actions of members is shared by both sites.
 
 import { count, dateText, timeText } from "../../shared/format";
 import { AUDIT_ACTIONS, auditDetail, roleDetail } from "../../shared/messages/audit";
@@ -178,7 +178,7 @@ const amountDetail = (detail: string) =>
 
 const serial = (id: string) => `serial ${id}`;
 
-/** What an entry's detail says. */
+/** The detail of an entry in words. */
 export function operatorDetail({ action, detail }: AuditEntry): string | null {
   if (detail === null) return null;
   if (action in FIELDS) return fieldsDetail(action, detail);
@@ -207,7 +207,7 @@ export function operatorDetail({ action, detail }: AuditEntry): string | null {
 
 const MEMBER_LETTERS = 6;
 
-/** What the ids after the first one of a subject are. */
+/** The meaning of the ids that follow the first one in a subject. */
 export const OTHER_IDS: Record<string, (id: string) => string> = {
   report_key_revoked: (id) => `key ${id}`,
   token_revoked: serial,

@@ -37,7 +37,7 @@ export type OfferState = keyof typeof STATE_NAMES;
 
 export const ONCE_PER_NAMES: Record<OncePer, string> = { user: "once for each user", click: "once for each click" };
 
-/** Before they are loaded, what is used is left out. */
+/** Leaves out the used part until it has loaded. */
 const usedOf = (used?: number) => (used === undefined ? "" : `${count(used)} of `);
 
 /** Changes several offers at once. */

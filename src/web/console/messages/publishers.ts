@@ -156,7 +156,7 @@ export const publisherApps = {
   empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
 };
 
-/** Besides the text of members. */
+/** Added to the shared text about members. */
 export const people = {
   title: "People",
   intro: "Who can sign in to this publisher's dashboard. Owners invite the others themselves.",
@@ -216,7 +216,7 @@ export const facts = {
   countedRows: "Counted rows",
   countedClicks: "Counted clicks",
   countedRevenue: "Counted revenue",
-  /** Most days are loaded in their own year, which stands above. */
+  /** Leaves out the year if it is the day's own, which is shown above. */
   loadedOn: (at: number, date: string) => {
     const loaded = new Date(at * 1000).toISOString().slice(0, 10);
     return `loaded ${loaded.slice(0, 4) === date.slice(0, 4) ? shortDate(loaded) : dateText(loaded)}`;

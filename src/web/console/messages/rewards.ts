@@ -1,4 +1,4 @@
-// Text of the rewards: the list, one reward, and what settles them.
+// Text of the rewards: the list, one reward, and the dialogs that settle rewards.
 
 import { count, exactTimeText, money } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
@@ -98,7 +98,7 @@ export const settle = {
   refusal: (code: string) => REFUSALS[code] ?? null,
 };
 
-/** Of those that are ticked in Attention. */
+/** Text for the rewards that are ticked in Attention. */
 export const decide = {
   all: (all: number) => (all === 1 ? "Select it" : `Select all ${count(all)} shown`),
   ticked: (ticked: number, payout: number) => `${plural(ticked, "reward", "rewards")}, ${money(payout)} in all`,

@@ -13,7 +13,7 @@ export const commands = {
 export const search = {
   title: "Search",
   label: "Search",
-  /** Where there is room for it. */
+  /** Shown only if there is room. */
   placeholder: "Name or ID",
   hint: "A name or a part of it, any ID, a key, a page or an action.",
   shortcut: (keys: string) => `Press ${keys} to come here.`,

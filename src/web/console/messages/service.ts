@@ -1,4 +1,4 @@
-// Text of how the service is doing.
+// Text of the service's state.
 
 import { count, durationText, exactTimeText, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";

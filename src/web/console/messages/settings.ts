@@ -2,11 +2,11 @@
 
 import type { Role } from "../types";
 
-/** What the alarms of the operator tell. */
+/** The events that the operator's alarms report. */
 export const alarmsIntro =
   "A signed webhook tells you when a publisher's receiver fails, rewards are given up, a cap is at 80% or used up, ad figures are late, a final day changes, a publisher waits for approval, or an object is restored or nearly full.";
 
-/** What a member of the operator who is removed has made and seen. */
+/** The secrets that a removed member of the operator has made or seen. */
 export const removal = {
   known: (role: Role) =>
     (role === "support"

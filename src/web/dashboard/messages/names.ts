@@ -1,4 +1,4 @@
-// Names of what the API knows by a word of its own.
+// Names for the API's own terms.
 
 import type { Dimension, ExportFormat, Metric } from "../types";
 

@@ -1,4 +1,4 @@
-// Text of the delivery log. That of a reward's story and of replays is shared with the console.
+// Text of the delivery log. The text of a reward's story and of replays is shared with the console.
 
 import { durationText } from "../../shared/format";
 

@@ -7,7 +7,7 @@ import { plural } from "../../shared/messages/plural";
 import { SCOPE_NAMES } from "../../shared/messages/report-keys";
 import type { KeyScope, Role } from "../types";
 
-/** What the alarms of a publisher tell. */
+/** The events that a publisher's alarms report. */
 export const alarmsIntro =
   "A signed webhook tells you when a receiver fails or works again, when rewards are given up, when ad figures are late, and when a final day changes.";
 
@@ -38,7 +38,7 @@ export const pubKey = {
   askedReason: (reason: string) => `Reason: ${reason}`,
 };
 
-/** What a member who is removed has made and seen. */
+/** The secrets that a removed member has made or seen. */
 export const removal = {
   keys: "Revoke the report keys that they made",
   used: (scope: KeyScope, at: number | null) =>

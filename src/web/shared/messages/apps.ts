@@ -1,4 +1,4 @@
-// Names of what an app has, and the columns of callbacks.
+// Names of platforms, of callback states and of test apps, and the columns of callbacks.
 
 import { timeText } from "../format";
 import type { CallbackState, Platform } from "../types";

@@ -45,7 +45,7 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   alarms_tested: "Tested the address of alarms",
 };
 
-/** Text for the details of the actions above that are words of ours. */
+/** Text for details that are words of our own, by action. */
 const AUDIT_WORDS: Record<string, Record<string, string>> = {
   app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
   callback_tested: {
@@ -76,7 +76,7 @@ function replayDetail(detail: string): string {
   return `${conditions.join(", ") || "All"}: conversions${since} until ${timeText(Number(until))}`;
 }
 
-/** Details that are a role, or one and the next. */
+/** Actions whose detail is a role, or a change from one role to another. */
 const OF_ROLES = new Set([
   "member_invited",
   "invite_withdrawn",
@@ -86,13 +86,13 @@ const OF_ROLES = new Set([
   "role_changed",
 ]);
 
-/** With its roles by their names. A name may stand before them. */
+/** Replaces the roles in a detail by their names. A member's name may come before them. */
 export const roleDetail = (detail: string) =>
   detail.replace(/(?:^|(?<=, ))[a-z_]+(?: to [a-z_]+)?$/, (roles) =>
     roles.replace(/[a-z_]+/g, (role) => ROLE_NAMES[role as Role] ?? role),
   );
 
-/** A label, with what the key does in words. */
+/** Replaces the scope after a key's label by its name. */
 const scopeDetail = (detail: string) =>
   detail.replace(/\(([\w.-]+)\)$/, (whole, scope) => {
     const name = SCOPE_NAMES[scope as KeyScope];

@@ -42,7 +42,7 @@ const CODES: Record<string, string> = {
 
 export const codeText = (code: string) => CODES[code] ?? code;
 
-/** Whether it is why a conversion is held or was refused, rather than another error. */
+/** True if the code is a reason to hold or refuse a conversion, and not another error. */
 export const isReasonCode = (code: string) => code in CODES;
 
 export const EVENT_NAMES: Record<CallbackEvent, string> = STATE_NAMES;
