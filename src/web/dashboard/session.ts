@@ -21,7 +21,7 @@ export const hasSession = () => session.peek() !== undefined && !isSignedOut.pee
 
 export const accountName = () => (isSignedOut.value ? null : (session.value?.publisher.name ?? null));
 
-/** Whether the browser is signed in to the account of an invite. */
+/** True if the browser is signed in to the account of an invite. */
 export const holds = ({ publisher }: Invite) =>
   session.value?.accounts.some((held) => held.publisher_id === publisher?.publisher_id) ?? false;
 

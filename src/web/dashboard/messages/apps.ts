@@ -199,7 +199,7 @@ export const appForm = {
   },
 };
 
-/** What each macro is replaced by, in the order in which values are sent. */
+/** The meaning of each macro, in the order in which values are sent. */
 export const MACROS: Record<string, string> = {
   user_id: "your user, as in the click",
   value: "the reward in the app's currency; negative when it is reversed, 0 when it is pending or rejected",

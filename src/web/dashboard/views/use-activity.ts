@@ -6,6 +6,6 @@ import type { Activity } from "../types";
 
 export const ACTIVITY_KEY = "activity";
 
-/** Without `isWanted` nothing is asked yet. */
+/** Requests nothing while `isWanted` is false. */
 export const useActivity = (isWanted = true): CachedView<Activity> =>
   useCached(isWanted ? ACTIVITY_KEY : null, api.activity);

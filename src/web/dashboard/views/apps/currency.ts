@@ -33,7 +33,7 @@ export function convert(payoutUsd: string, { per_usd, decimals, rounding = "down
   return decimalText(exact / step + (isUp ? 1n : 0n), decimals);
 }
 
-/** Without trailing zeros, as callbacks write it. */
+/** The decimal text without trailing zeros, as callbacks write it. */
 function decimalText(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);

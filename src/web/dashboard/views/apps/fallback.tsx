@@ -1,4 +1,4 @@
-// Where users are sent who cannot have an offer any more.
+// The URL to which users are sent if they can no longer have an offer.
 
 import { Input } from "../../../shared/components/field";
 import { appForm } from "../../messages/apps";

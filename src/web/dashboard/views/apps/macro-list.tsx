@@ -13,7 +13,7 @@ interface NotesProps {
   draft: CallbackDraft;
 }
 
-/** Said while the URL is typed. The service has the last word when it is saved. */
+/** Notes while the URL is typed. The service checks the URL again when it is saved. */
 export function MacroNotes({ macros, draft }: NotesProps) {
   const { used, unknown, hasStrayBrace } = macros;
   if (draft.url.trim() === "") return null;

@@ -1,4 +1,4 @@
-// The macros in a callback's URL, as they are typed. The service checks the whole of it when it is saved.
+// Finds the macros in a callback's URL while it is typed. The service checks the whole URL when it is saved.
 
 import { MACROS } from "../../messages/apps";
 
@@ -6,7 +6,7 @@ export const MACRO_NAMES = Object.keys(MACROS);
 
 export interface Macros {
   used: string[];
-  /** Names in braces that are no macro, each with the one that is meant, if it can be told. */
+  /** Names in braces that are no macros, each with the macro that is probably meant, if there is one. */
   unknown: { name: string; known: string | null }[];
   hasStrayBrace: boolean;
 }

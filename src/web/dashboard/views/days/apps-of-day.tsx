@@ -70,7 +70,7 @@ export function AppsOfDay({ date }: { date: string }) {
 }
 
 function columns(date: string, result: ReportResult): Column<AppRevenue>[] {
-  // Without all rows, only the total of the revenue is known.
+  // If the answer lacks rows, only the total of the revenue is known.
   const rows = result.total_count > MOST ? null : byApp(result);
   const amounts = (key: "offerwall" | "ads") => ({
     ...numberColumn<AppRevenue>(key, text[key], (row) => moneyOf(row[key])),

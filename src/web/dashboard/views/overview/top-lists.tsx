@@ -23,7 +23,7 @@ const LISTS: { dimension: Dimension; title: string }[] = [
 
 interface Props {
   period: Preset | DateRange;
-  /** None until the key numbers are there. */
+  /** Undefined until the key numbers have loaded. */
   range: DateRange | undefined;
 }
 

@@ -14,7 +14,7 @@ interface Pair {
 }
 
 export interface Compare {
-  /** Whether the answers contain every row that could be compared. */
+  /** True if the answers contain every row that could be compared. */
   hasAllRows: boolean;
   /** Null for a day that has no counterpart. */
   row: (row: ReportRow, metric: Metric) => Pair | null | "waiting" | "unknown";

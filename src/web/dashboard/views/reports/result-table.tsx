@@ -104,7 +104,7 @@ function comparisonNote(state: ReportState, { first: { compared } }: Report): st
   return text.comparedPartly(dateRangeText(compared.now.start_date, compared.now.end_date), before);
 }
 
-/** Whether eCPM may count revenue that has no impressions. */
+/** True if eCPM may include revenue that has no impressions. */
 const mixesOfferwall = ({ metrics, dimensions, filters }: ReportState) =>
   metrics.includes("ecpm") &&
   !dimensions.includes("demand_source") &&

@@ -25,7 +25,7 @@ export interface ReportState {
 
 export const PAGE_SIZES = [25, 50, 100, 250, 1000];
 const DEFAULT_SIZE = 50;
-// Not eCPM: with the offerwall's revenue and without its impressions it would mislead at first sight.
+// Without eCPM, which would mislead: it includes the offerwall's revenue, and the offerwall has no impressions.
 const DEFAULT_METRICS: Metric[] = ["revenue", "impressions", "clicks"];
 
 // Dates are chosen by the range, not by a filter.

@@ -10,7 +10,7 @@ export { fixedConditions, replayOf } from "../../../shared/rewards/filter";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 
-/** What the form shows. Empty text is no condition. */
+/** The values of the form. Empty text is no condition. */
 export interface LogFilter extends Required<Conditions> {
   app: string;
 }

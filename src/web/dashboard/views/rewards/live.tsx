@@ -1,4 +1,4 @@
-// Says how new the log is. People who read may stop it, since rows move when new ones come.
+// Says how new the log is, with a button that pauses it, because rows move under a reader when new ones arrive.
 
 import { isBehind } from "../../../shared/behind";
 import { rewards as text } from "../../messages/rewards";
