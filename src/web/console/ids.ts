@@ -2,7 +2,7 @@
 
 export const isAppId = (value: string) => /^[0-9]{8}$/.test(value);
 
-/** Of a publisher, an advertiser or an offer. */
+/** True for an ID of a publisher, an advertiser or an offer. */
 export const isId = (value: string) => /^[A-Za-z0-9-]{1,64}$/.test(value);
 
 export const MAX_ID = 64;

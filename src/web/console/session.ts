@@ -50,7 +50,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
   support: ["replay"],
 };
 
-/** Whether the member who is signed in has a right. */
+/** True if the member who is signed in has a right. */
 export const may = (right: Right) => {
   const role = session.value?.member.role;
   return (role && RIGHTS[role]?.includes(right)) ?? false;

@@ -9,7 +9,7 @@ export const AppLink = ({ id, name }: { id: string; name: string }) => (
   </a>
 );
 
-/** With the ID below the name. */
+/** A link with the ID below the name. */
 export const NamedLink = ({ path, id, name }: { path: string; id: string; name: string }) => (
   <div class="offer">
     <a href={path}>

@@ -1,4 +1,4 @@
-// Whether an offer is live, and why it is not.
+// The badge that says whether an offer is live, or why it is not.
 
 import { offers as text, STATE_NAMES } from "../../messages/offers";
 import { nowSeconds } from "../../session";

@@ -1,4 +1,4 @@
-// Who can sign in to a publisher's dashboard: members and open invites.
+// The people who can sign in to a publisher's dashboard: members and open invites.
 
 import { MembersOf } from "../../../shared/account/members";
 import { useCached } from "../../../shared/cache";

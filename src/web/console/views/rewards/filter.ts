@@ -9,7 +9,7 @@ import type { EntryQuery, Settling } from "../../types/rewards";
 
 export const STATES: RewardState[] = ["held", "pending", "approved", "rejected", "reversed", "refused"];
 
-/** What the form shows. Empty text is no condition. */
+/** The values of the form. Empty text is no condition. */
 export interface RewardsFilter extends Pick<Conditions, "state" | "delivery" | "user"> {
   app: string;
   reason: string;
