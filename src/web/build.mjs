@@ -14,7 +14,7 @@ const WEB = dirname(fileURLToPath(import.meta.url));
 // Browsers with passkeys as JSON, which sign-in needs: Chrome 129, Firefox 119, Safari 18.4.
 const TARGET = ["chrome129", "firefox128", "safari18.4"];
 
-// What a page shows before its script runs.
+// The content of each page before its script runs.
 const SITES = {
   dashboard: {
     first: "/v1/dashboard/overview",

@@ -3,7 +3,7 @@
 import type { components as operator } from "./generated/openapi";
 import type { components as sites } from "./generated/openapi-dashboard";
 
-/** What the calls of both sites send and answer. */
+/** The schemas of the calls that both sites make. */
 export type Schemas = sites["schemas"];
-/** What the operator's calls send and answer. */
+/** The schemas of the operator's calls. */
 export type OperatorSchemas = operator["schemas"];

@@ -3,7 +3,7 @@
 import { FIRST, NAME, READS } from "#site";
 import type { Refusal, WrongLine } from "./types";
 
-// A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
+// After a 429 or 503 with a wait of at most this, the call is repeated once. The person decides about a longer wait.
 const MAX_WAIT_SECONDS = 10;
 
 export class ApiError extends Error {
@@ -16,7 +16,7 @@ export class ApiError extends Error {
     readonly retryAfter: number | null,
     /** The operator's support, where the answer names it. */
     readonly help: string | null = null,
-    /** Of an upload: the first lines that are wrong. */
+    /** The first wrong lines of an upload. */
     readonly lines: WrongLine[] = [],
   ) {
     super(message);

@@ -28,17 +28,17 @@ const percentage = new Intl.NumberFormat(NUMBERS, {
 });
 
 export const count = (value: number) => integer.format(value);
-/** With all of its decimals, for amounts in an app's currency. */
+/** An amount in an app's currency, with all of its decimals. */
 export const amount = (value: number | string) => exactNumber.format(Number(value));
 export const percent = (ratio: number) => percentage.format(ratio);
 
-/** Dollars and cents. An amount below a cent reads "<$0.01", because $0.00 would read as nothing. */
+/** Dollars and cents. An amount that rounds to $0.00 reads "<$0.01", because $0.00 would read as nothing. */
 export function money(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.005) return value > 0 ? "<$0.01" : ">-$0.01";
   return dollars.format(value);
 }
 
-/** Of an amount in micro-USD. */
+/** `money` of an amount in micro-USD. */
 export const moneyOf = (micro: number) => money(micro / 1_000_000);
 
 /** Four decimals, for amounts per click. */
@@ -47,7 +47,7 @@ export const smallMoney = (value: number) => preciseDollars.format(value);
 /** Dollars with all of their decimals, at least the cents. */
 export const exactMoney = (value: number) => exactDollars.format(value);
 
-/** All of an amount in micro-USD. */
+/** `exactMoney` of an amount in micro-USD. */
 export const exactMoneyOf = (micro: number) => exactMoney(micro / 1_000_000);
 
 const SIZES: [string, number, number][] = [

@@ -1,6 +1,6 @@
 // Limits of the service that fields enforce.
 
-/** In characters: the name of a publisher, an app or an advertiser. */
+/** Maximum length of the name of a publisher, an app or an advertiser, in characters. */
 export const MAX_NAME = 200;
-/** In characters: a member's name. */
+/** Maximum length of a member's name, in characters. */
 export const MAX_MEMBER_NAME = 64;

@@ -1,4 +1,4 @@
-// Texts of a list, each once.
+// Removes repeated texts from a list.
 
-/** Without the empty ones. */
+/** Also removes empty texts. */
 export const unique = (texts: string[]) => [...new Set(texts)].filter(Boolean);

@@ -1,4 +1,4 @@
-// Where alarms are sent: the address, a test, and what became of the last message. The sites have calls of their own.
+// The address of alarms: a form for it, a test, and the result of the last message. Each site has its own calls.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../action";
@@ -20,7 +20,7 @@ import { Page } from "./page";
 const LONGEST_URL = 4096;
 
 interface Props {
-  /** What the site's alarms tell. */
+  /** The events that the site's alarms report. */
   intro: string;
   mayChange: boolean;
   calls: {

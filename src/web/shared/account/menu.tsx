@@ -11,13 +11,13 @@ import { leave } from "../session";
 
 interface Props {
   name: string;
-  /** Who is signed in, in words. */
+  /** The name and role of the member who is signed in. */
   member: string;
   signOut?: string;
   /** The error of another change in the menu. */
   error?: unknown;
   accounts?: (close: () => void) => ComponentChildren;
-  /** Stands above the sign-out. */
+  /** Shown above the sign-out. */
   children?: ComponentChildren;
 }
 

@@ -1,11 +1,11 @@
-// A member's name; a part of its id follows where another member of the list has the same name.
+// A member's name, followed by a part of the id if another member of the list has the same name.
 
 export interface Named {
   name: string;
   id: string | null;
 }
 
-/** The names that stand for more than one id. Someone without an id, such as the operator, counts as one more. */
+/** The names that belong to more than one id. A person without an id, such as the operator, counts as another id. */
 export function sharedNames(people: Named[]): Set<string> {
   const first = new Map<string, string | null>();
   const shared = new Set<string>();

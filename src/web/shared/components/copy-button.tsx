@@ -10,7 +10,7 @@ const CONFIRMED_MILLISECONDS = 2000;
 interface Props {
   text: () => string;
   label?: string;
-  /** Said instead of "Copied." */
+  /** The message in place of "Copied." */
   said?: () => string;
   class?: string;
 }

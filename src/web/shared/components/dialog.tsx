@@ -6,7 +6,7 @@ import { common } from "../messages";
 import { isSignedOut } from "../session";
 import { Button, PrimaryButton } from "./button";
 
-/** Whether an element stands neither behind the sign-in view nor behind a dialog. */
+/** True if an element is neither behind the sign-in view nor behind a dialog. */
 export const isReachable = (element: Element) =>
   !element.closest("[hidden]") &&
   element.closest("dialog") === ([...document.querySelectorAll("dialog[open]")].at(-1) ?? null);
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   const titleId = useId();
   const opener = useRef<Element | null>(null);
   const isCovered = isSignedOut.value;
-  // A layout effect, so that a dialog has given the focus back before the one that takes its place opens.
+  // A layout effect, so that a dialog gives the focus back before the next dialog opens in its place.
   useLayoutEffect(() => {
     const element = dialog.current!;
     // A dialog behind the sign-in view is closed, because an open one would make that view unusable.

@@ -68,7 +68,7 @@ export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
   /** Several are paragraphs. */
   text: string | string[];
   onConfirm: () => Promise<void>;
-  /** Stands below the text. */
+  /** Shown below the text. */
   children?: ComponentChildren;
 }
 

@@ -8,7 +8,7 @@ import { FormError } from "./states";
 interface Props {
   of: Pick<Pages<unknown>, "hasMore" | "more">;
   label?: string;
-  /** What the button says while it loads. */
+  /** The button's text while it loads. */
   busy?: string;
 }
 

@@ -72,7 +72,7 @@ export function PartFailed({ part, retry }: { part: Refusal; retry?: () => void 
   );
 }
 
-/** Said above data whose refresh failed. */
+/** A note above data whose refresh failed. */
 export function Stale({ of, retry }: { of: Cached<unknown>; retry: () => void }) {
   if (!of.data || !of.error) return null;
   const requestId = requestIdOf(of.error);
@@ -89,7 +89,7 @@ interface ProblemProps {
   children: ComponentChildren;
 }
 
-/** A problem of a form or a field. Nothing where there is none. */
+/** A problem of a form or a field. Draws nothing if there is none. */
 export const Problem = ({ id, children }: ProblemProps) =>
   children ? (
     <p class="form-error" id={id} role="alert">
@@ -109,7 +109,7 @@ export function FormError({ error }: { error: unknown }) {
   );
 }
 
-/** What is said beside the data, read aloud when it appears. */
+/** A note beside the data. Screen readers read it aloud when it appears. */
 export const SaidNote = ({ children }: { children: ComponentChildren }) => (
   <p class="note" role="status">
     {children}

@@ -20,7 +20,7 @@ const OF_LAST_VIEW_MILLISECONDS = 500;
 // Height of the strip at the foot in which messages stand.
 const STRIP_PIXELS = 120;
 
-/** Whether a message at the foot would cover what somebody works at. */
+/** True if a message at the foot would cover the focused element. */
 function coversFocus() {
   const focused = document.activeElement;
   if (!focused || focused === document.body) return false;

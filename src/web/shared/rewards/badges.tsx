@@ -15,7 +15,7 @@ export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
 
 interface DeliveryProps {
   delivery: RewardDelivery;
-  /** Of the last try. */
+  /** The HTTP status of the last try. */
   status: number | null | undefined;
   tries: number | null | undefined;
 }

@@ -10,11 +10,11 @@ import type { RewardStory } from "../types";
 import { State } from "./badges";
 import { StoryCallback } from "./story-callback";
 
-/** What a site adds to a story. */
+/** The parts of a story that differ by site. */
 interface StorySite {
-  /** Where all rewards of the story's user are listed. */
+  /** The address of the list of all rewards of a user. */
   userHref: (user: string) => string;
-  /** Where an offer is shown, if it is. */
+  /** The address of an offer's page, if the site has one. */
   offerHref?: (offerId: string) => string;
   /** Sends a callback again; null where the member may not. */
   replay: ((transactionId: string) => Promise<unknown>) | null;
