@@ -3,7 +3,7 @@ import type { Unit } from "../../../shared/format";
 export interface Series {
   id: string;
   label: string;
-  /** One value for each date; null where there is none. */
+  /** One value for each date; null if the date has no value. */
   values: (number | null)[];
   /** Dates of the values where they are not the chart's own, as in the period before. */
   dates?: string[];

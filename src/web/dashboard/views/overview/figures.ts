@@ -11,7 +11,7 @@ type Reports = Overview["reports"];
 export interface Figures {
   /** The days that are shown: the complete ones of the period, if it has any. */
   range: DateRange;
-  /** Null where there is no complete day. */
+  /** Null if the period has no complete day. */
   compared: Comparison | null;
   reports: Reports;
 }

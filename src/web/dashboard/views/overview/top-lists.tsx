@@ -1,4 +1,4 @@
-// The apps and countries with the most revenue, asked for after the key numbers are there.
+// The apps and countries with the most revenue, requested after the key numbers have loaded.
 
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";

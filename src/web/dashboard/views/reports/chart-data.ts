@@ -20,7 +20,7 @@ function byDate(rows: ReportRow[], metric: Metric, dates: string[], last: string
   return dates.map((date) => values.get(date) ?? (date > last ? null : 0));
 }
 
-/** Lines or bars by day; null while their answer is on its way. */
+/** Lines or bars by day; null while their answer loads. */
 export function dayLines(state: ReportState, report: Report, days: Days, title: string): ChartData | null {
   const { today } = days;
   const range = resolveRange(state.range, days);

@@ -19,7 +19,7 @@ export interface Compare {
   /** Null for a day that has no counterpart. */
   row: (row: ReportRow, metric: Metric) => Pair | null | "waiting" | "unknown";
   total: (metric: Metric) => Pair | null;
-  /** Rows of the days before, on the dates of now; null while they are on their way. */
+  /** Rows of the period before, moved to the dates of this period; null while they load. */
   before: ReportRow[] | null;
 }
 

@@ -134,7 +134,7 @@ interface EditorProps {
   onApply: (values: string[]) => void;
 }
 
-/** Values are chosen first and applied together, so that a report is asked for once. */
+/** Values are chosen first and applied together, so that only one report is requested. */
 function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) {
   const [chosen, setChosen] = useState(values);
   const suggest = async (typed: string) => {
