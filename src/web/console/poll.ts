@@ -8,7 +8,7 @@ const POLL_MILLISECONDS = 5000;
 /** For answers that need the catalog, polled less often: there is only one, and clicks and offers need it, too. */
 export const CATALOG_POLL_MILLISECONDS = 10_000;
 
-/** The answer for `key`, kept up to date. `load` is told whether it is a poll. */
+/** The answer for `key`, kept up to date. `load` gets true if the call is a poll. */
 export function usePolled<Data>(
   key: string,
   load: (isPoll: boolean) => Promise<Data>,

@@ -45,7 +45,7 @@ function entryOf<Data>(key: string, load: () => Promise<Data>): Entry<Data> {
   return entry;
 }
 
-/** Resolves to the error where the load failed. */
+/** Resolves to the error if the load failed. */
 function run<Data>(entry: Entry<Data>): Promise<unknown> {
   entry.run ??= (async () => {
     entry.state.value = { ...entry.state.value, isLoading: true };
@@ -94,7 +94,7 @@ export interface CachedView<Data> extends Cached<Data> {
   reload: () => Promise<unknown>;
 }
 
-/** The answer for `key`, loaded when the view opens. With `null` nothing is asked yet. */
+/** The answer for `key`, loaded when the view opens. With `null` nothing is loaded yet. */
 export function useCached<Data>(key: string | null, load: () => Promise<Data>): CachedView<Data> {
   const entry = key === null ? null : entryOf(key, load);
   useEffect(() => {

@@ -14,7 +14,7 @@ export class ApiError extends Error {
     message: string,
     readonly requestId: string | null,
     readonly retryAfter: number | null,
-    /** The operator's support, where the answer names it. */
+    /** The operator's support, if the answer names it. */
     readonly help: string | null = null,
     /** The first wrong lines of an upload. */
     readonly lines: WrongLine[] = [],

@@ -1,4 +1,4 @@
-// One field of a form: its name, a hint, and its error where it stands.
+// One field of a form: its name, a hint, and its error beside the field.
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
@@ -162,7 +162,7 @@ interface CheckboxProps {
   children: ComponentChildren;
 }
 
-/** A checkbox with what stands beside it. */
+/** A checkbox with the content beside it. */
 export const Checkbox = ({ class: name = "check", checked, onChange, children }: CheckboxProps) => (
   <label class={name}>
     <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />

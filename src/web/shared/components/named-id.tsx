@@ -4,7 +4,7 @@ import { Name } from "./name";
 
 interface Props {
   id: string;
-  /** Missing where the catalog does not know it, or does not answer. */
+  /** Missing if the catalog does not know the name, or does not answer. */
   name: string | undefined;
 }
 

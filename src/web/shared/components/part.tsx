@@ -28,7 +28,7 @@ interface DraftOptions<Values> {
   /** The names of the fields, by their paths in the values. */
   names: Record<string, string>;
   writes?: Writes;
-  /** 412 where somebody else has changed the document meanwhile. */
+  /** Fails with 412 if somebody else has changed the document meanwhile. */
   save: (values: Values) => Promise<void>;
 }
 

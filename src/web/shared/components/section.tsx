@@ -1,4 +1,4 @@
-// A card with its title, and what stands beside the title.
+// A card with a title, and content beside the title.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
