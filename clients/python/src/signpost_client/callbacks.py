@@ -15,7 +15,7 @@ from .types import CallbackEvent
 
 
 class CallbackStore(Protocol):
-    """Where events are kept, such as a table of the publisher's database."""
+    """The place that keeps events, such as a table of the publisher's database."""
 
     def add(self, event: CallbackEvent) -> bool:
         """Inserts the event under its `transaction_id`, in a column that is unique, and pays it in the same transaction.
@@ -23,7 +23,7 @@ class CallbackStore(Protocol):
 
 
 class MemoryStore:
-    """Keeps events in memory, for tests: it forgets them when the process ends."""
+    """Keeps events in memory, for tests. It forgets them when the process ends."""
 
     def __init__(self) -> None:
         self.events: Dict[str, CallbackEvent] = {}
@@ -41,9 +41,9 @@ class MemoryStore:
 class Received:
     event: CallbackEvent
     is_new: bool
-    """Whether the store took it now. Each `transaction_id` is new once."""
+    """Whether the store took the event just now. Each `transaction_id` is new once."""
     is_test: bool
-    """Whether it is a test from the dashboard, which the store does not see and which pays nothing."""
+    """Whether this is a test from the dashboard. A test pays nothing, and the store does not see it."""
 
 
 _REQUIRED = (
@@ -84,7 +84,7 @@ class Callbacks:
         return Received(event, is_new=not is_test and self._store.add(event), is_test=is_test)
 
     def respond(self, target: str, headers: Headers, body: bytes = b"") -> int:
-        """The same; returns the status to answer with: 200, or 401 to a callback that must not be believed."""
+        """Verifies a callback as `receive` does, and returns the status to answer with: 200, or 401 if it is not valid."""
         try:
             self.receive(target, headers, body)
         except InvalidCallback:

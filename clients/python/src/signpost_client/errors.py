@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as types: each error is a SignpostError, and its class says what to do about it."""
+"""The errors, as types. Each is a SignpostError, and its class says what to do about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar, Optional, Type
 
 
 class SignpostError(Exception):
-    """What Signpost, or a proxy before it, said about a request that failed."""
+    """The answer of Signpost, or of a proxy in front of it, to a request that failed."""
 
     is_temporary: ClassVar[bool] = False
     """Whether the same request may succeed later. The clients have repeated it already."""
@@ -22,15 +22,15 @@ class SignpostError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
-        """For people."""
+        """The message, for people."""
         self.code = code
-        """For programs; it does not change."""
+        """The code, for programs. It does not change."""
         self.status = status
-        """The HTTP status of the answer; None if there was none."""
+        """The HTTP status of the answer, or None if no answer came."""
         self.request_id = request_id
         """The id of the request in the operator's log, where Cloudflare's network gave it one."""
         self.retry_after = retry_after
-        """Seconds until the same request may succeed, of RateLimited and Unavailable."""
+        """Seconds until the same request may succeed. Set for RateLimited and Unavailable."""
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
@@ -53,11 +53,11 @@ class ConversionRefused(SignpostError):
 
 
 class DataChanged(SignpostError):
-    """412 or, of offers, pages of different listings: what was read in pages changed meanwhile. Begin again."""
+    """The data changed while its pages were read (412, or offers of two listings). Begin again."""
 
 
 class ServerError(SignpostError):
-    """500: Signpost failed. It is not repeated, since it would most likely fail again."""
+    """500: Signpost failed. The client does not repeat the request, because it would most likely fail again."""
 
 
 class RateLimited(SignpostError):
@@ -67,31 +67,31 @@ class RateLimited(SignpostError):
 
 
 class Unavailable(SignpostError):
-    """502 to 599: Signpost, or the network before it, cannot answer now."""
+    """502 to 599: Signpost, or the network in front of it, cannot answer now."""
 
     is_temporary = True
 
 
 class Timeout(SignpostError):
-    """The whole answer was not there in time."""
+    """The answer was not complete in time."""
 
     is_temporary = True
 
 
 class ConnectionFailed(SignpostError):
-    """No connection, or it ended before the whole answer was there."""
+    """The connection failed, or ended before the answer was complete."""
 
     is_temporary = True
 
 
 class InvalidAnswer(SignpostError):
-    """The answer is no JSON: it was cut, or another server gave it."""
+    """The answer is not JSON: it was cut off, or another server sent it."""
 
     is_temporary = True
 
 
 class InvalidParameter(SignpostError, ValueError):
-    """A value that Signpost would refuse, found before anything was sent."""
+    """A value that Signpost would refuse. The client found it before it sent anything."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code="invalid_parameter")
@@ -102,7 +102,7 @@ class InvalidCallback(SignpostError):
 
 
 class InvalidSignature(InvalidCallback):
-    """The signature is missing, or by none of the secrets."""
+    """The signature is missing, or none of the secrets made it."""
 
     def __init__(self) -> None:
         super().__init__("the callback is not signed by a known secret", code="invalid_signature")
@@ -116,7 +116,7 @@ class InvalidTime(InvalidCallback):
 
 
 def error_type(status: int) -> Type[SignpostError]:
-    """The error of an answer, by its status."""
+    """Returns the error for an answer, by its status."""
     by_status = {
         401: Unauthorized,
         403: Forbidden,

@@ -20,19 +20,19 @@ _MAX_RESTARTS = 3
 
 @dataclass(frozen=True)
 class ListedPage:
-    """A page of offers, and how long it holds."""
+    """A page of offers, and how long it stays valid."""
 
     offers: List[ListedOffer]
     total: int
-    """Offers on all pages."""
+    """The number of offers on all pages."""
     etag: Optional[str]
     """The version of the page."""
     built_at: Optional[str]
-    """When the listing was built, as an HTTP date. Pages with the same value are of one listing."""
+    """When the listing was built, as an HTTP date. Pages with the same value belong to one listing."""
     max_age: int
-    """Seconds until the listing is built again: keep the page for that long."""
+    """Seconds until the listing is built again. Keep the page for that long."""
     is_unchanged: bool
-    """Whether it is the `previous` page still."""
+    """Whether this is still the `previous` page."""
 
 
 class Offers:
@@ -68,7 +68,7 @@ class Offers:
         )
 
     def all(self, filters: Sequence[OffersFilter] = ()) -> List[ListedOffer]:
-        """All offers that pass the filters, of one listing: if another is built meanwhile, it begins again."""
+        """Returns all offers that pass the filters, from one listing. If another is built meanwhile, it begins again."""
         for _ in range(_MAX_RESTARTS + 1):
             offers = self._all_of_one_listing(filters)
             if offers is not None:

@@ -21,17 +21,17 @@ class ReportPage:
     """A page of a report."""
 
     rows: List[ReportRow]
-    """None if no fact matches, or past the last page. A metric that is 0 is left out of a row."""
+    """None if no fact matches, or if the page is past the last one. A metric that is 0 is left out of a row."""
     total: int
-    """Rows on all pages."""
+    """The number of rows on all pages."""
     page: int
     page_size: int
     version: Optional[str]
     """The version of the facts of these days."""
     data_through: Optional[str]
-    """Up to when there is data, in RFC 3339."""
+    """The time up to which there is data, in RFC 3339."""
     final_through: Optional[str]
-    """The last day up to which all days are final."""
+    """The last day of those that are all final."""
 
 
 class Reports:
@@ -40,7 +40,7 @@ class Reports:
         self._transport = Transport(url, options, {"X-Api-Key": api_key})
 
     def page(self, query: ReportQuery, *, version: Optional[str] = None) -> ReportPage:
-        """One page. With the `version` of another page it has that version, or DataChanged is raised."""
+        """Returns one page. With the `version` of another page, it has that version or raises DataChanged."""
         headers = {"Content-Type": "application/json", **({"If-Match": version} if version else {})}
         answer = self._transport.send("POST", f"{_PATH}/generate", headers, json.dumps(query, default=_number))
         return ReportPage(
@@ -55,7 +55,7 @@ class Reports:
         )
 
     def pages(self, query: ReportQuery) -> Iterator[ReportPage]:
-        """All pages, of one version. Raises DataChanged if the facts change meanwhile: drop what was read and begin
+        """Yields all pages of one version. Raises DataChanged if the facts change meanwhile: drop the pages and begin
         again."""
         version, number = None, 1
         while True:
@@ -67,12 +67,12 @@ class Reports:
             version, number = page.version, number + 1
 
     def rows(self, query: ReportQuery) -> Iterator[ReportRow]:
-        """All rows one after the other, of one version. Raises DataChanged as `pages` does."""
+        """Yields all rows of one version. Raises DataChanged as `pages` does."""
         for page in self.pages(query):
             yield from page.rows
 
     def all(self, query: ReportQuery) -> List[ReportRow]:
-        """All rows at once. If the facts change meanwhile it begins again, up to 3 times, and then raises DataChanged."""
+        """Returns all rows. If the facts change meanwhile it begins again, up to 3 times, and then raises DataChanged."""
         for _ in range(_MAX_RESTARTS):
             try:
                 return list(self.rows(query))
@@ -81,12 +81,12 @@ class Reports:
         return list(self.rows(query))
 
     def changes(self, *, after: Optional[str] = None, limit: int = 100) -> DayChanges:
-        """The next changes of final days after a cursor; everything without one."""
+        """Returns the next changes of final days after a cursor, or from the start without one."""
         query = {"limit": str(limit), **({} if after is None else {"after": after})}
         return cast(DayChanges, self._transport.send("GET", f"{_PATH}/changes?{urlencode(query)}").json)
 
     def change_pages(self, *, after: Optional[str] = None, limit: int = 1_000) -> Iterator[DayChanges]:
-        """All changes of final days after a cursor, in pages."""
+        """Yields all changes of final days after a cursor, in pages."""
         while True:
             page = self.changes(after=after, limit=limit)
             yield page

@@ -1,4 +1,4 @@
-"""Whether a callback is Signpost's and unchanged, by its headers or by the query of a GET alone."""
+"""Verifies that a callback comes from Signpost and is unchanged, by its headers or by the query of a GET alone."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def verify_callback_query(
     now: Optional[float] = None,
     tolerance: float = TOLERANCE,
 ) -> None:
-    """The same by a GET's query alone, as it came, without the "?", for receivers that do not see the headers. `name` is
+    """Verifies a GET by its query alone, as received and without the "?", for receivers that do not see the headers. `name` is
     "signature_hmac" where `legacy_md5` is set."""
     before, separator, signature = query.rpartition(f"&{name}=")
     if not separator:
@@ -88,5 +88,5 @@ def _check_time(timestamp: str, now: Optional[float], tolerance: float) -> None:
 
 
 def header(headers: Headers, name: str) -> str:
-    """A header by its lower-case name, in any case."""
+    """Finds a header, whatever the case of its name. `name` is in lower case."""
     return next((value for known, value in headers.items() if known.lower() == name), "")

@@ -42,9 +42,9 @@ class Options:
 class Answer:
     status: int
     headers: Mapping[str, str]
-    """By lower-case names."""
+    """The headers, by lower-case name."""
     json: Any
-    """The JSON of the body; None if there is none. Numbers with a fraction are Decimals."""
+    """The JSON of the body, or None if the body is empty. Numbers with a fraction are Decimals."""
 
 
 class _AsItIs(urllib.request.HTTPErrorProcessor):
