@@ -30,8 +30,10 @@ const DAY: &str = "2026-11-03";
 /// Each key may send one query in 2 seconds.
 const REPORT_KEYS: usize = 100;
 /// Each may send one request in a second.
-const PRIVACY_KEYS: usize = 50;
-const REWARDS_KEYS: usize = 30;
+const PRIVACY_KEYS: usize = 40;
+const REWARDS_KEYS: usize = 28;
+/// Each may send one request in 10 seconds.
+const TEST_KEYS: usize = 10;
 
 /// Requests for each operation in the fuzzing phase, unless `make fuzz-api` sets a duration.
 const EXAMPLES: &str = "10";
@@ -188,6 +190,8 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     };
     let privacy_keys = keys_for("ia-privacy.WRITE", PRIVACY_KEYS);
     let rewards_keys = keys_for("ia-rewards.READ", REWARDS_KEYS);
+    let test_keys = keys_for("ia-test.WRITE", TEST_KEYS);
+    let test_click_ids = test_clicks(signpost, &spare_publisher);
     let revocable: Vec<_> = issue(&spare_publisher, 20)
         .into_iter()
         .map(|(id, _)| id)
@@ -231,6 +235,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     };
     write("transactions.txt", &transactions);
     write("click_ids.txt", &click_ids);
+    write("test_click_ids.txt", &test_click_ids);
     write("keys.txt", &revocable);
     write("tokens.txt", &[last_token.0]);
     write("invites.txt", &ids("invites", "invite_id"));
@@ -246,10 +251,31 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("PRIVACY_KEYS", privacy_keys.join(",")),
         ("REWARDS_KEY", rewards_keys[0].clone()),
         ("REWARDS_KEYS", rewards_keys.join(",")),
+        ("TEST_KEY", test_keys[0].clone()),
+        ("TEST_KEYS", test_keys.join(",")),
         ("ADVERTISER_TOKEN", keeper.token.clone()),
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
         ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),
     ]
+}
+
+/// The ids of clicks in a test app of the publisher.
+fn test_clicks(signpost: &Signpost, publisher: &Publisher<'_>) -> Vec<String> {
+    let key = publisher.create_key_for("ia-test.WRITE", "a test's").api_key;
+    let callback = json!({"url": "https://receiver.example/cb", "method": "POST", "events": ["approved"]});
+    let body = json!({"name": "clicked", "callback": callback}).to_string();
+    let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
+    let app = signpost.send("POST", "/v1/core/test_apps", &headers, body.as_bytes());
+    let app = app.expect(201).json();
+    let app = app["app_id"].as_str().expect("an id");
+    signpost.refresh();
+    let click = |user: usize| {
+        let click = format!("/v2/tracking/click?rid=signpost-test-one-goal-1&app={app}&user_id=user-{user}");
+        let clicked = signpost.get(&click, &[]).expect(302);
+        let (_, id) = clicked.location().split_once("?click_id=").expect("a click id");
+        id.to_owned()
+    };
+    (0..100).map(click).collect()
 }
 
 /// The number of operations in the document.

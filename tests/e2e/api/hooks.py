@@ -21,7 +21,8 @@ schemathesis.serializer("text/csv", "application/x-ndjson")(text)
 
 # The keys of each scope, by the one that is configured.
 KEYS = {
-    os.environ[name]: itertools.cycle(os.environ[name + "S"].split(",")) for name in ("REPORT_KEY", "REWARDS_KEY", "PRIVACY_KEY")
+    os.environ[name]: itertools.cycle(os.environ[name + "S"].split(","))
+    for name in ("REPORT_KEY", "REWARDS_KEY", "PRIVACY_KEY", "TEST_KEY")
 }
 
 
