@@ -139,7 +139,7 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
   for (const [subject, publisher, reason] of [
     ["kite, 17 Nov 2026", "kite", "A source has not confirmed its clicks or revenue of the day."],
     ["lumen-arcade, 17 Nov 2026", "lumen-arcade", "A source has other totals than the reports."],
-    ["panels: 2026-11-17", "panels", "The reports have less than the log."],
+    ["panels: 2026-11-17", "panels", "The totals of the reports are lower than those of the log."],
   ]) {
     const row = list.getByRole("row").filter({ has: page.getByRole("link", { name: publisher, exact: true }) });
     await row.getByText(reason).waitFor();
@@ -148,7 +148,7 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
   }
   await page.getByRole("link", { name: /^Day final, unconfirmed 2$/ }).click();
   await page.getByText("names a source that does not answer").waitFor();
-  await list.getByText("The reports have less than the log.").waitFor({ state: "detached" });
+  await list.getByText("The totals of the reports are lower than those of the log.").waitFor({ state: "detached" });
   await list
     .getByRole("link", { name: /^See the facts/ })
     .first()

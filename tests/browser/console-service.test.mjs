@@ -75,7 +75,7 @@ test("a service that is well says so in each part", async () => {
   const page = await shared.open({ cookie: admin });
   await page.goto("/console/service");
   await part(page, ROOM).getByText("Nothing was refused.").waitFor();
-  await part(page, ROOM).getByText("Refusals are summed over all instances, each since it started.").waitFor();
+  await part(page, ROOM).getByText("“Refused” is the sum over all instances, each since its start.").waitFor();
   await part(page, INSTANCES).getByText("Nothing was reported in the last 24 hours.").waitFor();
   await part(page, UNSENT).getByText("None has waited for longer than two minutes.").waitFor();
   await part(page, OLD).getByText("No rewards on this day.").waitFor();
@@ -139,7 +139,7 @@ test("while nothing is known of other instances, the page tells of the one that 
   await serviceWith(page, null);
   await page.goto("/console/service");
   const room = part(page, ROOM);
-  await room.getByText("The counts of other instances are not known right now.").waitFor();
+  await room.getByText("Counts of other instances are not available right now.").waitFor();
   await room
     .getByRole("row", { name: /^Sign-ins/ })
     .getByText("0 of 32")

@@ -337,7 +337,7 @@ fn each_promise_names_a_test_that_is_there() {
 }
 
 #[test]
-fn operating_lists_every_concurrency_limit() {
+fn operating_and_the_console_list_every_concurrency_limit() {
     let operating = read("docs/OPERATING.md");
     let (_, table) = operating
         .split_once("| `kind` | limits |")
@@ -361,4 +361,13 @@ fn operating_lists_every_concurrency_limit() {
     let pools = edge.each().chain(origin.each());
     let pools: BTreeMap<_, _> = pools.map(|(name, pool)| (name, pool.limit().permits)).collect();
     assert_eq!(listed, pools);
+
+    let service = read("src/web/console/messages/service.ts");
+    let (_, names) = service.split_once("    names: {\n").expect("the pools' names");
+    let (names, _) = names.split_once('}').expect("their end");
+    let named: BTreeSet<&str> = names
+        .lines()
+        .filter_map(|line| Some(line.split_once(':')?.0.trim()))
+        .collect();
+    assert_eq!(named, pools.into_keys().collect());
 }

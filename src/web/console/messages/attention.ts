@@ -26,7 +26,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided automatically when it is approved again.",
   capped: "Users earned these, but the offer had reached its conversion cap for the day. Approve them to pay anyway.",
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
-  disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
+  disabled:
+    "Receivers that answered 410 or asked Signpost to stop. Their rewards wait until the callback is switched on again.",
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again automatically.",
   near_limit:
     "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
@@ -39,21 +40,21 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   unconfirmed:
     "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other totals. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:
-    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
+    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row names the offer or app and the revision. Enter the terms with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}. The postbacks are decided within minutes after that.",
   facts_late:
-    "Days whose figures were not loaded by noon (UTC) of the day after. Load the day, or say that it has nothing to load. Then it leaves the list.",
+    "Days whose figures were not loaded by noon (UTC) of the next day. Load the day, or confirm that there is nothing to load. The day then leaves the list.",
   restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
 };
 
 const REASONS: Record<string, string> = {
   held: "It waits for a decision.",
-  late: "Its figures were not loaded by noon (UTC) of the day after.",
+  late: "Its figures were not loaded by noon (UTC) of the next day.",
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
-  switched_itself_off: "The receiver answered 410, or told us to stop.",
+  switched_itself_off: "The receiver answered 410, or asked Signpost to stop.",
   terms_lost: "The catalog does not have this revision. Nobody is paid under it until it is entered.",
-  ledger_behind: "The reports have less than the log.",
-  log_behind: "The log has less than the reports.",
+  ledger_behind: "The totals of the reports are lower than those of the log.",
+  log_behind: "The totals of the log are lower than those of the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
@@ -65,8 +66,8 @@ const REASONS: Record<string, string> = {
     "Postbacks of clicks whose record may be lost are answered 503 for 31 days, so that partners repeat them.",
   paid_unknowing: "It paid rewards before its journal answered. Look for users with two rewards.",
   put_back: "Somebody put it back on purpose. The row shows the bookmark that undoes it.",
-  ledger_restored: "Clicks and revenue arrive again by themselves.",
-  not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",
+  ledger_restored: "Clicks and revenue are sent to it again automatically.",
+  not_made_again: "This change came after the copy and could not be repeated. Make it again by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",
   differs: "A source has other totals than the reports. “Restate” shows what would change.",
 };
@@ -116,7 +117,7 @@ export const attention = {
   live: "Live",
   behind: (ms: number) => `Behind by ${durationText(ms)}`,
   stopped: "Not being updated",
-  behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
+  behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer items may be missing.`,
   notListed: (number: number) =>
     `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
   /** Waiting items that are counted beside the kinds of the list. */
@@ -128,7 +129,7 @@ export const attention = {
   emptyTitle: "Nothing in this list",
   seeAbove: "The tiles above lead to everything else that waits for you.",
   wellTitle: "All is well",
-  well: "Nothing waits for you. New things appear here by themselves.",
+  well: "Nothing waits for you. New items appear here automatically.",
   wellOfKind: (kind: string) => `Nothing is open under “${kind}”.`,
   wellButBehind: (ms: number) => `Nothing is known to be open, but the list is behind by ${durationText(ms)}.`,
   next: "Next page",

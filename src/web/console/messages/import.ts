@@ -21,7 +21,7 @@ export const importText = {
   ready: (resources: number) => `${plural(resources, "resource is", "resources are")} ready to import`,
   chosen: (name: string, size: string) => `${name}, ${size}`,
   readyText:
-    "No line is wrong. Each replaces the resource with its ID as a whole, if there is one: what is missing in the line is gone.",
+    "Every line is valid. A line replaces the whole resource with its ID: a field that the line leaves out is removed.",
   kinds: (kinds: string[]) => kinds.join(", "),
   kind: (kind: string, value: number) => plural(value, ...(KIND_NAMES[kind] ?? [kind, kind])),
   changes: ({ would_import, new: added, changed }: WouldImport) =>
@@ -31,26 +31,26 @@ export const importText = {
       ? `${plural(payouts, "payout changes", "payouts change")}`
       : `The first ${count(payouts)} payouts that change`,
   payoutsText:
-    "Clicks made before keep the payout that they were promised, unless the offer's terms also count for earlier clicks.",
+    "Earlier clicks keep the payout that they were promised, unless the offer's terms also count for earlier clicks.",
   offer: "Offer",
   goal: "Goal",
   payoutNow: "Payout now",
   payoutAfter: "After the import",
   same: "Nothing would change",
-  sameText: "Each line is as it is stored.",
+  sameText: "Every line matches what is stored.",
   nothing: "The file has no resources",
   nothingText: "Each line is a JSON object with kind and id.",
   wrong: (lines: number, isAll: boolean) =>
     isAll ? `${plural(lines, "line is", "lines are")} wrong` : `The first ${count(lines)} wrong lines`,
   wrongText: (name: string) => `Nothing was imported from ${name}. Fix these lines, then choose the file again.`,
   line: "Line",
-  problem: "What is wrong",
+  problem: "Problem",
   import: (resources: number) => `Import ${plural(resources, "resource", "resources")}`,
   imported: (resources: number) => `${plural(resources, "resource was", "resources were")} imported.`,
   done: (resources: number) => `${plural(resources, "resource is", "resources are")} imported`,
-  doneText: "Clicks and lists have them within two minutes.",
+  doneText: "Clicks and offer lists use them within two minutes.",
   again: "Choose another file",
   tooLarge: "The file is larger than 67 MB. Split it.",
-  notText: "The file could not be read as text in UTF-8.",
+  notText: "The file is not UTF-8 text.",
   toOffers: "To the offers",
 };

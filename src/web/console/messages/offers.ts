@@ -74,9 +74,9 @@ export const editMany = {
       ? "Nothing would change."
       : same === 0
         ? "Nothing is saved yet."
-        : `Nothing is saved yet. ${plural(same, "offer stays", "offers stay")} as they are.`,
+        : `Nothing is saved yet. ${plural(same, "offer stays as it is", "offers stay as they are")}.`,
   newTerms: (offers: number) =>
-    `${plural(offers, "offer gets", "offers get")} new terms. Clicks made before keep the terms they were made under.`,
+    `${plural(offers, "offer gets", "offers get")} new terms. Earlier clicks keep their terms.`,
   running: (done: number, all: number) => `${count(done)} of ${count(all)} so far. Closing this stops here.`,
   back: "Back",
   save: (offers: number) => `Change ${plural(offers, "offer", "offers")}`,

@@ -16,15 +16,15 @@ export const search = {
   /** Shown only if there is room. */
   placeholder: "Name or ID",
   hint: "A name or a part of it, any ID, a key, a page or an action.",
-  shortcut: (keys: string) => `Press ${keys} to come here.`,
+  shortcut: (keys: string) => `Press ${keys} to search.`,
   note: "Type a part of a name, or paste a transaction ID, click ID, user ID, App-Id, offer or goal ID, or a key.",
   nothingYet: "Search for a name, an ID or a key",
   nothingYetText:
-    "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
+    "Signpost does not store what you paste, and no server sees it in an address. Keys never appear in an address.",
   beginnings:
     "Paste a Pub-Key in full. For a report key, the beginning with its publisher is enough, such as sk_lumen-arcade. For a valid token, the beginning with its serial is enough.",
   noneTitle: "No match",
-  none: "Check the spelling, or that you pasted all of it.",
+  none: "Check the spelling, or paste the whole text.",
   noKey: "No key or token matches. Check that you pasted all of it.",
   needsApp: "Is it a user ID?",
   needsAppText: "Without an app, only the newest rewards are searched. Enter the app to search all of its rewards.",
