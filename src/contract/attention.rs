@@ -156,7 +156,7 @@ pub struct Restored {
     pub publisher: Option<PublisherId>,
     /// When it noticed, in milliseconds.
     pub at_ms: i64,
-    /// The doubts, each of which becomes an item.
+    /// The doubts. Each becomes an item.
     pub doubts: Vec<Doubt>,
 }
 

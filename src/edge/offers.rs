@@ -58,20 +58,14 @@ pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answ
         let _permit = bodies.acquire(&app.id.to_string(), context.now_ms)?;
         body::read_text(&mut request, MAX_BODY).await?
     };
-    if app.id.is_test() {
-        return serve_test_offers(context, &request, app.id, text, false).await;
-    }
-    serve(context, &request, &app, || OffersRequest::from_body(&text)).await
+    serve(context, &request, &app, &text, false).await
 }
 
 pub async fn get(context: &RequestContext, request: Request, query: &str) -> Result<Answer, ApiError> {
     let apps = asking_shard(context, &request).await?;
     let app = asking_app(&apps, &request, context.now_ms)?;
     admit(&context.isolate, app.id, context.now_ms)?;
-    if app.id.is_test() {
-        return serve_test_offers(context, &request, app.id, query.to_owned(), true).await;
-    }
-    serve(context, &request, &app, || OffersRequest::from_query(query)).await
+    serve(context, &request, &app, query, true).await
 }
 
 /// The page of a test app, which only the catalog can make.
@@ -79,7 +73,7 @@ async fn serve_test_offers(
     context: &RequestContext,
     request: &Request,
     app_id: AppId,
-    text: String,
+    text: &str,
     is_query: bool,
 ) -> Result<Answer, ApiError> {
     let _permit = context
@@ -89,7 +83,7 @@ async fn serve_test_offers(
         .acquire(&app_id.to_string(), context.now_ms)?;
     let list = ListTestOffers {
         app_id,
-        request: text,
+        request: text.to_owned(),
         is_query,
         tracking_url: context.isolate.config.tracking_url.clone(),
     };
@@ -131,10 +125,14 @@ async fn serve(
     context: &RequestContext,
     request: &Request,
     app: &AppView<'_>,
-    parse: impl FnOnce() -> Result<OffersRequest, ApiError>,
+    text: &str,
+    is_query: bool,
 ) -> Result<Answer, ApiError> {
+    if app.id.is_test() {
+        return serve_test_offers(context, request, app.id, text, is_query).await;
+    }
     let isolate = &context.isolate;
-    let request_body = parse()?;
+    let request_body = OffersRequest::parse(text, is_query)?;
     let listing = snapshots::recent::<Selector>(context, snapshots::BODIES_IDLE_MS).await?;
     let page = match PageRequest::new(&listing, app, &request_body).prepare(isolate) {
         Prepared::Ready(page) => page,

@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use crate::{
     dashboard::signed_in,
     harness::{
-        METRICS_TOKEN, OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, eventually, expect_accepted,
-        methods, now_ms, root,
+        METRICS_TOKEN, OPERATOR_TOKEN, Publisher, Receiver, Setup, Signpost, callback, eventually,
+        expect_accepted, methods, now_ms, root,
     },
+    test_apps::TestApp,
 };
 
 const SETTINGS: &str = "schemathesis.toml";
@@ -191,7 +192,9 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     let privacy_keys = keys_for("ia-privacy.WRITE", PRIVACY_KEYS);
     let rewards_keys = keys_for("ia-rewards.READ", REWARDS_KEYS);
     let test_keys = keys_for("ia-test.WRITE", TEST_KEYS);
-    let test_click_ids = test_clicks(signpost, &spare_publisher);
+    let test_app = TestApp::of(spare, &Receiver::start());
+    let test_click = |user: usize| test_app.click("signpost-test-one-goal-1", &format!("user-{user}"));
+    let test_click_ids: Vec<_> = (0..100).map(test_click).collect();
     let revocable: Vec<_> = issue(&spare_publisher, 20)
         .into_iter()
         .map(|(id, _)| id)
@@ -257,25 +260,6 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
         ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),
     ]
-}
-
-/// The ids of clicks in a test app of the publisher.
-fn test_clicks(signpost: &Signpost, publisher: &Publisher<'_>) -> Vec<String> {
-    let key = publisher.create_key_for("ia-test.WRITE", "a test's").api_key;
-    let callback = json!({"url": "https://receiver.example/cb", "method": "POST", "events": ["approved"]});
-    let body = json!({"name": "clicked", "callback": callback}).to_string();
-    let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
-    let app = signpost.send("POST", "/v1/core/test_apps", &headers, body.as_bytes());
-    let app = app.expect(201).json();
-    let app = app["app_id"].as_str().expect("an id");
-    signpost.refresh();
-    let click = |user: usize| {
-        let click = format!("/v2/tracking/click?rid=signpost-test-one-goal-1&app={app}&user_id=user-{user}");
-        let clicked = signpost.get(&click, &[]).expect(302);
-        let (_, id) = clicked.location().split_once("?click_id=").expect("a click id");
-        id.to_owned()
-    };
-    (0..100).map(click).collect()
 }
 
 /// The number of operations in the document.

@@ -23,7 +23,7 @@ const PAGE: &str = "/v2/tracking/test";
 const KEY_REST_MS: i64 = 30_000;
 
 /// A test app that a key has set up, with the values that a pipeline needs.
-struct TestApp<'s> {
+pub struct TestApp<'s> {
     signpost: &'s Signpost,
     id: String,
     secret: String,
@@ -33,20 +33,12 @@ struct TestApp<'s> {
 /// Sends the key's request, and waits while the key rests.
 fn put(signpost: &Signpost, key: &str, body: &Value) -> Answer {
     let headers = [("X-Api-Key", key), ("Content-Type", "application/json")];
-    let mut answer = signpost.send(
-        "POST",
-        "/v1/core/test_apps",
-        &headers,
-        body.to_string().as_bytes(),
-    );
+    let body = body.to_string();
+    let send = || signpost.send("POST", "/v1/core/test_apps", &headers, body.as_bytes());
+    let mut answer = send();
     eventually_within(KEY_REST_MS, &false, || {
         if answer.status == 429 {
-            answer = signpost.send(
-                "POST",
-                "/v1/core/test_apps",
-                &headers,
-                body.to_string().as_bytes(),
-            );
+            answer = send();
         }
         answer.status == 429
     });
@@ -60,7 +52,7 @@ fn request(name: &str, receiver: &Receiver) -> Value {
 }
 
 impl<'s> TestApp<'s> {
-    fn of(wall: &OfferWall<'s>, receiver: &Receiver) -> Self {
+    pub fn of(wall: &OfferWall<'s>, receiver: &Receiver) -> Self {
         let pub_key = wall.signpost.issue_pub_key(&wall.id);
         let app = Self::named(wall, receiver, "ci", &pub_key);
         wall.signpost.refresh();
@@ -94,7 +86,7 @@ impl<'s> TestApp<'s> {
     }
 
     /// The click id of a click on a goal.
-    fn click(&self, goal: &str, user: &str) -> String {
+    pub fn click(&self, goal: &str, user: &str) -> String {
         let click = format!(
             "/v2/tracking/click?rid={goal}&app={}&user_id={user}&c1=level-7",
             self.id

@@ -127,7 +127,7 @@ pub struct AppOffering {
 }
 
 impl AppOffering {
-    /// What a page of offers needs of the app.
+    /// The app as a page of offers reads it.
     pub fn listing(&self, app: AppId) -> AppListing {
         AppListing {
             id: app,

@@ -47,7 +47,7 @@ impl AccountKind {
 pub enum Account {
     /// The account of this publisher.
     Publisher(PublisherId),
-    /// The operator's account, of which there is one.
+    /// The operator's only account.
     Operator,
 }
 

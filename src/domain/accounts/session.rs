@@ -50,7 +50,7 @@ pub fn verify(keys: &MacKeys, kind: AccountKind, presented: &str) -> Option<Acco
     signed_text::verify(keys, PREFIX, presented).filter(|account| account.kind() == kind)
 }
 
-/// What used a session.
+/// The reason for a call with a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {

@@ -157,11 +157,12 @@ impl AppChange {
             return app.check_but_callback();
         };
         let before = app.callback.take();
-        let is_own = |change: &CallbackChange| app_id.is_test() && is_loopback(&change.url);
         app.callback = change
             .map(|change| {
-                let own_port = port(&change.url).filter(|_| is_own(&change));
-                let ports: Vec<_> = app.callback_ports.iter().copied().chain(own_port).collect();
+                let mut ports = app.callback_ports.clone();
+                if app_id.is_test() && is_loopback(&change.url) {
+                    ports.extend(port(&change.url));
+                }
                 change.apply(before, &ports, new_secret)
             })
             .transpose()?;

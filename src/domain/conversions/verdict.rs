@@ -13,7 +13,7 @@ pub fn taken_code(status: Status, is_duplicate: bool) -> &'static str {
 /// The explanation of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// What happened, in one sentence.
+    /// The outcome, in one sentence.
     pub verdict: &'static str,
     /// The action that fixes it.
     pub remedy: &'static str,

@@ -57,6 +57,15 @@ pub enum Filter {
 }
 
 impl OffersRequest {
+    /// Parses a query or a body.
+    pub fn parse(text: &str, is_query: bool) -> Result<Self, ApiError> {
+        if is_query {
+            Self::from_query(text)
+        } else {
+            Self::from_body(text)
+        }
+    }
+
     /// Parses the body of a POST.
     pub fn from_body(body: &str) -> Result<Self, ApiError> {
         let Value::Object(members) = parse_json(body, "the body")? else {

@@ -93,7 +93,7 @@ pub const ALL: [TestOffer; 4] = [
     TestOffer {
         id: "signpost-test-three-goals",
         name: "Test offer: three goals",
-        desc: "Three goals, each of which pays once for a click.",
+        desc: "Three goals. Each pays once for a click.",
         goals: &[
             goal("signpost-test-three-goals-1", "Register", 250_000),
             goal("signpost-test-three-goals-2", "Reach level 5", 1_000_000),

@@ -96,7 +96,7 @@ impl ClickKind<'_> {
     }
 }
 
-/// What a click's request must do to send the open batch.
+/// The part of a click's request in sending the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// Nothing: another request will send it.

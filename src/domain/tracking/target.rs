@@ -179,7 +179,7 @@ fn is_click_id(name: &str) -> bool {
     known_name(name, &[CLICK_ID]).is_some()
 }
 
-/// Fills the empty parameter for the click id, or appends one. A further one with a value is refused, since the
+/// Fills the empty parameter for the click id, or appends one. Another one with a value is refused, since the
 /// receiver might read it instead. `equals` follows a name: `=`, or its encoding.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
     let mut empty: Option<(usize, String)> = None;

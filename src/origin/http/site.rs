@@ -1,4 +1,4 @@
-//! What the dashboard and the console share: pages, sign-in, sessions, and the members of an account
+//! The pages, sign-in, sessions and members that the dashboard and the console share
 //! (docs/DECISIONS.md, "Accounts and the dashboard").
 
 pub mod audited;

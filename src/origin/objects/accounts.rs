@@ -30,7 +30,7 @@ use contract::{
 use domain::model::MacKeys;
 use platform::{Database, Failure, Result};
 
-/// What a command needs besides the database.
+/// The values that a command uses besides the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     /// The object's own name, if the runtime provides it.

@@ -38,7 +38,7 @@ mod tracking_rows;
 pub mod tracking_slots;
 pub mod waiting;
 
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
 use contract::{
@@ -51,11 +51,11 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    model::{MacKeys, Vault},
+    model::{ApiError, MacKeys, Vault},
 };
 use platform::{Database, Failure, Result, database::json as as_json};
 
-/// What a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
+/// The time, randomness, encryption and rule for callback URLs that a command uses.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
@@ -78,6 +78,14 @@ impl Context<'_> {
         let mut bytes = [0; N];
         bytes.iter_mut().zip(random).for_each(|(to, from)| *to = from);
         Ok(bytes)
+    }
+
+    /// Reads a document that is put. One that the register repeats was accepted before, maybe from newer code.
+    fn read<T: DeserializeOwned>(&self, body: &str, parse: fn(&str) -> Result<T, ApiError>) -> Result<T> {
+        if self.is_repeat {
+            return serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()));
+        }
+        Ok(parse(body)?)
     }
 
     /// Seals a text for this purpose under a fresh nonce.

@@ -41,7 +41,7 @@ use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
 use platform::{Database, DbResult, Result};
 use segments::MergeResult;
 
-/// What a command needs besides the database.
+/// The values that a command uses besides the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,

@@ -9,8 +9,12 @@ pub const MISDIRECTED: ApiError = ApiError::new(
     "this address does not answer for the host that the request names",
 );
 
-/// The names of this machine, which nobody else can redirect to it.
-const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// True for a name of this machine, which nobody else can redirect to it.
+pub fn is_local(host: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|local| local.eq_ignore_ascii_case(host))
+}
 
 /// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. If none is set, as in local
 /// runs, every host serves every interface. If any is set, the operator's and the dashboard's are served only on hosts
@@ -54,8 +58,9 @@ impl Hosts {
     /// Where no hosts are set, refuses an operator's call with another host than this machine's. Otherwise a web page
     /// could make the call in a browser, by a name that somebody else resolves to this machine.
     pub fn check_operators(&self, host: &str) -> Result<(), ApiError> {
-        let is_local = LOCAL.iter().any(|local| local.eq_ignore_ascii_case(host));
-        (is_local || self.are_set()).then_some(()).ok_or(MISDIRECTED)
+        (is_local(host) || self.are_set())
+            .then_some(())
+            .ok_or(MISDIRECTED)
     }
 }
 

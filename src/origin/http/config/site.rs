@@ -3,7 +3,10 @@
 
 use contract::origin::{CONSOLE, DASHBOARD};
 use domain::accounts::{account::AccountKind, cookie::CookieSite, webauthn::RelyingParty};
-use platform::{http::hosts::Hosts, log};
+use platform::{
+    http::hosts::{Hosts, is_local},
+    log,
+};
 use url::Url;
 
 pub const DASHBOARD_URL: &str = "DASHBOARD_URL";
@@ -125,8 +128,8 @@ impl SiteConfig {
 /// Returns the URL in the form that browsers use, if it is HTTPS, or HTTP on this machine.
 fn docs_url(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
-    let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-    let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
+    let is_here = url.host_str().is_some_and(is_local);
+    let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_here);
     is_safe.then(|| url.into())
 }
 

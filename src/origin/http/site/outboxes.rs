@@ -1,4 +1,4 @@
-//! The outboxes of an app, of which all are asked, or the one that keeps a transaction or a user.
+//! Calls to all outboxes of an app, or to the one that keeps a transaction or a user.
 
 use std::time::Duration;
 

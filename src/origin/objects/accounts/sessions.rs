@@ -19,7 +19,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, Row, params};
 
-/// Maximum live sessions of a member. A further session ends the oldest.
+/// Maximum live sessions of a member. Another session ends the oldest.
 pub const MAX_SESSIONS: usize = 50;
 
 /// A browser's name as it is stored.

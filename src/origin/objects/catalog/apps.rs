@@ -53,12 +53,7 @@ pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
 /// Parses the operator's document. A masked secret keeps its stored value, so that the operator can change an app whose
 /// secrets the publisher has renewed.
 pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App> {
-    let mut app: App = if context.is_repeat {
-        // It was accepted once, maybe from newer code.
-        serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()))?
-    } else {
-        App::parse(body)?
-    };
+    let mut app = context.read(body, App::parse)?;
     if app.has_masks()
         && let Some(row) = db.query_first(sql::GET_SEALED_APP, params![id])?
     {
@@ -283,11 +278,7 @@ pub fn offering(db: &impl Database, app: AppId) -> Result<AppOffering> {
 
 /// A page of test offers for a test app.
 pub fn test_offers(db: &impl Database, list: &ListTestOffers) -> Result<OperatorReply> {
-    let request = if list.is_query {
-        OffersRequest::from_query(&list.request)
-    } else {
-        OffersRequest::from_body(&list.request)
-    }?;
+    let request = OffersRequest::parse(&list.request, list.is_query)?;
     let app = offering(db, list.app_id)?.listing(list.app_id);
     let page = test_offers::page(&app, &request, &list.tracking_url);
     let page = page.and_then(|(page, _)| String::from_utf8(page).ok());

@@ -94,17 +94,27 @@ pub fn put(
         import_claims::refuse_claimed(db, context, resource, id)?;
     }
     match resource {
-        Resource::Publisher => {
-            put_publisher(db, context, source, id, &read(context, body)?).map(|change| (change, 0))
-        }
+        Resource::Publisher => put_publisher(
+            db,
+            context,
+            source,
+            id,
+            &context.read(body, Publisher::from_json)?,
+        )
+        .map(|change| (change, 0)),
         Resource::App => {
             let app = apps::read(db, context, id, body)?;
             apps::put(db, context, source, id, &app).map(|change| (change, 0))
         }
-        Resource::Advertiser => {
-            put_advertiser(db, context, source, id, &read(context, body)?).map(|change| (change, 0))
-        }
-        Resource::Offer => put_offer(db, context, source, id, &read(context, body)?),
+        Resource::Advertiser => put_advertiser(
+            db,
+            context,
+            source,
+            id,
+            &context.read(body, Advertiser::from_json)?,
+        )
+        .map(|change| (change, 0)),
+        Resource::Offer => put_offer(db, context, source, id, &context.read(body, Offer::from_json)?),
     }
 }
 
@@ -369,14 +379,6 @@ fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<St
         Some(row) => keep_unknown::<T>(row.text(0)?, document),
         None => document,
     })
-}
-
-/// Reads a document that is put. One that the register repeats was accepted once, maybe from newer code.
-fn read<T: Document>(context: &Context<'_>, body: &str) -> Result<T> {
-    if context.is_repeat {
-        return serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()));
-    }
-    Ok(T::from_json(body)?)
 }
 
 /// Checks an offer by a PUT that is rolled back. Returns the offer as it would be stored.

@@ -1,4 +1,4 @@
-//! What the rules of an outbox need besides its database.
+//! The objects, the caches and the clock that an outbox's rules use besides its database.
 
 use std::{
     cell::{Cell, RefCell},
