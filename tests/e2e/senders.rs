@@ -183,13 +183,11 @@ fn send(signpost: &Signpost, row: Row, path: &str, headers: &[(&str, String)], b
     let mut sent = vec![("Host", dashboard::HOST)];
     sent.extend(headers.iter().map(|(name, value)| (*name, value.as_str())));
     let answer = signpost.send(row.method, path, &sent, body);
-    if matches!(
-        row.name,
-        RouteName::Report | RouteName::Changes | RouteName::Users | RouteName::Rewards | RouteName::TestApps
-    ) && answer.status == 429
-    {
-        // A key may ask once in 2 seconds.
-        thread::sleep(Duration::from_secs(2));
+    let is_keyed = headers.iter().any(|(name, _)| *name == "X-Api-Key");
+    if is_keyed && answer.status == 429 {
+        // How long a key waits between two requests depends on its scope.
+        let wait_s = answer.header("Retry-After").unwrap().parse().unwrap();
+        thread::sleep(Duration::from_secs(wait_s));
         return signpost.send(row.method, path, &sent, body);
     }
     answer

@@ -11,7 +11,7 @@ use crate::harness::{Answer, Setup, demo, root};
 const MAX_PAGE: u64 = 14 << 10;
 const MAX_FIRST: u64 = 60 << 10;
 /// Everything, with the views that are loaded when they are opened. The console is the larger one.
-const MAX_ALL: u64 = 112 << 10;
+const MAX_ALL: u64 = 120 << 10;
 
 #[test]
 fn every_view_is_the_page_with_a_strict_policy() {
