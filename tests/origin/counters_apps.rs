@@ -16,7 +16,6 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::objects::counters::{MIGRATIONS, sql};
-use platform::{database::Database, migrations::migrate};
 
 fn app(number: u32) -> AppId {
     AppId::from_number(number).unwrap()
@@ -138,19 +137,6 @@ fn an_answer_with_all_apps_of_all_offers_stays_below_the_limit() {
     let answer = send(&db, NOON, Command::Stats(Stats { today, after: None }));
     let bytes = serde_json::to_string(&answer).unwrap().len();
     assert!((1_000_000..1_500_000).contains(&bytes), "{bytes}");
-}
-
-#[test]
-fn what_was_counted_before_apps_were_is_in_the_sums_alone() {
-    let db = Sqlite::in_memory();
-    migrate(&db, 0, &MIGRATIONS[..2]).unwrap();
-    db.execute("INSERT INTO daily VALUES (20468, 'o', 7, 2, 50)", &[])
-        .unwrap();
-    migrate(&db, 0, MIGRATIONS).unwrap();
-    assert_eq!(figures(&db), (7, 2, vec![]));
-    flush(&db, NOON, "i", 1, vec![clicks(1, 0, 3)]);
-    send(&db, NOON, rewards(1, 0, 1, &[("o", 0, 1, 1)]));
-    assert_eq!(figures(&db), (10, 3, vec![(1, 3, 1)]));
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! The audit: the entries of each change, its pages, and its recoveries.
 
 use super::*;
-use crate::sqlite::Sqlite;
 use domain::reporting::keys::Scope;
-use origin::objects::accounts::{MIGRATIONS, audit};
-use platform::{database::Database, migrations::migrate, params};
+use origin::objects::accounts::audit;
 
 fn row(texts: [&str; 4]) -> [String; 4] {
     texts.map(str::to_owned)
@@ -107,24 +105,6 @@ fn two_members_of_one_name_are_told_apart_by_their_ids() {
     assert_eq!(
         found,
         expected.map(|(action, actor, subject)| (action.to_owned(), actor, subject))
-    );
-}
-
-#[test]
-fn a_row_of_the_first_schema_is_read_without_ids() {
-    let db = Sqlite::in_memory();
-    migrate(&db, 0, &MIGRATIONS[..1]).unwrap();
-    let insert = "INSERT INTO audit (at_ms, actor, action, subject, detail) VALUES (?, 'Ada', 'role_changed', 'Bob', 'x')";
-    db.execute(insert, params![world::NOW]).unwrap();
-    let world = World::upgraded(db);
-    let read = ReadAudit {
-        limit: 1,
-        before: None,
-    };
-    let entry = world.send(read).unwrap().entries.remove(0);
-    assert_eq!(
-        (entry.by.as_str(), entry.actor, entry.subject_member),
-        ("Ada", None, None)
     );
 }
 

@@ -1,13 +1,8 @@
 //! Invites: issued, read, accepted once, withdrawn; recoveries.
 
 use super::*;
-use crate::sqlite::Sqlite;
-use domain::{
-    accounts::{account::Account, invite, session},
-    model::credentials,
-};
-use origin::objects::accounts::MIGRATIONS;
-use platform::{database::Database, failure::Failure, migrations::migrate, params};
+use domain::accounts::{account::Account, invite, session};
+use platform::failure::Failure;
 
 #[test]
 fn an_invite_is_shown_once_read_and_accepted() {
@@ -333,29 +328,5 @@ fn an_owner_who_stays_one_keeps_its_invites() {
     let (_, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Owner));
     let invited = world.invite(Actor::Member(bob.id), "Eve", Role::Analyst).unwrap();
     world.change(Actor::Operator, bob.id, Some(Role::Owner)).unwrap();
-    world.accept(&invited.invite).unwrap();
-}
-
-#[test]
-fn an_invite_of_the_first_schema_can_be_spent_after_the_upgrade() {
-    let db = Sqlite::in_memory();
-    migrate(&db, 0, &MIGRATIONS[..1]).unwrap();
-    let account = World::new().account;
-    let text = invite::issue(&world::keys(), &account, [7; 16]);
-    let owner = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)";
-    let values = params![account.kind().letter(), account.owner()];
-    db.execute(owner, values).unwrap();
-    let insert = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer)
-        VALUES (?, 'a1', ?, 'Ada', 'owner', ?, 'the operator')";
-    let expires_ms = world::NOW + DAY_MS;
-    let values = params![
-        credentials::hash(&text).to_vec(),
-        MemberId([5; 8]).to_string(),
-        expires_ms
-    ];
-    db.execute(insert, values).unwrap();
-    let world = World::upgraded(db);
-    let ada = world.accept(&text).unwrap();
-    let invited = world.invite(Actor::Member(ada.id), "Bob", Role::Owner).unwrap();
     world.accept(&invited.invite).unwrap();
 }

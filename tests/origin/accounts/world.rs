@@ -15,7 +15,6 @@ use domain::{
 use origin::objects::accounts::{MIGRATIONS, service::AccountsService};
 use platform::{
     failure::Failure,
-    migrations::migrate,
     traits::{Clock, ObjectCall, Random},
 };
 
@@ -108,12 +107,6 @@ impl World {
             registers: Registers::default(),
             secrets: RefCell::default(),
         }
-    }
-
-    /// An account on rows that older code has left.
-    pub fn upgraded(db: Sqlite) -> Self {
-        migrate(&db, NOW, MIGRATIONS).unwrap();
-        Self { db, ..Self::new() }
     }
 
     pub fn pass(&self, ms: i64) {

@@ -4,29 +4,24 @@
 use crate::delivery::register;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES],
-    &[INVITES_WITH_ISSUERS],
-    &[AUDIT_WITH_IDS],
-    &[NUMBERED_SUSPENSION],
-    &[RATES],
-    &[ANNOUNCED_CHANGES],
-    &[register::TABLES, RESTORED],
-];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row. The owner is null until the first invite names it.
+    // One row. The owner is null until the first invite names it. `suspension_revision` is the catalog's revision that
+    // last suspended or admitted the account, and `restored_ms` when the object noticed that it was put back; 0 for never.
     "CREATE TABLE account (
-       only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0
+       only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0,
+       suspension_revision INTEGER NOT NULL DEFAULT 0, restored_ms INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE TABLE members (
        member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
        last_seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // Invites that are not spent. Name and role are null for a recovery, since the member's row has them.
+    // Invites that are not spent. Name and role are null for a recovery, since the member's row has them, and
+    // `issuer_member` for the operator's.
     "CREATE TABLE invites (
        hash BLOB NOT NULL PRIMARY KEY, invite_id TEXT NOT NULL, member TEXT NOT NULL, name TEXT, role TEXT,
-       expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL
+       expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL, issuer_member TEXT
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX invites_by_expiry ON invites (expires_ms)",
     "CREATE TABLE sessions (
@@ -46,38 +41,19 @@ const TABLES: &[&str] = &[
     // Spent challenges, until they expire.
     "CREATE TABLE challenges (id BLOB NOT NULL PRIMARY KEY, expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX challenges_by_expiry ON challenges (expires_ms)",
+    // The members are null for the operator and for things. A row that announces another object's change is unconfirmed
+    // until its outcome is known.
     "CREATE TABLE audit (
        number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT,
-       detail TEXT
+       detail TEXT, actor_member TEXT, subject_member TEXT, is_unconfirmed INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
+    // Counts of events in their windows. A subject is a credential's id, or empty.
+    "CREATE TABLE rates (
+       kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
+       PRIMARY KEY (kind, subject)
+     ) STRICT, WITHOUT ROWID",
 ];
-
-/// The member that issued an invite; null for the operator, and for invites of older code.
-const INVITES_WITH_ISSUERS: &[&str] = &["ALTER TABLE invites ADD COLUMN issuer_member TEXT"];
-
-/// The members of an audit row; null for the operator, for things, and in rows of older code.
-const AUDIT_WITH_IDS: &[&str] = &[
-    "ALTER TABLE audit ADD COLUMN actor_member TEXT",
-    "ALTER TABLE audit ADD COLUMN subject_member TEXT",
-];
-
-/// The catalog's revision that last suspended or admitted the account.
-const NUMBERED_SUSPENSION: &[&str] =
-    &["ALTER TABLE account ADD COLUMN suspension_revision INTEGER NOT NULL DEFAULT 0"];
-
-/// Counts of events in their windows. A subject is a credential's id, or empty.
-const RATES: &[&str] = &["CREATE TABLE rates (
-   kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
-   PRIMARY KEY (kind, subject)
- ) STRICT, WITHOUT ROWID"];
-
-/// A row that announces another object's change is marked until its outcome is known.
-const ANNOUNCED_CHANGES: &[&str] =
-    &["ALTER TABLE audit ADD COLUMN is_unconfirmed INTEGER NOT NULL DEFAULT 0"];
-
-/// When the object noticed that it was put back to an earlier copy, in milliseconds; 0 for never.
-const RESTORED: &[&str] = &["ALTER TABLE account ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
 
 platform::statements! {
     // The account.

@@ -8,81 +8,7 @@ use crate::delivery::register;
 use platform::migrations::Migration;
 
 /// The schema's versions, in order. A released version never changes.
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES],
-    &[SUSPENSIONS],
-    &[OWN_APP_KEYS],
-    &[OFFERS_OF_ADVERTISER],
-    &[OFFER_OUTBOXES],
-    &[register::TABLES],
-    &[APPS_OF_STATS],
-    &[WAITING],
-    &[NAMES],
-];
-
-// Lists by name read these indexes, and the search by a part of a name or an id reads them instead of the documents.
-const NAMES: &[&str] = &[
-    "CREATE INDEX publishers_by_name ON publishers ((document ->> '$.name') COLLATE NOCASE, id)",
-    "CREATE INDEX apps_by_name ON apps ((document ->> '$.name') COLLATE NOCASE, id)",
-    "CREATE INDEX advertisers_by_name ON advertisers ((document ->> '$.name') COLLATE NOCASE, id)",
-    "CREATE INDEX offers_by_name ON offer_documents ((document ->> '$.name') COLLATE NOCASE, id)",
-    "CREATE INDEX unapproved_publishers ON publishers (id) WHERE NOT approved",
-];
-
-const WAITING: &[&str] = &[
-    // New publishers that wait for approval, until attention was told, and closed publishers, until their activity
-    // object was told.
-    "CREATE TABLE waiting_publishers (
-        publisher_id TEXT PRIMARY KEY,
-        since_ms INTEGER NOT NULL,
-        closed INTEGER NOT NULL,
-        due_at_ms INTEGER NOT NULL
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX due_waiting_publishers ON waiting_publishers (due_at_ms)",
-];
-
-// `OfferStats::apps` as JSON.
-const APPS_OF_STATS: &[&str] = &["ALTER TABLE offer_stats ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
-
-const OFFER_OUTBOXES: &[&str] = &[
-    "ALTER TABLE offers DROP COLUMN cap_revision",
-    // The outboxes that have asked for an offer's terms and so may pay for it. At `due_at_ms` the alarm pushes a
-    // changed cap that the outbox lacks.
-    "CREATE TABLE offer_outboxes (
-        offer_id TEXT NOT NULL,
-        app_id TEXT NOT NULL,
-        shard INTEGER NOT NULL,
-        due_at_ms INTEGER,
-        PRIMARY KEY (offer_id, app_id, shard)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX offer_outboxes_due ON offer_outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
-];
-
-const OFFERS_OF_ADVERTISER: &[&str] = &["CREATE INDEX offers_of_advertiser ON offers (advertiser_id)"];
-
-const SUSPENSIONS: &[&str] = &[
-    // The publishers whose approval was ever taken back. `revision` is the last change that took or gave it, and
-    // `due_at_ms` is when the account is told; null once it was told.
-    "CREATE TABLE suspensions (
-        publisher_id TEXT PRIMARY KEY,
-        revision INTEGER NOT NULL,
-        due_at_ms INTEGER
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX due_suspensions ON suspensions (due_at_ms) WHERE due_at_ms IS NOT NULL",
-];
-
-const OWN_APP_KEYS: &[&str] = &[
-    // Members' requests that set up an app, kept for two days, so that a repeat finds the app instead of making a second one.
-    "CREATE TABLE own_app_keys (
-        publisher_id TEXT NOT NULL,
-        key TEXT NOT NULL,
-        app_id TEXT NOT NULL,
-        request_hash BLOB NOT NULL,
-        at_ms INTEGER NOT NULL,
-        PRIMARY KEY (publisher_id, key)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX own_app_keys_by_time ON own_app_keys (at_ms)",
-];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
@@ -138,7 +64,6 @@ const TABLES: &[&str] = &[
         issued_at_ms INTEGER NOT NULL,
         PRIMARY KEY (advertiser_id, serial)
      ) STRICT, WITHOUT ROWID",
-    // `cap_revision` is the revision that last changed an existing cap; 0 for none.
     "CREATE TABLE offers (
         id TEXT PRIMARY KEY,
         advertiser_id TEXT NOT NULL,
@@ -159,9 +84,9 @@ const TABLES: &[&str] = &[
         body_length INTEGER NOT NULL,
         revision INTEGER NOT NULL,
         terms_revision INTEGER NOT NULL,
-        terms_since INTEGER NOT NULL,
-        cap_revision INTEGER NOT NULL
+        terms_since INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX offers_of_advertiser ON offers (advertiser_id)",
     "CREATE INDEX capped_offers ON offers (revision) WHERE ever_capped",
     "CREATE TABLE offer_documents (
         id TEXT PRIMARY KEY,
@@ -190,7 +115,8 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (kind, id, revision)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX superseded_terms ON terms (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
-    // The last figures from each counters object, so that the listing can be rebuilt while one does not answer.
+    // The last figures from each counters object, so that the listing can be rebuilt while one does not answer. `apps` is
+    // `OfferStats::apps` as JSON.
     "CREATE TABLE offer_stats (
         offer_id TEXT NOT NULL,
         object TEXT NOT NULL,
@@ -200,6 +126,7 @@ const TABLES: &[&str] = &[
         payout_micro_usd INTEGER NOT NULL,
         clicks_taken INTEGER NOT NULL,
         conversions_taken INTEGER NOT NULL,
+        apps TEXT NOT NULL DEFAULT '[]',
         PRIMARY KEY (offer_id, object)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX offer_stats_by_day ON offer_stats (object, day)",
@@ -268,4 +195,47 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (app_id, shard)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
+    // The publishers whose approval was ever taken back. `revision` is the last change that took or gave it, and
+    // `due_at_ms` is when the account is told; null once it was told.
+    "CREATE TABLE suspensions (
+        publisher_id TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        due_at_ms INTEGER
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_suspensions ON suspensions (due_at_ms) WHERE due_at_ms IS NOT NULL",
+    // Members' requests that set up an app, kept for two days, so that a repeat finds the app instead of making a second one.
+    "CREATE TABLE own_app_keys (
+        publisher_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        request_hash BLOB NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (publisher_id, key)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX own_app_keys_by_time ON own_app_keys (at_ms)",
+    // The outboxes that have asked for an offer's terms and so may pay for it. At `due_at_ms` the alarm pushes a
+    // changed cap that the outbox lacks.
+    "CREATE TABLE offer_outboxes (
+        offer_id TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        shard INTEGER NOT NULL,
+        due_at_ms INTEGER,
+        PRIMARY KEY (offer_id, app_id, shard)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX offer_outboxes_due ON offer_outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
+    // New publishers that wait for approval, until attention was told, and closed publishers, until their activity
+    // object was told.
+    "CREATE TABLE waiting_publishers (
+        publisher_id TEXT PRIMARY KEY,
+        since_ms INTEGER NOT NULL,
+        closed INTEGER NOT NULL,
+        due_at_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_waiting_publishers ON waiting_publishers (due_at_ms)",
+    // Lists by name read these indexes, and the search by a part of a name or an id reads them instead of the documents.
+    "CREATE INDEX publishers_by_name ON publishers ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX apps_by_name ON apps ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX advertisers_by_name ON advertisers ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX offers_by_name ON offer_documents ((document ->> '$.name') COLLATE NOCASE, id)",
+    "CREATE INDEX unapproved_publishers ON publishers (id) WHERE NOT approved",
 ];

@@ -3,7 +3,7 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[RESTORED]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
     "CREATE TABLE records (
@@ -11,11 +11,9 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     // One row during a sweep: the last nonce that it has passed.
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
+    // One row: when the object was last put back.
+    "CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT",
 ];
-
-// One row: when the object was last put back.
-const RESTORED: &[&str] =
-    &["CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
     pub const PUT = "INSERT INTO records (nonce, record, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (nonce) DO NOTHING";

@@ -4,30 +4,7 @@
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES],
-    &[RESTORED],
-    &[APPS],
-    &[CAP_ALARMS],
-];
-
-const CAP_ALARMS: &[&str] = &[
-    // The level that an offer's cap of a day has reached under this limit: 1 at 80 %, 2 when it is used up. `at_ms`
-    // rises with each level of an offer. `due_ms` is when attention is told, NULL afterwards.
-    "CREATE TABLE cap_alarms (
-       offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
-       at_ms INTEGER NOT NULL, due_ms INTEGER,
-       PRIMARY KEY (offer, kind, day)
-     ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX due_cap_alarms ON cap_alarms (due_ms) WHERE due_ms IS NOT NULL",
-];
-
-// A day's clicks and conversions by app, as JSON: number, clicks, conversions. Only the sums have the apps beyond the
-// largest 100, and counts from before this column existed.
-const APPS: &[&str] = &["ALTER TABLE daily ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
-
-// When the object noticed that it was put back.
-const RESTORED: &[&str] = &["ALTER TABLE clicks ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES]];
 
 const TABLES: &[&str] = &[
     // The newest cap of each offer that a take or an outbox has brought. A removed cap stays as a row without a limit.
@@ -40,12 +17,13 @@ const TABLES: &[&str] = &[
        kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
        PRIMARY KEY (kind, day, offer, key)
      ) STRICT, WITHOUT ROWID",
-    // Sums by day and offer. Outboxes send the conversions and the payout. An offer with a take from its cap has a row, too.
+    // Sums by day and offer. `apps` is JSON: the number, clicks and conversions of the 100 largest apps. Outboxes send the conversions and the payout. An offer with a take from its cap has a row, too.
     "CREATE TABLE daily (
        day INTEGER NOT NULL, offer TEXT NOT NULL,
        clicks INTEGER NOT NULL DEFAULT 0,
        conversions INTEGER NOT NULL DEFAULT 0,
        payout_micro_usd INTEGER NOT NULL DEFAULT 0,
+       apps TEXT NOT NULL DEFAULT '[]',
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
     // The figures of the offers are read page by page.
@@ -72,10 +50,11 @@ const TABLES: &[&str] = &[
        image BLOB NOT NULL
      ) STRICT",
     "CREATE INDEX folds_by_last ON folds (last, day)",
-    // One row: the number up to which `daily` has the clicks; the last day for which the object vouched to the ledgers.
+    // One row: the number up to which `daily` has the clicks; the last day for which the object vouched to the ledgers;
+    // when the object noticed that it was put back.
     "CREATE TABLE clicks (
        only INTEGER PRIMARY KEY CHECK (only = 1), counted INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0,
-       attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0
+       attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, restored_ms INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "INSERT INTO clicks (only) VALUES (1)",
     // One row: the UTC day of the last complete sweep.
@@ -83,6 +62,14 @@ const TABLES: &[&str] = &[
     // The number of the last batch applied from each outbox. Unlike an isolate's mark it is never deleted, because an
     // outbox may be idle for weeks and then repeat its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    // The level that an offer's cap of a day has reached under this limit: 1 at 80 %, 2 when it is used up. `at_ms`
+    // rises with each level of an offer. `due_ms` is when attention is told, NULL afterwards.
+    "CREATE TABLE cap_alarms (
+       offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
+       at_ms INTEGER NOT NULL, due_ms INTEGER,
+       PRIMARY KEY (offer, kind, day)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_cap_alarms ON cap_alarms (due_ms) WHERE due_ms IS NOT NULL",
 ];
 
 platform::statements! {

@@ -4,22 +4,13 @@ use super::day_changes::sql::TABLES as DAY_CHANGES;
 use crate::delivery::{attention_feed, register};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES, attention_feed::sql::TABLES],
-    &[register::TABLES],
-    &[SCOPES],
-    &[DAY_CHANGES],
-];
-
-// Keys from before this column read reports.
-const SCOPES: &[&str] =
-    &["ALTER TABLE report_keys ADD COLUMN scope TEXT NOT NULL DEFAULT 'ia-reporting.READ'"];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES, register::TABLES, DAY_CHANGES]];
 
 const TABLES: &[&str] = &[
     // The primary key is the hash, by which requests look keys up; the operator's list is short and needs no index.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
-       creator TEXT, creator_name TEXT, accepted_ms INTEGER
+       creator TEXT, creator_name TEXT, accepted_ms INTEGER, scope TEXT NOT NULL DEFAULT 'ia-reporting.READ'
      ) STRICT, WITHOUT ROWID",
     // When facts of a day were last loaded, and by which member of the operator; null for the operator's token. `state`
     // is a number of `DayState`.

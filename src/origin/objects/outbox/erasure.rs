@@ -25,9 +25,6 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX erased_by_time ON erased (at_ms)",
 ];
 
-/// The last entry that was examined while all users are being erased.
-pub const EVERYBODY: &[&str] = &["ALTER TABLE outbox ADD COLUMN erasing INTEGER"];
-
 /// Maximum entries whose users one step erases when all are erased: about 10 ms.
 const ENTRIES: u32 = 200;
 /// Maximum steps of an alarm.

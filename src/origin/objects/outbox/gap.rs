@@ -20,14 +20,6 @@ const HELD_MS: i64 = 3 * DAY_MS;
 /// How long an outbox that was put back on purpose refuses conversions if its journal does not answer.
 const WAITS_MS: i64 = HOUR_MS;
 
-/// The last number that a receiver has and the log lacks, until when conversions are held because of it, and when the
-/// outbox noticed that it was put back on purpose.
-pub const COLUMNS: &[&str] = &[
-    "ALTER TABLE outbox ADD COLUMN lost INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE outbox ADD COLUMN gap_until_ms INTEGER",
-    "ALTER TABLE outbox ADD COLUMN put_back_ms INTEGER NOT NULL DEFAULT 0",
-];
-
 platform::statements! {
     /// last lost number, end of the holds → one row if that number is new
     pub const NOTE = "UPDATE outbox SET lost = ?1, gap_until_ms = ?2 WHERE lost < ?1 RETURNING lost";

@@ -1,25 +1,22 @@
 //! The outbox's tables.
 
-use super::{attention, callbacks::bulk_replay, erasure, feed, gap, sums::journal};
+use super::{attention, callbacks::bulk_replay, erasure, feed, sums::journal};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[
-        TABLES,
-        KEPT,
-        batches::sql::TABLES,
-        feed::schema::TABLES,
-        attention_feed::sql::TABLES,
-        attention::TABLES,
-        attention::LOST_TERMS,
-        bulk_replay::sql::TABLES,
-        journal::sql::TABLES,
-    ],
-    &[CHANGES, gap::COLUMNS],
-    &[erasure::TABLES, feed::schema::ERASED],
-    &[erasure::EVERYBODY],
-];
+pub const MIGRATIONS: &[Migration] = &[&[
+    TABLES,
+    KEPT,
+    batches::sql::TABLES,
+    feed::schema::TABLES,
+    attention_feed::sql::TABLES,
+    attention::TABLES,
+    attention::LOST_TERMS,
+    bulk_replay::sql::TABLES,
+    journal::sql::TABLES,
+    CHANGES,
+    erasure::TABLES,
+]];
 
 // Numbers of the log without a payment: a change of an entry, such as a rejection or an erasure; as JSON a claim of a
 // `txn`, or an erased user and the time; or neither, when the outbox is about to be put back.
@@ -45,7 +42,9 @@ const TABLES: &[&str] = &[
     // encrypted callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are
     // known; `callback_wanted` is the newest known revision of settings; `enabled_ms` is when the endpoint was last
     // switched on again; `released` is the last entry that was decided again since a hold ended; `claims` counts claims
-    // of txns; `salt` is for the keys in `rewarded`.
+    // of txns; `salt` is for the keys in `rewarded`. `lost` is the last number that a receiver has and the log lacks,
+    // `gap_until_ms` until when conversions are held because of it, and `put_back_ms` when the outbox noticed that it was
+    // put back on purpose. `erasing` is the last entry that was examined while all users are being erased.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -66,7 +65,11 @@ const TABLES: &[&str] = &[
        suspended INTEGER NOT NULL DEFAULT 0,
        released INTEGER,
        claims INTEGER NOT NULL DEFAULT 0,
-       salt BLOB NOT NULL DEFAULT (randomblob(16))
+       salt BLOB NOT NULL DEFAULT (randomblob(16)),
+       lost INTEGER NOT NULL DEFAULT 0,
+       gap_until_ms INTEGER,
+       put_back_ms INTEGER NOT NULL DEFAULT 0,
+       erasing INTEGER
      ) STRICT",
     // One row: the progress of the nights' work. The UTC day of the last complete sweep, the last entry that the current
     // one has examined, and the last one whose first attempt has left; the last day for which the outbox vouched to its

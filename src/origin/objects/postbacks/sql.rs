@@ -2,29 +2,24 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[TOKENS], &[UNSIGNED]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row: the number of postbacks that were kept, the number that were only counted and since when, and the time of the last write.
+    // One row: the number of postbacks that were kept, the number that were only counted and since when, and the time of the last write,
+    // also of one without an issued token.
     "CREATE TABLE counts (
        only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
-       since_ms INTEGER, written_ms INTEGER
+       since_ms INTEGER, written_ms INTEGER, unsigned_written_ms INTEGER
      ) STRICT",
     "INSERT INTO counts (only) VALUES (1)",
-    // The newest postbacks by their numbers, which rise by one. `details` is JSON.
+    // The newest postbacks by their numbers, which rise by one. `details` is JSON, and `is_unsigned` is set without an
+    // issued token.
     "CREATE TABLE postbacks (
-       number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, code TEXT NOT NULL, details TEXT NOT NULL
+       number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, code TEXT NOT NULL, details TEXT NOT NULL,
+       is_unsigned INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-];
-
-/// When each token was last used, even after it was revoked.
-const TOKENS: &[&str] =
-    &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
-
-/// Marks postbacks without an issued token, and the time of their last write.
-const UNSIGNED: &[&str] = &[
-    "ALTER TABLE postbacks ADD COLUMN is_unsigned INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE counts ADD COLUMN unsigned_written_ms INTEGER",
+    // When each token was last used, even after it was revoked.
+    "CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT",
 ];
 
 platform::statements! {

@@ -6,21 +6,14 @@ use crate::{
 };
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES],
-    &[attention::sql::TABLES, INCOMPLETE],
-    &[MAX],
-    &[attention::sql::REPORTED],
-    &[register::TABLES],
-    &[register::announced::TABLE],
-    &[alarms::sql::TABLES],
-];
-
-/// `is_incomplete` is set while changes that an outbox sent before are missing here.
-const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
-
-/// Maximum callbacks of a replay, if the member who started it has a limit.
-const MAX: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
+pub const MIGRATIONS: &[Migration] = &[&[
+    TABLES,
+    attention::sql::TABLES,
+    attention::sql::REPORTED,
+    register::TABLES,
+    register::announced::TABLE,
+    alarms::sql::TABLES,
+]];
 
 const TABLES: &[&str] = &[
     // One row. `version` rises with each entry, and `floor` is the newest entry that was deleted to make room. The
@@ -30,11 +23,12 @@ const TABLES: &[&str] = &[
        first_conversion_ms INTEGER, first_callback_ms INTEGER
      ) STRICT",
     "INSERT INTO activity (only) VALUES (1)",
-    // The outboxes that have sent a batch, with the state from the last one.
+    // The outboxes that have sent a batch, with the state from the last one. `is_incomplete` is set while changes that an
+    // outbox sent before are missing here.
     "CREATE TABLE outboxes (
        app INTEGER NOT NULL, shard INTEGER NOT NULL, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, endpoint INTEGER NOT NULL, disabled_ms INTEGER,
-       waiting INTEGER NOT NULL, dead INTEGER NOT NULL,
+       waiting INTEGER NOT NULL, dead INTEGER NOT NULL, is_incomplete INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (app, shard)
      ) STRICT, WITHOUT ROWID",
     // The counts of a day by outbox, and their sums over the outboxes of an app.
@@ -58,12 +52,12 @@ const TABLES: &[&str] = &[
     "CREATE INDEX entries_by_version ON entries (version)",
     // Replays of many callbacks, by the key of their start. `filter` is JSON, with the hash of its user instead of the user once
     // the replay is over. `shard` and `after` are the place where the next step goes on; `state` is 0 (running), 1 (done) or 2
-    // (cancelled).
+    // (cancelled). `most` is the limit of the member who started it, if there is one.
     "CREATE TABLE replays (
        replay_id INTEGER PRIMARY KEY, app INTEGER NOT NULL, key TEXT NOT NULL, publisher TEXT NOT NULL, filter TEXT NOT NULL,
        state INTEGER NOT NULL DEFAULT 0, shard INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
        replayed INTEGER NOT NULL DEFAULT 0, started_ms INTEGER NOT NULL, ended_ms INTEGER,
-       due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0
+       due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, most INTEGER
      ) STRICT",
     "CREATE UNIQUE INDEX replays_by_key ON replays (app, key)",
 ];

@@ -85,9 +85,9 @@ pub const TABLES: &[&str] = &[
         " END"
     ),
     concat!(
-        "CREATE TRIGGER entry_changed AFTER UPDATE OF delivery, attempts_made, user_id, fields ON entries
+        "CREATE TRIGGER entry_changed AFTER UPDATE OF delivery, attempts_made, user_id, fields, erase ON entries
            WHEN OLD.delivery IS NOT NEW.delivery OR OLD.attempts_made <> NEW.attempts_made
-             OR OLD.user_id IS NOT NEW.user_id OR OLD.fields <> NEW.fields
+             OR OLD.user_id IS NOT NEW.user_id OR OLD.fields <> NEW.fields OR OLD.erase <> NEW.erase
          BEGIN ", mark!("NEW.entry"), " END"
     ),
     concat!(
@@ -132,15 +132,4 @@ pub const TABLES: &[&str] = &[
      BEGIN UPDATE feed SET standing = standing + 1; END",
     // An attempt whose claim was taken over does not change its entry, but lists show it as the last attempt.
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
-];
-
-/// A user who must be erased is no longer shown.
-pub const ERASED: &[&str] = &[
-    "DROP TRIGGER entry_changed",
-    concat!(
-        "CREATE TRIGGER entry_changed AFTER UPDATE OF delivery, attempts_made, user_id, fields, erase ON entries
-           WHEN OLD.delivery IS NOT NEW.delivery OR OLD.attempts_made <> NEW.attempts_made
-             OR OLD.user_id IS NOT NEW.user_id OR OLD.fields <> NEW.fields OR OLD.erase <> NEW.erase
-         BEGIN ", mark!("NEW.entry"), " END"
-    ),
 ];
