@@ -152,7 +152,7 @@ for (const [role, stops] of [
     await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
     await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
     const start = page.getByRole("button", { name: /^Send \d+ callbacks? again$/ });
-    await page.getByRole("dialog").getByText("Nothing matches that can be sent again.").waitFor();
+    await page.getByRole("dialog").getByText("No matching callback can be sent again.").waitFor();
     await hand.tick(page.getByRole("radio", { name: /^All/ }));
     await page.getByText(/callbacks? match/).waitFor();
     assert.equal(await start.count(), 0, "delivered ones need a second yes");

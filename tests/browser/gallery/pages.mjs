@@ -253,14 +253,14 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay, tried 
     path: `/dashboard/rewards?app=${APP}&delivery=waiting`,
     cookie: owner,
     act: open("Send callbacks again"),
-    shows: shows(/match|Nothing matches that can be sent again/),
+    shows: shows(/match|No matching callback can be sent again/),
     isOverlay: true,
   },
   "rewards-replay-filtered": {
     path: `/dashboard/rewards?app=${APP}&state=held&from=2026-01-01&to=2026-01-31`,
     cookie: owner,
     act: open("Send callbacks again"),
-    shows: shows("Only those that the log shows: State Held for review."),
+    shows: shows("Only those that match the list’s filters: State Held for review."),
     isOverlay: true,
   },
   "rewards-replay-dates": {

@@ -113,7 +113,7 @@ export async function replayMany(page, hand, { app, user, earn, repair }) {
   await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
   const dialog = page.getByRole("dialog");
   assert.ok(await dialog.getByRole("radio", { name: /^Waiting/ }).isChecked(), "it begins with what the log shows");
-  await dialog.getByText(`Only those that the log shows: HTTP status 500, User ID ${user}.`).waitFor();
+  await dialog.getByText(`Only those that match the list’s filters: HTTP status 500, User ID ${user}.`).waitFor();
   const send = dialog.getByRole("button", { name: "Send 1 callback again", exact: true });
   await send.waitFor();
   await repair();

@@ -74,9 +74,9 @@ export const story = {
   country: "Country",
   placement: "Placement",
   terms: "Terms",
-  termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}, as at the click`,
+  termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}, as of the click`,
   paidBy: (paying: number, isSuperseded: boolean) =>
-    `Paid under offer ${revisionText(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
+    `Paid under offer ${revisionText(paying)}${isSuperseded ? ", already replaced by newer terms" : ""}`,
   happened: "What happened",
   steps: {
     click: "The user clicked the offer.",
@@ -97,7 +97,7 @@ export const story = {
   noCallbacks: "This reward has no callback.",
   nextTry: (at: number) => `Next try: ${exactTimeText(at)}`,
   sent: "What is sent",
-  sentHint: "The values are the same in each try; its time and signature are its own.",
+  sentHint: "Each try has the same values, with a new time and signature.",
   tries: "Tries",
   newestTries: (shown: number, all: number) => `The newest ${shown} of ${all} tries.`,
   noTries: (delivery: RewardDelivery) =>
@@ -105,11 +105,11 @@ export const story = {
       waiting: "It has not been sent yet.",
       no_endpoint: "It has not been sent yet.",
       not_wanted: "It is not sent.",
-      delivered: "Its tries are no longer kept.",
-      dead: "Its tries are no longer kept.",
+      delivered: "Its tries are no longer stored.",
+      dead: "Its tries are no longer stored.",
     })[delivery],
   tryAt: "Time",
-  took: "Took",
+  took: "Duration",
   ms: (ms: number) => `${count(ms)} ms`,
   answer: "Answer",
   noAnswer: "No answer",
@@ -143,7 +143,7 @@ export const replay = {
   one: "Send it again",
   oneTitle: "Send this callback again?",
   oneText: sentence(
-    `${RECEIVER} gets the same transaction ID and values, with a new time and signature. It should pay a transaction ID once only`,
+    `${RECEIVER} gets the same transaction ID and values, with a new time and signature. It should pay each transaction ID only once`,
   ),
   oneSent: "It is queued to be sent again.",
   many: "Send callbacks again",
@@ -160,15 +160,15 @@ export const replay = {
     no_endpoint: "sent once the app has a callback",
   } satisfies Record<RewardDelivery | "", string>,
   mayPayTwice: sentence(
-    `Send delivered callbacks, too. If ${RECEIVER} does not recognize a transaction ID that it has had, users are paid twice`,
+    `Send delivered callbacks, too. If ${RECEIVER} does not recognize a repeated transaction ID, users are paid twice`,
   ),
   period: "Conversions (UTC)",
-  only: (conditions: string) => `Only those that the log shows: ${conditions}.`,
-  progress: "Callbacks that were queued",
+  only: (conditions: string) => `Only those that match the list’s filters: ${conditions}.`,
+  progress: "Callbacks queued",
   counting: "Counting…",
-  nothing: "Nothing matches that can be sent again.",
+  nothing: "No matching callback can be sent again.",
   text: (number: number, until: number) =>
-    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction ID and values: ${RECEIVER} should pay a transaction ID once only.`,
+    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with the same transaction ID and values: ${RECEIVER} should pay each transaction ID only once.`,
   start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
   running: (replayed: number, all: number) =>
     `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
@@ -177,9 +177,9 @@ export const replay = {
     `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
   tooManyForSupport:
     "Support can send at most 100 callbacks again at a time, and the reversals that follow them. Choose fewer, or ask an admin.",
-  tooLong: "There is too much to count in one go. Choose fewer days.",
-  alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
+  tooLong: "There are too many to count at once. Choose fewer days.",
+  alreadyRunning: "Callbacks of this app are already being sent again. Wait until that ends.",
   cancel: "Stop",
-  nothingToSend: "There is nothing to send: it was never paid, and the app is not told of it.",
+  nothingToSend: "There is nothing to send: the reward was not paid, so it has no callback.",
   erased: "Its user was erased, so it cannot be sent again.",
 };
