@@ -133,7 +133,7 @@ const removal = (name) => ({
   cookie: admin,
   isOverlay: true,
   act: (page) => page.getByRole("button", { name: `Remove ${name}` }).click(),
-  shows: (page) => page.getByText("What they may know").waitFor(),
+  shows: (page) => page.getByText("Secrets they may know").waitFor(),
 });
 
 for (const width of WIDTHS) {

@@ -50,7 +50,7 @@ export const errors = {
   part: "This part could not be calculated",
   network: "There is no connection to Signpost. Check your network, then try again.",
   unavailable: "Signpost is busy and did not answer in time.",
-  tooMany: "Too many requests were made in a short time.",
+  tooMany: "Too many requests in a short time.",
   again: (seconds: number) => `Try again in ${plural(seconds, "second", "seconds")}.`,
   internal: "Something went wrong on our side.",
   giveRequestId: "Support can find the cause with the request ID.",
@@ -62,7 +62,7 @@ export const errors = {
   lastOwner: `This is the last ${HIGHEST}. Make another member an ${HIGHEST} first.`,
   passkey: {
     unsupported: "This browser cannot use passkeys here. Use a current browser, and an https address or localhost.",
-    cancelled: "No passkey was used. It was cancelled, took too long, or this device has none for Signpost.",
+    cancelled: "No passkey was used: you cancelled, it took too long, or this device has none for Signpost.",
     already_stored: "This device already has one of your passkeys. Use another device or a security key.",
     failed: "The passkey could not be used. Try again, or use another device.",
   },

@@ -12,7 +12,7 @@ export const SCOPE_NAMES: Record<KeyScope, string> = {
 export const SCOPE_HINTS: Record<KeyScope, string> = {
   "ia-reporting.READ": "Lets scripts and BI tools read reports.",
   "ia-rewards.READ": "Lets a server read every reward, with its user.",
-  "ia-privacy.WRITE": "Lets a server erase a user from all apps, or read what is stored about one.",
+  "ia-privacy.WRITE": "Lets a server erase a user from all apps, or read a user’s data.",
   "ia-test.WRITE": "Lets a build server set up test apps and their callbacks, and nothing else.",
 };
 

@@ -40,7 +40,7 @@ export const settings = {
     removeText:
       "They are signed out at once and cannot sign in again without a new invite. Their open invites to others end, too.",
     removed: (name: string) => `${name} was removed.`,
-    known: "What they may know",
+    known: "Secrets they may know",
     linkTitle: (name: string) => `Send this link to ${name}`,
     linkText: (until: number) => `It is shown only this once, works once, and expires on ${timeText(until)}.`,
     link: "Invite link",
@@ -86,7 +86,7 @@ export const settings = {
     removed: "The passkey was removed, and your other sessions were ended.",
   },
   audit: {
-    intro: "What members changed here, and what the operator did to members, newest first.",
+    intro: "Changes by members, and by the operator to members, newest first.",
     at: "When",
     by: "Who",
     action: "What",

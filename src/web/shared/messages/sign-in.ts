@@ -23,7 +23,7 @@ export const signIn = {
   unknown: "It was already used, has expired, or was not copied in full. Ask the person who sent it for a new one.",
   toSignIn: "Sign in with a passkey instead",
   openTitle: (publisher: string) => `You are signed in to ${publisher} already`,
-  open: "Sign out first to use this invite. It signs you out of all accounts in this browser.",
+  open: "To use this invite, first sign out of all accounts in this browser.",
   besides: (publisher: string) => `You stay signed in to ${publisher}. The account menu switches between the two.`,
   notNow: "Not now",
   addTitle: "Add another account",
@@ -32,7 +32,7 @@ export const signIn = {
   stay: "Stay signed in",
   suspendedTitle: "This account is suspended",
   suspended:
-    "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what has to be done.",
+    "Nobody can sign in to it, and its apps get no offers. Its reports and settings are kept. Ask support what to do.",
   otherAccount: "Sign in to another account",
   expired: "Your session has ended. Sign in to continue where you were.",
   expiredKept: "Your session has ended. Sign in to continue where you were: what you typed is kept for you.",
