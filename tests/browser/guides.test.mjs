@@ -37,7 +37,7 @@ const APP_DEVELOPER = {
     const [url] = /http:[^`]+/.exec(reader.section.text);
     await callback.getByLabel("Callback URL").fill(reader.inRun(url));
     await reader.press("Save", callback);
-    await reader.see("Copy the secret of the callback now");
+    await reader.see("Copy the callback secret now");
     const secret = dialogOf(reader).getByText(/^whsec_/);
     reader.values["whsec_…"] = await secret.innerText();
     await reader.press("Done");

@@ -19,7 +19,7 @@ const PAGES = [
   ["overview", "", "Top countries"],
   ["reports", "/reports", "Copy as curl"],
   ["apps", "/apps", "Lumen Arcade for iOS"],
-  ["app", "/apps/10000002", "Without a signature, whoever has"],
+  ["app", "/apps/10000002", "Without a signature, anyone with"],
   ["offers", "/apps/10000002/offers", "Make a tracking URL"],
   ["rewards", "/rewards", "Live"],
   ["keys", "/settings/keys", "No report keys"],

@@ -175,7 +175,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay, tried 
     path: app(APP),
     cookie: owner,
     act: open("Preview"),
-    shows: shows("Nothing was sent and nothing was saved."),
+    shows: shows("Nothing was sent or saved."),
     isOverlay: true,
   },
   "app-rotate": { path: app(APP), cookie: owner, act: open("Rotate the secret"), shows: dialog, isOverlay: true },

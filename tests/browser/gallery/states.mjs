@@ -201,7 +201,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
       await page.getByLabel("Name").fill("Kite Racer");
       await page.keyboard.press("Enter");
     },
-    shows: shows("Your account is not approved yet"),
+    shows: shows("Your account cannot have apps until"),
   },
   "apps-too-many-tests": {
     path: `${APPS}#test`,

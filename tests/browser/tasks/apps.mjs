@@ -73,7 +73,7 @@ export async function setFirstCallback(page, hand, url) {
   await hand.write(callback.getByLabel("Callback URL"), url);
   await hand.press(save(callback));
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("heading", { name: "Copy the secret of the callback now" }).waitFor();
+  await dialog.getByRole("heading", { name: "Copy the callback secret now" }).waitFor();
   const secret = await dialog.getByText(/^whsec_/).innerText();
   await hand.press(dialog.getByRole("button", { name: "Done" }));
   await page.getByRole("button", { name: "Rotate the secret" }).waitFor();
@@ -205,7 +205,7 @@ export async function setUpByMistakes(page, hand, signpost, receiver) {
   const secret = await setFirstCallback(page, hand, url);
   await testReceiver(page, hand, "Your server has nothing at this address (404).");
   receiver.failsWith = null;
-  await testReceiver(page, hand, "Your receiver refuses a good signature (401).");
+  await testReceiver(page, hand, "Your receiver refuses a valid signature (401).");
   receiver.checksSignatures = false;
   await forge(page, hand, "Your receiver accepts unsigned callbacks");
   Object.assign(receiver, { checksSignatures: true, secrets: [secret] });

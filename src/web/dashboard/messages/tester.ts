@@ -40,9 +40,9 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   content_type_refused: () => "Your server does not take JSON here (415). POST sends application/json.",
   busy: (status) => `Your receiver asks to be called later (${status}). A real callback would be tried again.`,
   signature_refused: (status) =>
-    `Your receiver refuses a good signature (${status}). Check that it uses this app's secret and signs the exact bytes that are shown below.`,
+    `Your receiver refuses a valid signature (${status}). Check that it uses this app's secret and signs the exact bytes shown below.`,
   request_refused: (status) => `Your receiver refuses the request (${status}). The answer below may say why.`,
-  server_error: (status) => `Your server failed (${status}). Its log says why.`,
+  server_error: (status) => `Your server failed (${status}). Check its log.`,
   unexpected_status: (status) => `${status} counts as a failure. Only 2xx counts as delivered.`,
   timeout: () => "Your receiver did not answer in time. Save the reward and answer at once; do the rest later.",
   tls: () => "No secure connection could be made. Check that the certificate is valid for this host and not expired.",
@@ -67,7 +67,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
     `“${text}” is not one of our macros and is sent as it is. Ours are written in braces, such as {user_id}.`,
   long_url: (bytes) =>
     `With every value at its longest, the URL has ${bytes} bytes. Some servers cut or refuse a URL of more than 2,000. Name fewer values, or choose POST.`,
-  fragment_dropped: () => "What follows # in the URL is not sent.",
+  fragment_dropped: () => "The part of the URL after # is not sent.",
   not_encrypted: () => "The URL is not https, so anybody on the way can read and change the calls.",
   legacy_signature: () =>
     "This app also sends the older MD5 signature, which does not cover all values. Check the newer signature instead.",
@@ -86,12 +86,12 @@ export const rotation = {
     end: "End the old secret",
   },
   texts: {
-    make: "From then on each call is signed with the new secret and with the old one. No call is lost.",
+    make: "Each call is then signed with both the new and the old secret. No call is lost.",
     teach: "Add the new secret to your receiver beside the old one. It is shown only this once.",
     accepts:
       "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you no longer have the new secret, make another.",
     refuses: "The next test has a wrong signature, as a forger would send it. Your receiver must not answer 2xx.",
-    end: "Both tests passed. Calls are signed with the new secret alone from now on. Then remove the old one from your receiver.",
+    end: "Both tests passed. Once you end the old secret, calls are signed with the new one alone. Then remove the old one from your receiver.",
   },
   secret: "New callback secret",
   make: "Make the secret",
@@ -108,7 +108,7 @@ export const rotation = {
   },
   failed: {
     accepts:
-      "Not passed: your receiver does not accept the new secret yet. The old one still signs, so no reward is lost.",
+      "Not passed: your receiver does not accept the new secret yet. Calls are still signed with the old one, too, so no reward is lost.",
     refuses:
       "Not passed: your receiver must refuse a wrong signature with a 4xx. Have it check the signature, then test again.",
   },
