@@ -99,7 +99,7 @@ test("an address with a wrong day, app or offer says so", async () => {
   await page.goto("/dashboard/days/2020-01-05");
   await page.getByText("Nothing was counted on this day.").waitFor();
   await page.goto(`/dashboard/days/${today()}?app=99999999`);
-  await page.getByText("There is no such app").waitFor();
+  await page.getByText("App not found").waitFor();
   await page.goto(`/dashboard/days/${today()}?app=${APP}&offer=none`);
   await page.getByText("No reward of this offer was approved or reversed on this day.").waitFor();
   await closePage(page);

@@ -230,7 +230,7 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay, tried 
       await page.getByLabel("User ID").fill("player-1");
       await page.keyboard.press("Enter");
     },
-    shows: shows("Open it: makes a click"),
+    shows: shows("Open it (makes a click)"),
   },
   rewards: { path: "/dashboard/rewards", cookie: owner, shows: shows("player-1") },
   "rewards-dates": {

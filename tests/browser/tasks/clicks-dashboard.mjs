@@ -76,7 +76,7 @@ export async function followTestClick({ begin, owner, tester, user }) {
   await hand.write(page.getByLabel("User ID"), user);
   await hand.send();
   const opened = page.waitForEvent("popup");
-  await hand.press(page.getByRole("link", { name: "Open it: makes a click" }));
+  await hand.press(page.getByRole("link", { name: "Open it (makes a click)" }));
   const popup = await opened;
   await popup.getByText("the offer").waitFor();
   await tester.convert(/[?&]clickid=([^&]+)/.exec(location)[1]);

@@ -30,7 +30,7 @@ export async function openTestOffer(page, hand, user) {
   await hand.write(page.getByLabel("User ID"), user);
   await hand.send();
   const opened = page.waitForEvent("popup");
-  await hand.press(page.getByRole("link", { name: "Open it: makes a click" }));
+  await hand.press(page.getByRole("link", { name: "Open it (makes a click)" }));
   const testPage = await opened;
   await heading(testPage, OFFER);
   return testPage;

@@ -27,7 +27,7 @@ export const activity = {
     repair: "Fix it",
     see: "See them",
     more: (apps: number) => `${plural(apps, "more app is", "more apps are")} listed under Callback health.`,
-    late: (date: string) => `Ad figures are late: they are complete through ${date} only.`,
+    late: (date: string) => `Ad figures are late. They are complete through ${date}.`,
   },
   log: "Open in Rewards",
   health: {
@@ -41,13 +41,13 @@ export const activity = {
   },
   stateHints: {
     healthy: "",
-    failing: "Your receiver does not answer 2xx. Each callback is tried again automatically until it is given up.",
-    disabled: "Your receiver told us to stop, so rewards wait. Fix it, then switch callbacks on again.",
+    failing: "Your receiver does not answer 2xx. Each callback is repeated automatically until it is given up.",
+    disabled: "Your receiver told us to stop, so rewards wait. Fix the receiver, then switch callbacks on again.",
     none: "Rewards wait until the app has a callback.",
   } satisfies Record<EndpointHealth["state"], string>,
   checklist: {
     title: "Go live",
-    intro: "Each step is checked off once it really happens.",
+    intro: "Each step is checked off when it first happens.",
     progress: (done: number, all: number) => `${count(done)} of ${plural(all, "step", "steps")} done`,
     tryIt: "Try it with a test app",
     developer: "Guide for app developers",
@@ -63,9 +63,9 @@ export const activity = {
     hints: {
       list: "Request the offer list with your Pub-Key and the App-Id.",
       click: "Open an offer's tracking URL on a device.",
-      conversion: "Complete an offer as a user would. The advertiser reports it.",
+      conversion: "Complete an offer as a user would. The advertiser then reports it.",
       callback: "Set up the app's callback and test your receiver.",
-      report: "Make a report key and request a report.",
+      report: "Create a report key and request a report.",
     } satisfies Record<keyof Firsts, string>,
     links: {
       list: "Pub-Key",

@@ -7,7 +7,7 @@ export const days = {
   trail: "Levels above",
   isFinal: "These figures are final.",
   isOpen: "Not final yet: these figures can still change.",
-  unknownApp: "There is no such app",
+  unknownApp: "App not found",
   appsTitle: "Revenue by app",
   app: "App",
   offerwall: "Offerwall",
@@ -21,7 +21,7 @@ export const days = {
   clicks: "Clicks",
   offersTitle: "Offerwall by offer",
   offersNote:
-    "A reward counts on the day it is approved, a reversal on the day it is made. Pending and held rewards count nothing yet. Ad revenue comes from the ad networks and has no rewards.",
+    "A reward counts on the day it is approved, a reversal on the day it is made. Pending and held rewards are not counted yet. Ad revenue comes from the ad networks and has no rewards.",
   noOffers: "No offer was clicked or paid on this day.",
   offer: "Offer",
   rewards: "Rewards",
@@ -46,7 +46,7 @@ export const changes = {
   title: "Changed days",
   intro: (through: string | null) =>
     through
-      ? `Days up to ${dateText(through)} are final. When one of them still changes, you see it here for 400 days.`
+      ? `Days up to ${dateText(through)} are final. If one still changes, the change is listed here for 400 days.`
       : "No day is final yet. A day is final once all of its figures are loaded and checked.",
   emptyTitle: "No final day has changed",
   empty: "A change appears here with its cause and time.",
@@ -62,6 +62,6 @@ export const changes = {
     facts_added: "Ad figures were added",
     late_batch: "Clicks or rewards came late",
     restated: "Figures were rebuilt from the logs",
-    restored: "Figures went back to a stored copy",
+    restored: "Figures were restored from a copy",
   } satisfies Record<ChangeCause, string>,
 };

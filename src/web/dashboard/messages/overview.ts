@@ -38,7 +38,7 @@ export const overview = {
   emptyTitle: "No numbers yet",
   empty: "Revenue and clicks appear here within minutes of the first click in one of your apps.",
   unapprovedTitle: (publisher: string) => `${publisher} is waiting for approval`,
-  unapproved: "Until it is approved, offer requests are answered with “publisher not approved” and no revenue is made.",
+  unapproved: "Until it is approved, offer requests are answered with “publisher not approved” and you earn nothing.",
   steps: {
     account: "Account created",
     signedIn: "Signed in",
@@ -46,9 +46,9 @@ export const overview = {
   },
   stepDone: "done",
   stepOpen: "open",
-  approvalHint: "Nothing is left for you to do here. Write to us if it takes longer than you expected.",
+  approvalHint: "There is nothing for you to do. Write to us if it takes longer than expected.",
   restored: (at: number) =>
-    `This account was restored from an earlier copy on ${timeText(at)}. Everybody had to sign in again. Check the members: somebody who joined or got another role shortly before may be missing.`,
+    `This account was restored from an earlier copy on ${timeText(at)}. Everybody had to sign in again. Check the members: joins and role changes shortly before may be lost.`,
   recovery: (member: string, by: string, at: number) =>
-    `${by} made a recovery link for ${member} on ${timeText(at)}. Their passkeys and sessions were ended. If nobody expected this, contact support at once.`,
+    `${by} made a recovery link for ${member} on ${timeText(at)}. The member’s passkeys and sessions were ended. If nobody expected this, contact support at once.`,
 };

@@ -19,7 +19,7 @@ export const reports = {
   comparedWith: (range: string) => `Compared with ${range}.`,
   comparedPartly: (now: string, before: string) =>
     `Compares ${now} with ${before}. Days without complete data are left out.`,
-  ecpmMixed: "eCPM counts offerwall revenue, which has no impressions. Filter by demand source to leave it out.",
+  ecpmMixed: "eCPM includes offerwall revenue, which has no impressions. Filter by demand source to leave it out.",
   dimensions: "Break down by",
   metrics: "Metrics",
   atLeastOne: "Choose at least one.",
@@ -63,7 +63,7 @@ export const reports = {
   exportFormat: "Format",
   exportStart: "Export",
   exportPreparing: "Preparing…",
-  exportBroken: "If the numbers change during the download, it fails instead of mixing old and new. Export again then.",
+  exportBroken: "If the numbers change during the download, it fails instead of mixing old and new. Then export again.",
   exportStarted: (rows: number) => `Your download has started: ${plural(rows, "row", "rows")}.`,
   curl: "Copy as curl",
   curlCopied: (at: string) => `Copied as curl. Data through ${at}.`,

@@ -8,7 +8,7 @@ export const rewards = {
   title: "Rewards",
   tableName: "Rewards",
   toLog: "All rewards",
-  intro: "The newest 10,000 rewards and what became of their callbacks, newest first.",
+  intro: "The newest 10,000 rewards and the state of their callbacks, newest first.",
   live: "Live",
   paused: "Paused",
   pause: "Pause",
@@ -30,7 +30,7 @@ export const rewards = {
   none: "None of the newest 10,000 rewards matches these filters.",
   noneOld: "None of the newest 10,000 rewards has this transaction ID. Choose an app to open an older one.",
   findOld: "Open the older reward",
-  end: "These are all of the newest 10,000 rewards that match.",
+  end: "All matches among the newest 10,000 rewards are shown.",
 };
 
 /** One user over all apps. */
@@ -48,7 +48,7 @@ export const userData = {
   eraseTitle: (user: string) => `Erase ${user}?`,
   eraseText: [
     "The user's ID, device IDs and custom values are cleared from the rewards of all your apps. Amounts stay.",
-    "What a waiting callback needs is cleared once the callback has ended.",
+    "Data that a waiting callback needs is cleared once the callback has ended.",
     "This cannot be undone. Download the data first if you need a copy.",
   ],
   eraseIt: "Erase the user",

@@ -34,7 +34,8 @@ export const pubKey = {
   reasonHint: "For example: it was published by mistake.",
   send: "Send the request",
   sent: "Your request was sent.",
-  asked: (by: string, at: number) => `${by} asked for a new Pub-Key on ${timeText(at)}. Your account manager has it.`,
+  asked: (by: string, at: number) =>
+    `${by} asked for a new Pub-Key on ${timeText(at)}. Your account manager has the request.`,
   askedReason: (reason: string) => `Reason: ${reason}`,
 };
 
@@ -56,7 +57,7 @@ export const removal = {
       ? "This role sees no keys or secrets. If they were an owner or a developer before, they could read these. "
       : `As ${role === "owner" ? "an" : "a"} ${ROLE_NAMES[role].toLowerCase()}, they could read these. `,
   replace: "Replace what they must no longer use.",
-  pubKey: "they could see it. Ask for a new one there.",
+  pubKey: "they could see it. Ask for a new one on that page.",
   apps: "the callback secrets and click secrets that they made, and all callback URLs, with any key in them.",
   audit: "it says who made which secret. Each was shown once, to that member.",
 };
