@@ -104,7 +104,7 @@ test("apps beyond the first hundred have their names, and items lead to their ap
   await answerFor(page, "GET", "attention", { json: { items, counts, not_listed: {}, behind_ms: 0, cursor: null } });
   await page.goto("/console");
   const { name } = await shared.signpost.operator("GET", "/apps/10000003");
-  const list = page.getByRole("table", { name: "What is open" });
+  const list = page.getByRole("table", { name: "Open items" });
   await list.getByRole("link", { name, exact: true }).first().waitFor();
   const link = list.getByRole("link", { name: "See the app: outbox-10000003-2" });
   assert.equal(await link.getAttribute("href"), "/console/apps/10000003");
@@ -135,7 +135,7 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
     { counts: { unconfirmed: 2, differs: 1 } },
   );
   await page.goto("/console");
-  const list = page.getByRole("table", { name: "What is open" });
+  const list = page.getByRole("table", { name: "Open items" });
   for (const [subject, publisher, reason] of [
     ["kite, 17 Nov 2026", "kite", "A source has not confirmed its clicks or revenue of the day."],
     ["lumen-arcade, 17 Nov 2026", "lumen-arcade", "A source has other totals than the reports."],

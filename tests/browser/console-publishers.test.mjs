@@ -270,7 +270,7 @@ for (const Hand of HANDS) {
     assert.equal(await start.count(), 0, "nothing is changed that was not shown");
     await hand.press(dialog.getByRole("button", { name: "Try again" }));
     await dialog.getByText("Clicks or revenue of 1 app would change.").waitFor();
-    await dialog.getByText(/^1 source no longer has this day.* counters-3\.$/).waitFor();
+    await dialog.getByText(/^1 source no longer has all of this day.* counters-3\.$/).waitFor();
     const all = dialog.getByRole("row", { name: /^All apps/ }).getByRole("cell");
     assert.deepEqual(await all.allInnerTexts(), ["812", "812", "$31.50", "$37.750001"]);
     const app = dialog.getByRole("row", { name: /10000001/ }).getByRole("cell");

@@ -144,7 +144,7 @@ test("while nothing is known of other instances, the page tells of the one that 
     .getByRole("row", { name: /^Sign-ins/ })
     .getByText("0 of 32")
     .waitFor();
-  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("This is not known right now").waitFor();
+  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("Not known right now").waitFor();
   await part(page, "Publication").getByText("2 publishers").waitFor();
   await closePage(page);
 });

@@ -125,7 +125,7 @@ const OPERATOR = {
     await reader.press("Attention");
     await reader.press("Held for review");
     await reader.see("Kite Racer");
-    const items = reader.page.getByRole("table", { name: "What is open" }).getByRole("row");
+    const items = reader.page.getByRole("table", { name: "Open items" }).getByRole("row");
     await reader.press("Decide", items.filter({ hasText: "Kite Racer" }));
     await reader.see("Reward, held");
     await reader.see("The conversion came sooner after the click than a person could manage.");

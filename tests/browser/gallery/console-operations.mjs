@@ -159,7 +159,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     "rewards-unknown": {
       path: "/console/rewards?app=99999999",
       refusals: [[404, /99999999/]],
-      shows: shows("There is no such app"),
+      shows: shows("There is no app with this App-Id"),
     },
     "rewards-settle": {
       path: rewardList("&status=held"),
@@ -191,7 +191,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
         await attention(NOTHING_OPEN)(page);
         await serviceWith(page, null);
       },
-      shows: shows("This is not known right now"),
+      shows: shows("Not known right now"),
     },
     "service-publish": {
       path: "/console/service",

@@ -138,6 +138,6 @@ export async function seeWaiting(given) {
   const { page, hand } = await given.begin(given.admin);
   await openTile(page, hand, /^Held for review \d+$/);
   await page.waitForURL(/kind=held/);
-  const open = page.getByRole("table", { name: "What is open" });
+  const open = page.getByRole("table", { name: "Open items" });
   await open.getByText("Held for review").nth(1).waitFor();
 }

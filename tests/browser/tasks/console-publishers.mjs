@@ -14,7 +14,7 @@ export async function createPublisher(page, hand, name) {
   // An existing ID is never overwritten.
   await hand.write(dialog(page).getByLabel("Name"), "Lumen Arcade");
   await hand.press(inDialog(page, "Create"));
-  await dialog(page).getByText("There is a publisher with the ID lumen-arcade already.").waitFor();
+  await dialog(page).getByText("A publisher with the ID lumen-arcade already exists.").waitFor();
   await hand.write(dialog(page).getByLabel("Name"), "");
   await page.keyboard.press("Control+a");
   await page.keyboard.type(name);
@@ -43,7 +43,7 @@ export async function raiseApps(page, hand, most) {
 
 export async function suspend(page, hand, name) {
   await hand.press(page.getByRole("button", { name: "Suspend" }));
-  await dialog(page).getByText("Its offers and clicks end everywhere within two minutes.").waitFor();
+  await dialog(page).getByText("Its apps get no offers and its clicks are refused within two minutes.").waitFor();
   await hand.press(inDialog(page, "Suspend"));
   await said(page, `${name} was suspended.`);
   await badge(page, "Not approved").waitFor();
@@ -104,7 +104,7 @@ export async function recover(page, hand, name) {
 /** The first Pub-Key, which nothing ends. */
 export async function issueFirstPubKey(page, hand, name) {
   await hand.press(page.getByRole("button", { name: "Show the Pub-Key" }));
-  await page.getByText("None was issued yet.").waitFor();
+  await page.getByText("No Pub-Key has been issued yet.").waitFor();
   await hand.press(page.getByRole("button", { name: "Issue a new key" }));
   await dialog(page)
     .getByRole("heading", { name: `Issue the Pub-Key of ${name}?` })

@@ -5,7 +5,7 @@ import { Keyboard } from "../support/hands.mjs";
 export const dialog = (page) => page.getByRole("dialog");
 export const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
 export const part = (page, name) => page.getByRole("region", { name, exact: true });
-const open = (page) => page.getByRole("table", { name: "What is open" });
+const open = (page) => page.getByRole("table", { name: "Open items" });
 // The link to what is open has its count beside it.
 const nav = (page, name) =>
   page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: new RegExp(`^${name}( \\d+ open)?$`) });

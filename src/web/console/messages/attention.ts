@@ -30,17 +30,17 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
     "Receivers that answered 410 or asked Signpost to stop. Their rewards wait until the callback is switched on again.",
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again automatically.",
   near_limit:
-    "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+    "Stores that hold more than 8 of their 10 GB. An outbox has its app’s App-Id in its name: give new users a second app with more outboxes. For any other store, tell the developers.",
   batch_refused:
     "Totals of clicks or revenue that the reports rejected, so the reports are too low. Tell the developers; the totals are safe, and are sent again every 5 minutes.",
   batch_late:
-    "Totals of clicks or revenue that were sent to the reports five times without an answer. Reports are too low until they arrive; the totals are safe, and are sent again automatically. Tell the developers if they stay.",
+    "Totals of clicks or revenue that were sent to the reports five times without an answer. Reports are too low until they arrive; the totals are safe, and are sent again automatically. Tell the developers if an item stays here.",
   differs:
-    "Days on which the reports and the log of rewards or clicks have different totals. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
+    "Days on which the reports and the log of rewards or clicks have different totals. Compare the day, and tell the developers. Unless the log has the lower totals, restate the day in the publisher's facts to correct the reports. A day leaves the list once it is restated.",
   unconfirmed:
-    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other totals. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
+    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other totals. Reports of these days may be wrong. “Restate” in the publisher's facts first shows what would change, and names a source that does not answer. A day leaves the list once all sources have confirmed it.",
   terms_lost:
-    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row names the offer or app and the revision. Enter the terms with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}. The postbacks are decided within minutes after that.",
+    "Postbacks that wait because a restore of the catalog lost the terms promised to their clicks. The row names the offer or app and the revision. Enter the terms with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}. The postbacks are decided within minutes after that.",
   facts_late:
     "Days whose figures were not loaded by noon (UTC) of the next day. Load the day, or confirm that there is nothing to load. The day then leaves the list.",
   restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
@@ -57,15 +57,15 @@ const REASONS: Record<string, string> = {
   log_behind: "The totals of the log are lower than those of the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
-  catalog_restored: "The changes since the copy were made again. Compare the newest.",
-  outbox_restored: "It has recovered everything in its journal.",
-  counters_restored: "Caps count all that was paid, and the clicks that were counted.",
+  catalog_restored: "Changes since the copy were made again automatically. Check the newest ones.",
+  outbox_restored: "It has recovered everything from its journal. Nothing is left to do.",
+  counters_restored: "Caps include all paid conversions and counted clicks. Nothing is left to do.",
   after_restore:
-    "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: ask the publisher whether it has them.",
+    "Its journal lacks its latest payments. Conversions of clicks from that time are held for 72 hours: ask the publisher which ones it has, and reject those.",
   clicks_restored:
     "Postbacks of clicks whose record may be lost are answered 503 for 31 days, so that partners repeat them.",
-  paid_unknowing: "It paid rewards before its journal answered. Look for users with two rewards.",
-  put_back: "Somebody put it back on purpose. The row shows the bookmark that undoes it.",
+  paid_unknowing: "It paid rewards before its journal answered. Look for users who were paid twice.",
+  put_back: "Somebody restored it on purpose. To undo that, use the bookmark in the row.",
   ledger_restored: "Clicks and revenue are sent to it again automatically.",
   not_made_again: "This change came after the copy and could not be repeated. Make it again by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",
@@ -80,13 +80,13 @@ function reasonText(reason: string): string {
 export const attention = {
   title: "Attention",
   note: "Everything that needs a decision or a repair, oldest first.",
-  tableName: "What is open",
+  tableName: "Open items",
   open: "open",
   tick: (subject: string) => `Select ${subject}`,
   kinds: "Kinds",
   nothingOf: "Nothing open:",
   all: "Everything",
-  kind: "What",
+  kind: "Kind",
   app: "App or publisher",
   since: "Since",
   ago: (ms: number) => `${durationText(ms)} ago`,
@@ -119,7 +119,7 @@ export const attention = {
   stopped: "Not being updated",
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer items may be missing.`,
   notListed: (number: number) =>
-    `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
+    `${plural(number, "more is", "more are")} open and not listed. They appear as the list gets shorter.`,
   /** Waiting items that are counted beside the kinds of the list. */
   waiting: {
     publishers: "Publishers to approve",

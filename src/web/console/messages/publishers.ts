@@ -22,7 +22,7 @@ export const publishers = {
   disabled: (number: number) => `${plural(number, "callback", "callbacks")} switched off`,
   nothingOpen: "None",
   figuresNote:
-    "The figures cover the last 30 days; active apps had a reward in that time. Attention lists what is held for longer.",
+    "The figures cover the last 30 days; active apps had a reward in that time. Attention also lists rewards held for longer.",
   figuresFailed: "The figures of the last 30 days could not be loaded.",
   noFigures: "The figures of this publisher could not be loaded.",
   approved: "Approved",
@@ -32,17 +32,17 @@ export const publishers = {
   shows: { all: "All", waiting: "Not approved" },
   emptyTitle: "No publishers yet",
   empty: "Create the first one, then invite its owner.",
-  noneWaitingTitle: "All are approved",
+  noneWaitingTitle: "All publishers are approved",
   noneWaiting: "No publisher waits for approval.",
   create: "Create a publisher",
   createIt: "Create",
   createText: "Its people see the dashboard once you invite them. Its apps show offers once it is approved.",
   nameOf: "Name",
-  nameHint: "As its people see it.",
+  nameHint: "Its people see this name.",
   idHint:
     "Letters, digits and hyphens, for example lumen-arcade. It appears in keys and links, and cannot be changed later.",
   badId: "Use letters, digits and hyphens only, at most 64.",
-  isTaken: (id: string) => `There is a publisher with the ID ${id} already.`,
+  isTaken: (id: string) => `A publisher with the ID ${id} already exists.`,
   approveAtOnce: "Approve it at once",
   approveHint: "otherwise it waits until you approve it",
   created: (name: string) => `${name} was created.`,
@@ -57,7 +57,7 @@ export const requests = {
   action: "Issue",
   issue: "Issue a new key",
   issueFor: (name: string) => `Issue a new key: ${name}`,
-  more: "These are the 100 oldest. Further ones follow as these are closed.",
+  more: "These are the 100 oldest requests. Newer ones appear as these are closed.",
 };
 
 export const issue = {
@@ -99,10 +99,10 @@ export const publisher = {
   approvedNow: (name: string) => `${name} was approved.`,
   suspendTitle: (name: string) => `Suspend ${name}?`,
   suspendText: [
-    "Its offers and clicks end everywhere within two minutes.",
+    "Its apps get no offers and its clicks are refused within two minutes.",
     "Its people are signed out at once, and nobody gets in until you approve it again. Passkeys and open invites stay.",
     "Conversions of earlier clicks are held, and callbacks wait, until you approve it again. You can still approve single rewards.",
-    "Its report keys are refused meanwhile.",
+    "Its report keys are refused until then, too.",
   ],
   suspended: (name: string) => `${name} was suspended.`,
   closeTitle: (name: string) => `Close ${name} for good?`,
@@ -168,19 +168,19 @@ export const people = {
   recoverText:
     "Make sure that the request really comes from them. Their passkeys, sessions and open invites to others end at once. " +
     "All owners see a notice for 7 days.",
-  withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
+  withdrawRecoveryText: "The link stops working at once. This member cannot sign in until they get another link.",
 };
 
 export const audit = {
   title: "Audit log",
-  intro: "What this publisher's people changed, and what the operator did to them, newest first.",
+  intro: "Changes by this publisher's people, and by the operator to them, newest first.",
 };
 
 export const keys = {
   pubKeyTitle: "Pub-Key",
   pubKeyIntro: "All apps of this publisher send it with each request for offers.",
   adminsOnly: "Only admins can see the Pub-Key and issue a new one.",
-  none: "None was issued yet.",
+  none: "No Pub-Key has been issued yet.",
   asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,
   reason: (reason: string) => `Reason: ${reason}`,
 };
@@ -198,7 +198,7 @@ export const reportKeys = {
 export const facts = {
   title: "Facts",
   intro:
-    "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall. " +
+    "The figures behind reports, by UTC day: facts that were loaded, and Signpost's own counts of the offerwall. " +
     "A loaded day is final once its sources, the outboxes and click counters, have confirmed it, or seven days after its end.",
   date: "Day",
   state: "State",
@@ -227,7 +227,7 @@ export const facts = {
   nothingOf: (date: string) => `Nothing to load: ${dateText(date)}`,
   nothingTitle: (date: string) => `Nothing to load for ${dateText(date)}?`,
   nothingText: [
-    "The day counts as loaded, without facts, and becomes final like others. What Signpost counted itself stays.",
+    "The day counts as loaded, without facts, and becomes final like others. Signpost's own counts stay.",
     "If somebody else has loaded the day meanwhile, those facts are removed. You can still load a file later.",
   ],
   nothingDone: (date: string) => `${dateText(date)} has nothing to load.`,
@@ -238,10 +238,10 @@ export const facts = {
   dialogTitle: "Load a day's facts",
   dialogText: (date: string | null, rows: number) =>
     date === null
-      ? "The file replaces everything that was loaded for its day. What Signpost counted itself stays."
+      ? "The file replaces everything that was loaded for its day. Signpost's own counts stay."
       : rows > 0
-        ? `The file replaces the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
-        : `Nothing is loaded for ${dateText(date)} in the days shown. What Signpost counted itself stays.`,
+        ? `The file replaces the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. Signpost's own counts stay.`
+        : `No rows are shown as loaded for ${dateText(date)}. Signpost's own counts stay.`,
   day: "Day, in UTC",
   drop: "Drop a CSV or NDJSON file here, or choose one.",
   choose: "Choose a file",
@@ -282,13 +282,13 @@ export const restate = {
     "Asks the outboxes and click counters for their totals of this day, and corrects the clicks and revenue that Signpost counted. Loaded facts stay.",
   asking: "Asking the sources…",
   changes: (apps: number) => `Clicks or revenue of ${plural(apps, "app", "apps")} would change.`,
-  nothing: "Nothing would change: the sources report what the reports have.",
-  nothingMore: "Restating the day still closes what Attention has about its totals.",
+  nothing: "Nothing would change: the totals of the sources match the reports.",
+  nothingMore: "Restating the day still closes the items about its totals in Attention.",
   less: "The day would lose clicks or revenue. Make sure first that no source was restored to an earlier time.",
   damaged: (parts: number) =>
-    `${plural(parts, "stored part", "stored parts")} of the day cannot be read: missing from “before”, and to be replaced.`,
+    `“Before” lacks ${plural(parts, "stored part", "stored parts")} of the day that cannot be read. Restating repairs the day.`,
   notKept: (sources: string[]) =>
-    `${plural(sources.length, "source", "sources")} no longer ${sources.length === 1 ? "has" : "have"} this day. Their clicks or revenue stay as they are: ${sources.join(", ")}.`,
+    `${plural(sources.length, "source", "sources")} no longer ${sources.length === 1 ? "has" : "have"} all of this day, so the clicks or revenue from there are not corrected: ${sources.join(", ")}.`,
   start: "Restate the day",
   running: "Restating…",
   done: (date: string) => `${dateText(date)} was restated.`,

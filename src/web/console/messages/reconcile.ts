@@ -10,11 +10,11 @@ export const shareText = (part: number, all: number) => `${count(part)} (${perce
 export const reconcile = {
   title: "Reconcile a day",
   intro:
-    "Compares an app's UTC day in two places: its outboxes, which keep its rewards and send its callbacks, and the " +
-    "publisher's ledger, from which reports are made. Nothing is changed. Days stay comparable for 400 days.",
+    "Compares a UTC day of an app in its outboxes, which pay its rewards, and in the publisher's ledger, which makes " +
+    "the reports. Nothing is changed. A day can be compared for 400 days.",
   day: "Day, in UTC",
   badDay: "Enter a day.",
-  notFound: "There is no such app.",
+  notFound: "There is no app with this App-Id.",
   compare: "Compare",
   comparing: "Comparing…",
   result: "Result of the comparison",
@@ -24,12 +24,12 @@ export const reconcile = {
   differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoneyOf(micro)}.`,
   again: "Tell the developers:",
   outboxDiffers: (outboxes: number[]) =>
-    `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
-    "from what the ledger has of it. The side that is behind was restored to an earlier time or damaged.",
-  ledgerDiffers: "Every outbox agrees with what the ledger has of it, so the ledger's stored totals were damaged.",
+    `${outboxes.length === 1 ? "outbox" : "outboxes"} ${outboxes.join(", ")} and the ledger have different totals. ` +
+    "The side that is behind was damaged or restored to an earlier time.",
+  ledgerDiffers: "the ledger has the right total of each outbox, but its figures of the day were damaged.",
   behind: { ledger: "the ledger is behind", log: "the outbox is behind" },
   sums: "Totals of the day",
-  what: "What",
+  what: "Total",
   amount: "USD",
   paid: "Paid by the app's outboxes, rewards less reversals",
   waiting: "Of this, waiting to be sent to the ledger",

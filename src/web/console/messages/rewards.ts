@@ -7,12 +7,12 @@ import type { Settling } from "../types/rewards";
 
 export const rewards = {
   title: "Rewards",
-  note: "Conversions of an app, the newest first, with what became of each.",
+  note: "Conversions of an app and their state, newest first.",
   tableName: "Rewards",
   app: "App",
   appHint: "App-Id or the start of a name",
   badApp: "An App-Id has 8 digits.",
-  unknownApp: "There is no such app.",
+  unknownApp: "There is no app with this App-Id.",
   show: "Show",
   chooseTitle: "Choose an app",
   choose: "Rewards are listed app by app. To find one by its ID, paste it into the search above.",
@@ -25,7 +25,7 @@ export const rewards = {
   none: "This app has no reward that matches these filters.",
   empty: "This app has no reward yet.",
   looking: "Looking further back…",
-  end: "These are all that match.",
+  end: "All matches are shown.",
   back: "Rewards of this app",
   replayIgnores: "The reason filter does not apply here.",
 };
@@ -35,7 +35,7 @@ const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected"
 
 /** Codes of refusals, besides those of conversions. */
 const REFUSALS: Record<string, string> = {
-  wrong_state: "Their state does not allow it: somebody else was faster.",
+  wrong_state: "Their state no longer allows it: somebody else changed it first.",
   user_erased: "Their user was erased, so the publisher could not be told.",
 };
 
@@ -48,7 +48,7 @@ export const settle = {
   } satisfies Record<Settling, string>,
   texts: {
     approve: "The user is paid, the publisher is told by a callback, and the advertiser owes the payout.",
-    reject: "It ends here: nobody is paid, and it cannot be approved later.",
+    reject: "This is final: nobody is paid, and it cannot be approved later.",
     reverse: "The publisher is told to take the reward back, and the payout is deducted from its revenue.",
   } satisfies Record<Settling, string>,
   done: {
@@ -63,19 +63,19 @@ export const settle = {
   despiteNames: "Approve despite",
   many: "Approve or reject all that match",
   manyTitle: (app: string) => `Approve or reject all that match, ${app}`,
-  manyReason: "Choose a reason, too. An approval pays the rewards that were refused for it.",
+  manyReason: "Choose a reason, too. An approval pays the rewards that were refused for that reason.",
   manyHint:
     "Choose a state first. Held and pending rewards can be approved or rejected, refused ones approved, approved ones reversed.",
   manyNone: "Rejected and reversed rewards cannot be changed.",
   action: "What to do",
   actionHints: {
     approve: "pays each user and tells the publisher",
-    reject: "ends them; nobody is paid",
+    reject: "is final; nobody is paid",
     reverse: "tells the publisher to take each reward back",
   } satisfies Record<Settling, string>,
   manyTexts: {
     approve: "Each user is paid, the publisher is told by callbacks, and the advertisers owe the payouts.",
-    reject: "They end here: nobody is paid, and they cannot be approved later.",
+    reject: "This is final: nobody is paid, and none can be approved later.",
     reverse: "The publisher is told to take each reward back, and the payouts are deducted from its revenue.",
   } satisfies Record<Settling, string>,
   which: (parts: string[]) => `Applies to all rewards that are ${parts.join(", ")}.`,
@@ -88,7 +88,9 @@ export const settle = {
   start: (action: Settling, number: number, payout: number) =>
     `${NAMES[action]} ${plural(number, "reward", "rewards")}, ${money(payout)}`,
   running: (done: number, all: number) =>
-    done > 0 ? `${count(done)} of ${count(all)} so far. Closing this stops here.` : "This can take a minute…",
+    done > 0
+      ? `${count(done)} of ${count(all)} so far. If you close this, the rest is not changed.`
+      : "This can take a minute…",
   resultTitle: (action: Settling, settled: number, payout: number) =>
     `${plural(settled, "reward was", "rewards were")} ${DONE[action]}, ${money(payout)} in all`,
   already: (number: number) => `${plural(number, "was", "were")} in this state already.`,

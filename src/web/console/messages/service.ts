@@ -5,11 +5,11 @@ import { plural } from "../../shared/messages/plural";
 
 export const service = {
   title: "Service",
-  note: "Publication, delivery, limits, and what an app's day adds up to.",
+  note: "Publication, delivery, limits, and the totals of an app's day.",
   publication: {
     title: "Publication",
     note: "Changes to apps and offers reach clicks and lists with the next publication.",
-    down: "The catalog does not answer. Clicks and lists go on with what was published last.",
+    down: "The catalog does not answer. Clicks and lists continue with the last publication.",
     tracking: "Built for clicks",
     listing: "Built for offer lists",
     never: "Never",
@@ -46,7 +46,7 @@ export const service = {
   },
   asking: {
     button: "Ask every app now",
-    note: "Asks each app with a callback. One that does not answer reports nothing, and its postbacks are answered 503.",
+    note: "Asks each app with a callback. An app that does not answer reports nothing, and its postbacks are answered 503.",
     running: (apps: number) => `${plural(apps, "app was", "apps were")} asked so far…`,
     result: (apps: number, silent: number) =>
       silent === 0
@@ -88,13 +88,13 @@ export const service = {
     some: (number: number) => `${plural(number, "request was", "requests were")} refused.`,
   },
   reported: {
-    down: "This is not known right now: the part that keeps it does not answer.",
+    down: "Not known right now: the part of Signpost that stores this does not answer.",
     by: (instances: number, at: number) =>
       `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
   },
   instances: {
     title: "Instances of edge and origin",
-    note: "What went wrong in them since each started.",
+    note: "Problems of each instance since it started.",
     none: "Nothing was reported in the last 24 hours.",
     age: (seconds: number) => durationText(seconds * 1000),
     names: {
@@ -129,7 +129,7 @@ export const service = {
   rewards: {
     title: "Rewards from old clicks and old terms",
     note: (day: string) =>
-      `Of ${day}, in UTC. A click is paid under the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid under the current terms, with the button under the terms of the offer or of the app.`,
+      `Of ${day}, in UTC. A click is paid under the terms in force when it was made, so users or a publisher may save up clicks before a payout drops. If an app’s shares stand out, pay older clicks under the current terms, with the button under the terms of the offer or the app.`,
     app: "App",
     rewards: "Rewards",
     late: "After 24 hours",
