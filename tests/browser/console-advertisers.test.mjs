@@ -102,7 +102,7 @@ for (const Hand of HANDS) {
       .waitFor();
     // A filter of answers that no postback passes does not hide the tokens.
     await page.getByRole("combobox", { name: "Answer" }).selectOption("too_fast");
-    await page.getByText("No postback was answered like this").waitFor();
+    await page.getByText("No postback has this answer").waitFor();
     await rowOf(first).getByText("Revoked", { exact: true }).waitFor();
     await rowOf(second).getByText("Valid", { exact: true }).waitFor();
     await closePage(page);
@@ -116,7 +116,7 @@ test("support reads tokens and postbacks and changes none", async () => {
   for (const name of ["Issue a token", /^Revoke/, "Rename"]) {
     assert.equal(await page.getByRole("button", { name }).count(), 0, String(name));
   }
-  await page.getByRole("table", { name: "Postbacks" }).getByText("Something is missing").waitFor();
+  await page.getByRole("table", { name: "Postbacks" }).getByText("Parameter missing").waitFor();
   await closePage(page);
 });
 

@@ -70,7 +70,7 @@ for (const Hand of HANDS) {
     await click.getByText(USER).waitFor();
     await click.getByText("United States").waitFor();
     isUnseen(page, reward.clickId);
-    const became = page.getByRole("table", { name: "What became of it" });
+    const became = page.getByRole("table", { name: "Rewards of this click" });
     await hand.press(became.getByRole("link", { name: reward.transactionId }));
     await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
     await closePage(page);
@@ -291,10 +291,10 @@ test("a click whose record has left shows what became of it", async () => {
   await page.goto("/console/service");
   await page.getByRole("heading", { name: "Service" }).waitFor();
   await paste(page, hand, unpaid);
-  await page.getByRole("heading", { name: "Click that is no longer kept" }).waitFor();
+  await page.getByRole("heading", { name: "Click that is no longer stored" }).waitFor();
   await page.getByText("No conversion of this click came in time.").waitFor();
   await paste(page, hand, paid);
-  const became = page.getByRole("table", { name: "What became of it" });
+  const became = page.getByRole("table", { name: "Rewards of this click" });
   await hand.press(became.getByRole("link", { name: transactionId }));
   await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
   await closePage(page);

@@ -158,7 +158,7 @@ test("clicks that were saved up before a payout fell are seen, and paid under th
 
   // The reward says by which terms it was paid, and leads to its offer.
   await walk.find(page, hand, clicks[0]);
-  await hand.press(page.getByRole("table", { name: "What became of it" }).getByRole("link", { name: early }));
+  await hand.press(page.getByRole("table", { name: "Rewards of this click" }).getByRole("link", { name: early }));
   await page.getByText("$1.25").first().waitFor();
   await hand.press(page.getByRole("link", { name: "Offer of stockpile stockpile", exact: true }));
   await page.getByRole("heading", { name: "Offer of stockpile" }).waitFor();
@@ -167,7 +167,7 @@ test("clicks that were saved up before a payout fell are seen, and paid under th
 
   const { transaction_id: late } = await partner.convert(clicks[1]);
   await walk.find(page, hand, clicks[1]);
-  await hand.press(page.getByRole("table", { name: "What became of it" }).getByRole("link", { name: late }));
+  await hand.press(page.getByRole("table", { name: "Rewards of this click" }).getByRole("link", { name: late }));
   await page.getByText("$0.50").first().waitFor();
   const amounts = (await partner.entries("status=approved")).map(({ payout }) => payout);
   assert.deepEqual(amounts, [0.5, PAYOUT], "the newest first");

@@ -111,7 +111,7 @@ export const views = ({ admin, support, url = "" }) => ({
   "console-advertiser-none": {
     path: `${ADVERTISER}?code=too_fast`,
     cookie: admin,
-    shows: shows("No postback was answered like this"),
+    shows: shows("No postback has this answer"),
   },
   "console-advertiser-loading": {
     path: ADVERTISER,

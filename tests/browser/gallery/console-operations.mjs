@@ -146,9 +146,9 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
         is_incomplete: false,
         matches: [{ kind: "click", app_id: WEB_APP, shard: 3, not_shown: "expired", rewards: [] }],
       }),
-      shows: shows("no longer kept"),
+      shows: shows("no longer stored"),
     },
-    "search-click": { path: searched(click), shows: shows("What became of it") },
+    "search-click": { path: searched(click), shows: shows("Rewards of this click") },
     "search-user": {
       path: `/console/search#${new URLSearchParams({ text: user, app: WEB_APP })}`,
       shows: shows("Open as a list"),

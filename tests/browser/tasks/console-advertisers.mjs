@@ -14,7 +14,7 @@ export async function createAdvertiser(page, hand, id, name) {
   // Creating never renames an existing advertiser.
   await hand.write(dialog(page).getByLabel("Advertiser ID"), "brindlefox-games");
   await hand.press(inDialog(page, "Create an advertiser"));
-  await dialog(page).getByText("There is an advertiser with this ID already.").waitFor();
+  await dialog(page).getByText("An advertiser with this ID already exists.").waitFor();
   await hand.write(dialog(page).getByLabel("Advertiser ID"), "");
   await page.keyboard.press("Control+a");
   await page.keyboard.type(id);
@@ -29,7 +29,7 @@ export async function rename(page, hand, name) {
   await page.keyboard.press("Control+a");
   await page.keyboard.type(name);
   await hand.press(inDialog(page, "Rename"));
-  await said(page, "The advertiser is renamed.");
+  await said(page, "The advertiser was renamed.");
   await heading(page, name).waitFor();
 }
 
@@ -38,7 +38,7 @@ export async function issue(page, hand, ends) {
   await hand.press(page.getByRole("button", { name: "Issue a token" }));
   if (ends) await dialog(page).getByText(`serial ${ends}, is refused within two minutes`).waitFor();
   await hand.press(inDialog(page, "Issue a token"));
-  await dialog(page).getByText("the one before goes on working until you issue another").waitFor();
+  await dialog(page).getByText("the previous one stays valid until you issue another").waitFor();
   const token = await dialog(page).getByText(/^at_/).innerText();
   await hand.press(inDialog(page, "Done"));
   await dialog(page).waitFor({ state: "detached" });
@@ -52,7 +52,7 @@ export async function revoke(page, hand, serial) {
   await hand.press(page.getByRole("button", { name: `Revoke ${serial}` }));
   await dialog(page).getByText("Postbacks with it are refused within two minutes.").waitFor();
   await hand.press(inDialog(page, "Revoke"));
-  await said(page, `Token ${serial} is revoked.`);
+  await said(page, `Token ${serial} was revoked.`);
   await page.getByRole("button", { name: `Revoke ${serial}` }).waitFor({ state: "detached" });
 }
 

@@ -13,8 +13,8 @@ export const advertisers = {
   id: "Advertiser ID",
   idHint: "It cannot be changed later. Letters, digits and hyphens, at most 64.",
   badId: "Use letters, digits and hyphens, at most 64.",
-  taken: "There is an advertiser with this ID already.",
-  created: (name: string) => `“${name}” is created.`,
+  taken: "An advertiser with this ID already exists.",
+  created: (name: string) => `“${name}” was created.`,
   advertiser: "Advertiser",
   tokens: "Valid tokens",
   newest: "Newest token",
@@ -28,7 +28,7 @@ export const advertisers = {
   toList: "All advertisers",
   notFound: "There is no advertiser with this ID",
   rename: "Rename",
-  renamed: "The advertiser is renamed.",
+  renamed: "The advertiser was renamed.",
 };
 
 export const itsOffers = {
@@ -40,7 +40,7 @@ export const itsOffers = {
 export const tokens = {
   title: "Tokens",
   intro:
-    "A token proves that a postback comes from this advertiser. The two newest tokens are valid. A revoked one is listed if postbacks came with it within 90 days.",
+    "A token proves that a postback comes from this advertiser. The two newest tokens are valid. A revoked token is listed if postbacks came with it in the last 90 days.",
   serial: "Serial",
   issuedAt: "Issued",
   lastUsed: "Last used",
@@ -54,16 +54,16 @@ export const tokens = {
   issueTitle: "Issue a token?",
   issueText: "It is shown once. The two newest tokens are valid.",
   issueEnds: (serial: string) =>
-    `It is shown once. The two newest tokens are valid: the older one, serial ${serial}, is refused within two minutes.`,
+    `It is shown once. Only the two newest tokens are valid: the oldest, serial ${serial}, is refused within two minutes.`,
   issuedTitle: "The new token",
   issuedText:
-    "Copy it now: it is not shown again. Give it to the advertiser for the token parameter of its postbacks. The two newest tokens are valid, so the one before goes on working until you issue another.",
+    "Copy it now: it is not shown again. Give it to the advertiser for the token parameter of its postbacks. The two newest tokens are valid, so the previous one stays valid until you issue another.",
   token: "Token",
   revoke: "Revoke",
   revokeTitle: (serial: string) => `Revoke token ${serial}?`,
   revokeText: "Postbacks with it are refused within two minutes. This cannot be undone.",
-  revokeLast: "It is the only valid token: no postback of this advertiser is taken until you issue another.",
-  revoked: (serial: string) => `Token ${serial} is revoked. Its postbacks are refused within two minutes.`,
+  revokeLast: "It is the only valid token: all postbacks of this advertiser are refused until you issue another.",
+  revoked: (serial: string) => `Token ${serial} was revoked. Its postbacks are refused within two minutes.`,
   emptyTitle: "No token yet",
   empty: "Postbacks of this advertiser are refused until it has one.",
 };
@@ -71,7 +71,7 @@ export const tokens = {
 export const doctor = {
   title: "Postbacks",
   intro:
-    "The newest 1,000 that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
+    "The newest 1,000 postbacks that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
   code: "Answer",
   allCodes: "All answers",
   at: "When",
@@ -86,16 +86,16 @@ export const doctor = {
   value: "Value",
   noParameters: "It had no parameters.",
   notShown: (postbacks: number, since: number | null) =>
-    `${plural(postbacks, "further postback", "further postbacks")} came${since === null ? "" : ` since ${timeText(since)}`} and ${postbacks === 1 ? "is" : "are"} not shown: in a flood most are only counted.`,
+    `${plural(postbacks, "more postback", "more postbacks")} came${since === null ? "" : ` since ${timeText(since)}`} and ${postbacks === 1 ? "is" : "are"} not shown: in a flood, most are only counted.`,
   emptyTitle: "No postback has come yet",
-  empty: "They are shown within seconds of their arrival. Check below how a postback would be answered.",
-  noneTitle: "No postback was answered like this",
+  empty: "Postbacks appear here within seconds. Check below how a postback would be answered.",
+  noneTitle: "No postback has this answer",
   clear: "Show all answers",
   more: "Load older ones",
   shown: (postbacks: number) => `The newest ${plural(postbacks, "postback", "postbacks")}`,
   stopped: "New ones are not being loaded.",
-  live: "New ones appear by themselves.",
-  kept: "With older ones shown, new ones do not appear by themselves.",
+  live: "New ones appear automatically.",
+  kept: "While older ones are shown, new ones are not added.",
 };
 
 export const check = {
@@ -113,10 +113,10 @@ export const check = {
   clickedAt: "Clicked",
   country: "Country",
   placement: "Placement",
-  error: (words: string) => `The sender reads: ${words}`,
-  noClick: "It refers to no click of ours.",
-  erased: "The user was erased after the click, so nothing else of it is shown.",
-  parameters: "What Signpost reads in it",
+  error: (words: string) => `The sender is told: ${words}`,
+  noClick: "It has no click ID of ours.",
+  erased: "The user was erased after the click, so the rest of the click is not shown.",
+  parameters: "Parameters as Signpost reads them",
   empty: "Paste a URL first.",
 };
 
@@ -127,14 +127,14 @@ export const CODE_NAMES: Record<string, string> = {
   rejected: "Rejected",
   reversed: "Reversed",
   duplicate: "Repeated",
-  missing_field: "Something is missing",
-  invalid_parameter: "A parameter is wrong",
-  invalid_click_id: "Not a click of ours",
+  missing_field: "Parameter missing",
+  invalid_parameter: "Parameter not valid",
+  invalid_click_id: "Click ID not ours",
   unknown_goal: "Unknown goal",
   invalid_token: "Token not valid",
   conversion_capped: "Cap reached",
   duplicate_txn: "txn used before",
-  already_rewarded: "Rewarded before",
+  already_rewarded: "Already rewarded",
   after_restore: "After a restore, held",
   suspended: "Publisher suspended, held",
   too_fast: "Too fast, held",

@@ -20,7 +20,7 @@ export const search = {
   note: "Type a part of a name, or paste a transaction ID, click ID, user ID, App-Id, offer or goal ID, or a key.",
   nothingYet: "Search for a name, an ID or a key",
   nothingYetText:
-    "Signpost does not store what you paste, and no server sees it in an address. Keys never appear in an address.",
+    "Signpost does not store the text you paste, and no server sees it in an address. Keys never appear in an address.",
   beginnings:
     "Paste a Pub-Key in full. For a report key, the beginning with its publisher is enough, such as sk_lumen-arcade. For a valid token, the beginning with its serial is enough.",
   noneTitle: "No match",
@@ -30,7 +30,7 @@ export const search = {
   needsAppText: "Without an app, only the newest rewards are searched. Enter the app to search all of its rewards.",
   searchInApp: "Search in this app",
   several: (number: number) => plural(number, "match", "matches"),
-  columns: { name: "Name", kind: "What", where: "Where" },
+  columns: { name: "Name", kind: "Kind", where: "Where" },
   names: {
     publisher: "Publisher",
     app: "App",
@@ -55,7 +55,7 @@ export const search = {
     revoked_token: { badge: "Revoked", note: "Postbacks with it are refused." },
     begun_key: {
       badge: "Not a whole key",
-      note: "It is only the beginning of a key, or nobody issued it. The whole key tells which one it is, and whether it is valid.",
+      note: "It is only the beginning of a key, or nobody issued it. Paste the whole key to see which one it is, and whether it is valid.",
     },
     begun_token: {
       badge: "Not a whole token",
@@ -75,7 +75,7 @@ export const search = {
   },
   click: {
     title: "Click",
-    note: "This is what the click ID holds. It was opened for you only; nothing was stored.",
+    note: "The contents of the click ID, decrypted for you only. Nothing was stored.",
     app: "App",
     offer: "Offer",
     goal: "Goal",
@@ -87,17 +87,17 @@ export const search = {
     terms: "Terms",
     termsOf: (offer: string, app: string) => `Offer ${offer}, app ${app}`,
     shard: "Outbox",
-    became: "What became of it",
+    became: "Rewards of this click",
     nothing:
       "No conversion of this click has come. If the advertiser says it sent one, look at how its postbacks were answered:",
     postbacks: (advertiser: string) => `Postbacks of ${advertiser}`,
     itsOffer: "its offer",
-    hiddenTitle: { expired: "Click that is no longer kept", erased: "Click of a user who was erased" },
+    hiddenTitle: { expired: "Click that is no longer stored", erased: "Click of a user who was erased" },
     hidden: {
       expired:
-        "Signpost issued this click ID. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",
+        "Signpost issued this click ID. Its record was deleted when the time for conversions ended, so a conversion that comes now is refused.",
       erased:
-        "Signpost issued this click ID. The user was erased after the click, so what identifies the user is not shown. A conversion that comes is still paid.",
+        "Signpost issued this click ID. The user was erased after the click, so data that identifies the user is not shown. A conversion that comes is still paid.",
     },
     nothingCame: {
       expired: "No conversion of this click came in time.",
