@@ -117,7 +117,7 @@ test("the audit has names, roles and amounts in words", () => {
   assert.equal(detailOf("facts_added", "12000 rows"), "12,000 rows");
   assert.equal(detailOf("facts_added", "1 rows"), "1 row");
   assert.equal(detailOf("imported", "12 lines"), "12 lines");
-  assert.equal(detailOf("offer_put", ""), "nothing differs");
+  assert.equal(detailOf("offer_put", ""), "no change");
   assert.equal(operatorAction({ action: "offer_put", detail: "created" }), "Created an offer");
   assert.equal(operatorAction({ action: "offer_put", detail: "name" }), "Changed an offer");
   assert.equal(operatorAction({ action: "something_newer", detail: null }), "something_newer");

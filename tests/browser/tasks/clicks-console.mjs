@@ -129,7 +129,7 @@ export async function importFile({ begin, admin, user: id }) {
   await page.getByText("1 resource is ready to import").waitFor();
   await page.getByText("1 new, 0 changed, 0 unchanged").waitFor();
   await hand.press(page.getByRole("button", { name: "Import 1 resource" }));
-  await page.getByRole("heading", { name: "1 resource is imported" }).waitFor();
+  await page.getByRole("heading", { name: "1 resource was imported" }).waitFor();
 }
 
 /** Everything that waits is on the first page; a tile leads to the items of its kind. */

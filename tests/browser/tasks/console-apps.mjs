@@ -53,7 +53,7 @@ export async function decideAfterAnother(page, hand, meanwhile) {
 
 export async function payOlderClicks(page, hand) {
   const region = part(page, "Terms of older clicks");
-  await region.getByText("Each click is paid under the terms of its time.").waitFor();
+  await region.getByText("Each click is paid under the terms in force when it was made.").waitFor();
   await hand.press(region.getByRole("button", { name: "Pay clicks before now under current terms" }));
   await dialog(page).getByText("This cannot be undone, only moved to a later time.").waitFor();
   await hand.press(inDialog(page, "Pay them under current terms"));

@@ -30,7 +30,7 @@ export const document = {
   defaultEvents: "approved, reversed",
   secrets: "Secrets of the callback",
   secret: "one, hidden",
-  twoSecrets: "two, hidden: the old one still signs",
+  twoSecrets: "two, hidden: calls are signed with both",
   legacy: "and one for the older MD5 signature",
   fallback: "Fallback URL",
   noFallback: "None: our own page is shown",
@@ -46,14 +46,14 @@ export const document = {
 
 export const decisions = {
   title: "Your settings for this app",
-  intro: "Its publisher changes the rest in the dashboard.",
+  intro: "The publisher changes the other settings in the dashboard.",
   hosts: "Hosts for its fallback URL, one per line",
-  hostsHint: "The publisher may point its fallback URL to these by itself, for example play.example.com. At most 20.",
+  hostsHint: "Hosts that the publisher may choose for its fallback URL, for example play.example.com. At most 20.",
   ports: "Ports for its callback, besides 443",
-  portsHint: "The publisher may point its callback to these by itself. Separated by commas, at most 20.",
+  portsHint: "Ports that the publisher may choose for its callback. Separated by commas, at most 20.",
   badPort: "Enter numbers from 0 to 65535, separated by commas.",
   rewards: "Rewards per user per day",
-  rewardsHint: "From 1 to 1,000. Further rewards of the user are held until you decide. Empty: no limit.",
+  rewardsHint: "From 1 to 1,000. Rewards beyond that are held until you decide. Empty: no limit.",
   badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
   blocked: "Blocked offers, one ID per line",
   blockedHint: (lines: number) =>
@@ -65,8 +65,8 @@ export const decisions = {
   change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
   listChange: (field: string, added: string | false, removed: string | false) =>
     `${field}: ${[added && `add ${added}`, removed && `remove ${removed}`].filter(Boolean).join("; ")}`,
-  effect: "Clicks and offers follow within two minutes.",
-  triesAgain: "Its callback is tried again at once, if it was failing.",
+  effect: "Clicks and offer lists use the change within two minutes.",
+  triesAgain: "If its callback was failing, it is tried again at once.",
   names: {
     fallback_hosts: "Fallback hosts",
     callback_ports: "Callback ports",
@@ -80,18 +80,18 @@ export const terms = {
   title: "Terms of older clicks",
   intro:
     "A click is paid in the currency that the app had when the click was made, even if the conversion comes weeks later. " +
-    "After a mistyped rate you can end that: clicks made before now are then paid in the current currency.",
+    "To correct a mistyped rate, you can have clicks made before now paid in the current currency.",
   now: (rate: string) => `The current currency: ${rate}.`,
-  none: "Each click is paid under the terms of its time.",
+  none: "Each click is paid under the terms in force when it was made.",
   since: (at: number) =>
-    `Clicks made before ${timeText(at)} are paid under the current terms; later ones under those of their time.`,
+    `Clicks made before ${timeText(at)} are paid under the current terms; later clicks under the terms in force when they were made.`,
   pay: "Pay clicks before now under current terms",
   payTitle: "Pay clicks before now under current terms?",
   payText: (rate: string) => [
-    `Conversions still to come of clicks made before now are paid at ${rate}. Users may get more or less than they were shown.`,
-    "Rewards that were paid already stay as they are.",
+    `Future conversions of clicks made before now are paid at ${rate}. Users may get more or less than they were shown.`,
+    "Rewards already paid stay as they are.",
     "This cannot be undone, only moved to a later time.",
-    "Correct the currency first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
+    "Correct the currency first. Two minutes after the correction, do this again for clicks that were still made under the old terms.",
   ],
   payIt: "Pay them under current terms",
   done: "Clicks made before now are paid under the current terms.",
@@ -106,7 +106,8 @@ export const callback = {
   reserving: "Waiting for a cap check",
   enable: "Switch on again",
   enableTitle: "Switch the callback on again?",
-  enableText: "Rewards that wait are sent at once. If the receiver tells us to stop again, it is switched off again.",
+  enableText:
+    "Waiting rewards are sent at once. If the receiver tells us to stop again, its callback is switched off again.",
   enabled: "The callback is switched on again.",
   test: "Send a test",
   testTitle: "Send a test to the receiver?",

@@ -12,13 +12,13 @@ import { rewards, settle } from "./rewards";
 
 export const audit = {
   intro:
-    "What the operator's members changed, newest first. Calls with the operator's token are only in the service's log.",
+    "Changes by the operator's members, newest first. Calls with the operator's token are only in the service's log.",
   publisher: (id: string) => `Publisher ${id}`,
   app: (id: string) => `App ${id}`,
   advertiser: (id: string) => `Advertiser ${id}`,
   offer: (id: string) => `Offer ${id}`,
   reward: "Reward",
-  nothingChanged: "nothing differs",
+  nothingChanged: "no change",
 };
 
 /** Actions of the operator. `src/origin/http/access.rs` gives them their names. */
@@ -97,7 +97,7 @@ const FIELDS: Record<string, Record<string, string>> = {
     ends_at: "End",
     conversion_window_days: editor.window,
     once_per: "How often a goal is paid",
-    min_seconds_to_convert: "Seconds within which conversions are held",
+    min_seconds_to_convert: editor.minSeconds,
     terms_since: editor.termsSince,
     active: editor.active,
   },

@@ -13,7 +13,7 @@ export const KIND_NAMES: Record<string, [string, string]> = {
 
 export const importText = {
   title: "Import",
-  intro: "Loads publishers, apps, advertisers and offers from a file, all or none.",
+  intro: "Loads publishers, apps, advertisers and offers from a file. If a line is wrong, nothing is loaded.",
   drop: "Drop an NDJSON file here, or choose one.",
   or: "One resource a line, at most 67 MB.",
   choose: "Choose a file",
@@ -30,8 +30,7 @@ export const importText = {
     isAll
       ? `${plural(payouts, "payout changes", "payouts change")}`
       : `The first ${count(payouts)} payouts that change`,
-  payoutsText:
-    "Earlier clicks keep the payout that they were promised, unless the offer's terms also count for earlier clicks.",
+  payoutsText: "Earlier clicks keep the payout that they were promised, unless the offer's terms also apply to them.",
   offer: "Offer",
   goal: "Goal",
   payoutNow: "Payout now",
@@ -47,7 +46,7 @@ export const importText = {
   problem: "Problem",
   import: (resources: number) => `Import ${plural(resources, "resource", "resources")}`,
   imported: (resources: number) => `${plural(resources, "resource was", "resources were")} imported.`,
-  done: (resources: number) => `${plural(resources, "resource is", "resources are")} imported`,
+  done: (resources: number) => `${plural(resources, "resource was", "resources were")} imported`,
   doneText: "Clicks and offer lists use them within two minutes.",
   again: "Choose another file",
   tooLarge: "The file is larger than 67 MB. Split it.",

@@ -77,7 +77,8 @@ export const editMany = {
         : `Nothing is saved yet. ${plural(same, "offer stays as it is", "offers stay as they are")}.`,
   newTerms: (offers: number) =>
     `${plural(offers, "offer gets", "offers get")} new terms. Earlier clicks keep their terms.`,
-  running: (done: number, all: number) => `${count(done)} of ${count(all)} so far. Closing this stops here.`,
+  running: (done: number, all: number) =>
+    `${count(done)} of ${count(all)} so far. If you close this, the rest is not changed.`,
   back: "Back",
   save: (offers: number) => `Change ${plural(offers, "offer", "offers")}`,
   done: (offers: number) => `${plural(offers, "offer was", "offers were")} changed.`,
@@ -115,7 +116,7 @@ export const offers = {
   shown: (offers: number, isAll: boolean) =>
     isAll ? plural(offers, "offer", "offers") : `The first ${plural(offers, "offer", "offers")} by ID`,
   emptyTitle: "No offers yet",
-  empty: "Create one, or import a file of many.",
+  empty: "Create one, or import many from a file.",
   noneTitle: "No offer matches",
   clear: "Clear the filters",
   createText: "The ID cannot be changed later. Letters, digits and hyphens, at most 64.",
@@ -182,10 +183,10 @@ export const offer = {
     pay: "Pay clicks before now under current terms",
     payTitle: "Pay clicks before now under current terms?",
     payText: [
-      "Conversions still to come of clicks made before now are paid under the current terms. Users may get more or less than they were shown.",
-      "Rewards that were paid already stay as they are.",
+      "Future conversions of clicks made before now are paid under the current terms. Users may get more or less than they were shown.",
+      "Rewards already paid stay as they are.",
       "This cannot be undone, only moved to a later time.",
-      "Correct the offer first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
+      "Correct the offer first. Two minutes after the correction, do this again for clicks that were still made under the old terms.",
     ],
     payIt: "Pay them under current terms",
     payDone: "Clicks made before now are paid under the current terms.",
@@ -196,7 +197,7 @@ export const review = {
   button: "Review and save",
   title: "Save these changes?",
   createTitle: "Create this offer?",
-  nothing: "Nothing is changed.",
+  nothing: "There is nothing to save.",
   summary: (name: string, goals: number, usd: number, isActive: boolean) =>
     `“${name}” pays ${money(usd)} for ${plural(goals, "goal", "goals")} and is ${isActive ? "live within two minutes, unless it starts later" : "switched off"}.`,
   save: "Save",
@@ -209,10 +210,10 @@ export const review = {
   after: "After",
   none: "none",
   newTerms: "This makes new terms",
-  newTermsText: "Clicks made before you save keep the terms they were made under; later clicks have the new ones.",
+  newTermsText: "Clicks made before you save keep the terms they were made under; later clicks get the new terms.",
   raise: "Pay earlier clicks under the new terms, too",
   raiseHint:
-    "For a correction. This cannot be undone: users who clicked for a higher payout get the lower one. Clicks keep getting the old terms for up to two minutes; then pay those, too, with the button under “Terms”.",
+    "Use this to correct a mistake. It cannot be undone: users who clicked for a higher payout get the lower one. New clicks still get the old terms for up to two minutes; afterwards, include them with the button under “Terms”.",
   taken: "Somebody else has created an offer with this ID. Nothing was saved. Choose another ID.",
   goalRetired: (id: string) => `Goal ${id}`,
   retired: "retired: no longer clickable, still paid",
