@@ -30,7 +30,7 @@ use domain::{
 };
 
 /// The answer for a resource that does not exist.
-pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");
+pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "no resource has this id");
 
 /// The answer to an outbox for a revision of terms that the catalog lost, because it was restored from a backup. No
 /// other revision is paid instead.

@@ -122,7 +122,7 @@ fn a_post_with_macros_in_its_url_is_refused() {
     document["callback"]["method"] = json!("POST");
     let (code, message) = refused(catalog.try_put(APP, "10000001", &document));
     assert_eq!(code, "invalid_field");
-    let problem = "must not have macros with POST, whose body carries every field";
+    let problem = "must not have macros if the method is POST, because the body has every field";
     assert_eq!(message, format!("callback.url: {problem}"));
 }
 

@@ -96,7 +96,7 @@ fn new_app() -> Value {
 fn an_app_of_another_publisher_is_as_one_that_does_not_exist() {
     let catalog = catalog();
     for app in ["10000002", "10000003"] {
-        let expected = ("not_found", "there is no such resource".to_owned());
+        let expected = ("not_found", "no resource has this id".to_owned());
         assert_eq!(refused(read(&catalog, app)), expected);
         let document = OwnAppChange::Document {
             revision: 1,

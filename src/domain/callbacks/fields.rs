@@ -134,7 +134,7 @@ impl Decimal {
 impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom("must be a decimal number, as a text"))
+        Self::parse(&text).ok_or_else(|| D::Error::custom("must be a string with a decimal number"))
     }
 }
 

@@ -53,7 +53,7 @@ const USER_MACROS: [&str; 14] = [
 ];
 
 const NOT_HTTP: &str = "must be an http or https URL";
-const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
+const MACROS_WITH_POST: &str = "must not have macros if the method is POST, because the body has every field";
 
 /// The URL with the braces of its macros, which may be written as `%7B` and `%7D`.
 pub(super) fn with_braces(url: &str) -> String {
@@ -101,7 +101,7 @@ impl Template {
             .iter()
             .any(|part| part.contains(braces))
         {
-            return Err("may have macros in its path and query only".to_owned());
+            return Err("may have macros only in its path and query".to_owned());
         }
         // A URL parser also accepts `https:/host`, where the first `://` may come later, for example in the query.
         if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
@@ -135,8 +135,8 @@ impl Template {
         let could_be_dots = |segment| could_be_dots(segment, &USER_MACROS, &[]);
         if path.split('/').any(could_be_dots) {
             return Err(
-                "must not have a path segment of nothing but macros that a user could fill with dots: \
-                a value of .. would lead out of its folder; put a letter beside it"
+                "must not have a path segment that consists only of macros that a user could fill with dots: \
+                such a segment could become .. and leave its folder; put a letter beside the macro"
                     .to_owned(),
             );
         }

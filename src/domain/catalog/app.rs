@@ -95,7 +95,10 @@ impl App {
         }
         if self.click_secret.is_none() && self.previous_click_secret.is_some() {
             // Clicks would appear to be signed, but none would be checked.
-            return Err(FieldError::new("previous_click_secret", "needs a click_secret"));
+            return Err(FieldError::new(
+                "previous_click_secret",
+                "must not be set without click_secret",
+            ));
         }
         Ok(())
     }
@@ -255,13 +258,13 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     for (index, event) in events.iter().enumerate() {
         if events.iter().take(index).any(|earlier| earlier == event) {
             let path = format!("callback.events[{index}]");
-            return Err(FieldError::new(path, "is in the list twice"));
+            return Err(FieldError::new(path, "appears twice in the list"));
         }
     }
     if masked_url::has_mask(&callback.url) {
         return Err(FieldError::new(
             "callback.url",
-            "has a mask in place of a value: write the value",
+            "has a mask instead of a value: write the value",
         ));
     }
     Endpoint::parse(callback)?;
@@ -270,23 +273,20 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
         let text = legacy.secret.as_str();
         check_text(path, text, 200)?;
         if text.trim_matches(is_blank).len() < text.len() {
-            return Err(FieldError::new(
-                path,
-                "must not begin or end with a blank or a line break",
-            ));
+            return Err(FieldError::new(path, "must not begin or end with white space"));
         }
         let events = callback.events();
         if events.pending || events.rejected {
             // Receivers with legacy_md5 ignore the status and would take such a callback for a reward.
             return Err(FieldError::new(
                 "callback.events",
-                "must not have pending or rejected with legacy_md5",
+                "must not have pending or rejected if legacy_md5 is set",
             ));
         }
         if legacy.secret == MASKED_SECRET {
             return Err(FieldError::new(
                 "callback.legacy_md5.secret",
-                "is the mask, not a secret",
+                "must be the secret, not its mask",
             ));
         }
     }

@@ -200,7 +200,7 @@ impl Document for Offer {
         if !target::is_openable(&self.lp_url) {
             return Err(FieldError::new(
                 "lp_url",
-                "must be a URL of the web or of a store",
+                "must be an http, https or app store URL",
             ));
         }
         self.target()?;
@@ -291,7 +291,7 @@ pub fn check_event_code(index: usize, code: Option<&str>) -> Result<(), FieldErr
     check_text(&path, code, 200)?;
     let code = code.trim_matches(is_blank);
     if is_macro(code) || is_nobody(code) {
-        let problem = "must not be a placeholder or a word for none, because no postback can name it";
+        let problem = "must not be a placeholder or a word such as null, because no postback can name it";
         return Err(FieldError::new(path, problem));
     }
     Ok(())

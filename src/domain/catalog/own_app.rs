@@ -111,7 +111,7 @@ impl Document for AppChange {
     /// The values are checked later, as part of the whole document.
     fn check(&self) -> Result<(), FieldError> {
         if self.fields().is_empty() {
-            return Err(FieldError::new("body", "must change something"));
+            return Err(FieldError::new("body", "must have at least one field to change"));
         }
         Ok(())
     }

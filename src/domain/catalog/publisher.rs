@@ -13,7 +13,7 @@ pub const PUBLISHER_NOT_APPROVED: ApiError =
 pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
     409,
     "publisher_closed",
-    "the publisher is closed for good; make another one",
+    "the publisher is permanently closed; create another one",
 );
 
 const DEFAULT_MAX_APPS: u32 = 20;
@@ -47,7 +47,10 @@ impl Document for Publisher {
     fn check(&self) -> Result<(), FieldError> {
         check_line("name", &self.name, 200)?;
         if self.closed && self.approved {
-            return Err(FieldError::new("closed", "must not be true while approved is"));
+            return Err(FieldError::new(
+                "closed",
+                "must not be true while approved is true",
+            ));
         }
         if self.max_apps.is_some_and(|apps| apps > MAX_APPS) {
             return Err(FieldError::new("max_apps", "must be at most 1000"));

@@ -35,9 +35,8 @@ impl OpenError {
     pub fn refusal(self) -> ApiError {
         match self {
             // The key may be new and not deployed at this location yet.
-            Self::UnknownKey => {
-                UNAVAILABLE.with_message("click_id was sealed with a key that is not known here yet")
-            }
+            Self::UnknownKey => UNAVAILABLE
+                .with_message("click_id was sealed with a key that this location does not have yet"),
             Self::Malformed | Self::Forged => INVALID_CLICK_ID,
         }
     }
@@ -117,7 +116,7 @@ impl<'a> Postback<'a> {
             && (is_macro(found) || is_nobody(found))
         {
             return Err(UNKNOWN_GOAL.with_message(format!(
-                "goal is {found}, which the sender has not filled in; send the goal's id or event code, or no goal for the first one"
+                "goal is {found}, which the sender has not filled in; send the goal's id or event code, or omit goal for the first goal"
             )));
         }
         // Such a `txn` would be the same in all conversions, and all but the first would be refused.
@@ -147,7 +146,7 @@ fn parse_status(text: &str) -> Result<Status, ApiError> {
         let problem = "status must be one of approved, pending, rejected, reversed";
         if is_macro(found) {
             INVALID_PARAMETER.with_message(format!(
-                "{problem}; it is {found}, which the sender has not filled in; leave status out if it is always approved"
+                "{problem}, not {found}, which the sender has not filled in; omit status if conversions are always approved"
             ))
         } else {
             INVALID_PARAMETER.with_message(problem)
@@ -203,9 +202,9 @@ fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
     MISSING_FIELD.with_message(match (unfilled, name) {
         (None, _) => format!("{name} is required"),
         // A token is the same in all postbacks of an advertiser.
-        (Some(found), "token") => format!("token is {found}; put the advertiser's token itself there"),
+        (Some(found), "token") => format!("token is {found}; send the advertiser's token itself instead"),
         (Some(found), _) => {
-            format!("{name} is {found}, which the sender has not filled in; put its own macro for the {name} there")
+            format!("{name} is {found}, which the sender has not filled in; replace it with the sender's own macro for {name}")
         }
     })
 }

@@ -112,7 +112,7 @@ impl Reason {
             Self::AfterRestore => ApiError::new(
                 409,
                 "after_restore",
-                "the conversion may have been paid before the outbox was put back",
+                "the conversion may have been paid before the outbox was restored",
             ),
             Self::Suspended => SUSPENDED,
             Self::TooFast => ApiError::new(
@@ -167,7 +167,7 @@ impl TryFrom<String> for Reason {
     type Error = String;
 
     fn try_from(code: String) -> Result<Self, String> {
-        Self::parse(&code).ok_or_else(|| format!("{code} is not a reason"))
+        Self::parse(&code).ok_or_else(|| format!("{code} is not the code of a reason"))
     }
 }
 

@@ -7,7 +7,8 @@ use super::state::{Movement, Reason, State, Status};
 use crate::model::ApiError;
 
 /// The answer for [`Transition::Missing`].
-pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");
+pub const UNKNOWN_CONVERSION: ApiError =
+    ApiError::new(404, "not_found", "no conversion has this transaction_id");
 /// The answer for [`Transition::Conflict`].
 pub const WRONG_STATE: ApiError = ApiError::new(
     409,
@@ -18,7 +19,7 @@ pub const WRONG_STATE: ApiError = ApiError::new(
 pub const USER_ERASED: ApiError = ApiError::new(
     409,
     "user_erased",
-    "the user's identifiers are gone, so the publisher could not be told whose reward it is",
+    "the user's identifiers are erased, so a callback could not name the user",
 );
 
 /// An event for a conversion.

@@ -116,7 +116,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "after_restore",
-        "The app's outbox was put back to an earlier state, and its record of payments for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
+        "The app's outbox was restored to an earlier state, and its record of payments for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
         "Look the click up in the publisher's records. If it was paid, reject it in the app's conversions; otherwise approve it. After 72 hours it is checked again.",
     ),
     (
@@ -131,7 +131,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "too_many_today",
-        "The user has as many rewards on this UTC day as the app allows, so it is held. The sender is told that it is pending.",
+        "The user has as many rewards on this UTC day as the app allows, so the conversion is held. The sender is told that it is pending.",
         "Approve or reject it in the app's conversions. If honest users earn that much, raise the app's max_rewards_per_user_day.",
     ),
     (

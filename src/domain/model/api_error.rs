@@ -71,7 +71,7 @@ pub mod common {
     pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
         413,
         "payload_too_large",
-        "the body is larger than this address takes",
+        "the body is larger than this address accepts",
     );
     /// The `Content-Type` is none that the path accepts.
     pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(

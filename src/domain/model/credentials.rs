@@ -70,7 +70,7 @@ impl Vault {
             keys.push((id, ChaCha20Poly1305::new(&key.into())));
         }
         if keys.is_empty() {
-            Err(wrong("it has no key"))
+            Err(wrong("it must have at least one key"))
         } else {
             Ok(Self { keys })
         }

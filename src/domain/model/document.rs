@@ -19,7 +19,7 @@ use crate::model::{
 /// The answer to a field of the wrong type, form or range.
 pub const INVALID_FIELD: ApiError = ApiError::new(400, "invalid_field", "a field has an invalid value");
 /// The answer to a field that the resource does not have.
-pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
+pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is unknown");
 
 /// Identifies a version of a document by the beginning of its hash.
 pub fn tag(document: &str) -> String {

@@ -272,7 +272,7 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
         .into_iter()
         .find(|found| lower.contains(found))
     {
-        return Err(format!("has {found} from a page's source: write & alone"));
+        return Err(format!("has the HTML escape {found}: write & instead"));
     }
     // Joiners and variation selectors belong to emoji and other scripts. After an ASCII letter they are invisible.
     let is_joiner = |char| {

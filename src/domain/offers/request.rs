@@ -230,7 +230,7 @@ fn read_match(matching: &Value, read_values: ReadValues) -> Result<Filter, Strin
         Some(values) if values.is_empty() => " must not be empty".to_owned(),
         Some(values) if values.len() > MAX_VALUES => format!(" must be at most {MAX_VALUES} values"),
         Some(values) if exactly_one && values.len() > 1 => {
-            " must be one value where type is exact".to_owned()
+            " must be exactly one value if type is exact".to_owned()
         }
         Some(values) => match read_values(&values) {
             Ok(filter) => return Ok(filter),

@@ -38,14 +38,14 @@ use crate::model::{ApiError, UtcDay, seeded_hash};
 pub const RESULT_TOO_LARGE: ApiError = ApiError::new(
     400,
     "result_too_large",
-    "the query has more than 2000000 groups; ask for fewer days or dimensions, or filter",
+    "the query has more than 2000000 groups; ask for fewer days or dimensions, or add a filter",
 );
 
 /// The answer to [`EngineError::PageTooLarge`].
 pub const PAGE_TOO_LARGE: ApiError = ApiError::new(
     400,
     "result_too_large",
-    "the texts of this page are more than 16 MiB; ask for fewer rows on a page",
+    "the texts on this page exceed 16 MiB; ask for fewer rows per page",
 );
 
 /// A stored segment, described without reading it.

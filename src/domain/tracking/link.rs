@@ -41,7 +41,8 @@ pub fn tracking_url<'p>(
         .chain(&click.custom);
     // All parsed parameters but `user_id` are optional.
     if optional.flatten().count() + 1 < given {
-        let message = "a value is a placeholder, a word for none, or an invalid device identifier; omit it";
+        let message =
+            "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";
         return Err(INVALID_PARAMETER.with_message(message));
     }
     if let Some((keys, exp)) = signing {

@@ -19,13 +19,13 @@ use crate::model::{
 pub const INVALID_USER_ID: ApiError = ApiError::new(
     400,
     "invalid_user_id",
-    "user_id must be 1 to 128 letters, digits or characters of _ @ - .",
+    "user_id must be 1 to 128 characters of A-Z, a-z, 0-9 and _ @ - .",
 );
 /// The answer to a malformed one of `c1` to `c5`.
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
     "invalid_custom_parameter",
-    "c1 to c5 must be at most 256 letters, digits or characters of _ @ - . each, and 768 together",
+    "c1 to c5 must be at most 256 characters of A-Z, a-z, 0-9 and _ @ - . each, and 768 together",
 );
 /// The answer to any other faulty parameter. Its message names it.
 pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
@@ -100,7 +100,7 @@ impl<'a> ClickParameters<'a> {
         for (number, text) in (1..).zip(texts.clone()) {
             if !is_allowed(text, MAX_CUSTOM) {
                 return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
-                    "c{number} must be at most {MAX_CUSTOM} letters, digits or characters of _ @ - ."
+                    "c{number} must be at most {MAX_CUSTOM} characters of A-Z, a-z, 0-9 and _ @ - ."
                 )));
             }
         }
@@ -116,7 +116,7 @@ impl<'a> ClickParameters<'a> {
             .is_some_and(|text| !is_allowed(text, MAX_LABEL))
         {
             return Err(INVALID_PARAMETER.with_message(format!(
-                "placement must be at most {MAX_LABEL} letters, digits or characters of _ @ - ."
+                "placement must be at most {MAX_LABEL} characters of A-Z, a-z, 0-9 and _ @ - ."
             )));
         }
         Ok(Self {
@@ -204,7 +204,7 @@ fn refuse_user_id(found: &str) -> ApiError {
         return INVALID_USER_ID;
     }
     INVALID_USER_ID.with_message(format!(
-        "user_id still contains the placeholder {shown}; replace it by the user's identifier"
+        "user_id still contains the placeholder {shown}; replace it with the user's identifier"
     ))
 }
 

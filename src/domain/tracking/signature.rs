@@ -46,7 +46,7 @@ impl ClickSecret {
     pub fn problem(&self) -> Option<&'static str> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         let is_valid = SECRET_LENGTHS.contains(&self.0.len()) && self.0.bytes().all(is_allowed);
-        (!is_valid).then_some("must be 32 to 128 letters, digits or characters of _ -")
+        (!is_valid).then_some("must be 32 to 128 characters of A-Z, a-z, 0-9, _ and -")
     }
 }
 
@@ -104,7 +104,7 @@ impl SigningKeys {
             .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
         if has_macro(&sig) {
             let found: String = sig.chars().take(40).collect();
-            let message = format!("sig is the unreplaced placeholder {found}; replace it by the signature");
+            let message = format!("sig is the unreplaced placeholder {found}; replace it with the signature");
             return Err(INVALID_SIGNATURE.with_message(message));
         }
         let presented: [u8; 32] = lower_hex(&sig).ok_or(INVALID_SIGNATURE)?;

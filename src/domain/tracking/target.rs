@@ -38,12 +38,7 @@ impl Template {
             return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
         check_characters(url)?;
-        let schemes = || {
-            format!(
-                "must be a URL that begins with one of {}, and ://",
-                SCHEMES.join(", ")
-            )
-        };
+        let schemes = || format!("must be a URL with one of the schemes {}", SCHEMES.join(", "));
         let (scheme, rest) = url.split_once("://").ok_or_else(schemes)?;
         let scheme = SCHEMES
             .into_iter()
@@ -61,8 +56,8 @@ impl Template {
         let could_be_dots = |segment| could_be_dots(segment, &REQUEST_MACROS, &NETWORK_MACROS);
         if path.split('/').any(could_be_dots) {
             return Err(
-                "must not have a path segment of nothing but {user_id}, {gaid}, {idfa} or {c1} to {c5} and dots, \
-                nor of {country} and dots: as .. it would lead out of its folder; put a letter beside it"
+                "must not have a path segment that consists only of dots and of {user_id}, {gaid}, {idfa}, {c1} to {c5} \
+                or {country}: such a segment could become .. and leave its folder; put a letter beside the macro"
                     .to_owned(),
             );
         }

@@ -175,16 +175,16 @@ fn events_that_old_receivers_would_take_for_rewards_are_refused() {
     for (changes, problem) in [
         (
             json!({"events": ["approved", "pending"], "legacy_md5": {"secret": "s"}}),
-            "callback.events: must not have pending or rejected with legacy_md5",
+            "callback.events: must not have pending or rejected if legacy_md5 is set",
         ),
         (
             json!({"events": ["rejected"], "legacy_md5": {"secret": "s"}}),
-            "callback.events: must not have pending or rejected with legacy_md5",
+            "callback.events: must not have pending or rejected if legacy_md5 is set",
         ),
         (json!({"events": []}), "callback.events: must not be empty"),
         (
             json!({"events": ["approved", "approved"]}),
-            "callback.events[1]: is in the list twice",
+            "callback.events[1]: appears twice in the list",
         ),
         (json!({"events": ["paid"]}), "callback.events[0]: must be one of "),
     ] {

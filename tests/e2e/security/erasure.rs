@@ -273,7 +273,7 @@ fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
     let import = [("Content-Type", "application/x-ndjson")];
     let import = signpost.operate("POST", "import", &import, line.to_string().as_bytes());
     assert!(
-        (400..500).contains(&import.status) && import.body.contains("closed for good"),
+        (400..500).contains(&import.status) && import.body.contains("permanently closed"),
         "{import:?}"
     );
     signpost

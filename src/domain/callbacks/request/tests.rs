@@ -162,7 +162,7 @@ fn a_url_with_macros_gets_no_other_fields() {
 
 #[test]
 fn a_url_that_could_mislead_is_refused() {
-    let macros = "may have macros in its path and query only";
+    let macros = "may have macros only in its path and query";
     let own = "must not have a parameter";
     let dots = "must not have a path segment";
     for (url, problem) in [
@@ -258,7 +258,8 @@ fn macros_are_refused_with_post() {
         assert!(Endpoint::parse(&get(url)).is_ok(), "{url}");
         let error = Endpoint::parse(&post(url)).expect_err(url);
         let error = format!("{}: {}", error.path, error.problem);
-        let expected = "callback.url: must not have macros with POST, whose body carries every field";
+        let expected =
+            "callback.url: must not have macros if the method is POST, because the body has every field";
         assert_eq!(error, expected, "{url}");
     }
 }

@@ -105,7 +105,7 @@ fn a_test_app_may_call_any_port_of_its_own_machine_and_of_no_other() {
 #[test]
 fn only_the_operator_sets_the_rest() {
     for (body, problem) in [
-        (json!({}), "body: must change something"),
+        (json!({}), "body: must have at least one field to change"),
         (json!({ "publisher_id": "other" }), "publisher_id"),
         (json!({ "outbox_shards": 8 }), "outbox_shards"),
         (json!({ "terms_since": 1 }), "terms_since"),
@@ -137,7 +137,7 @@ fn only_the_operator_sets_the_rest() {
         (json!({ "name": " " }), "name: must not be empty"),
         (
             json!({ "name": null, "currency": null }),
-            "body: must change something",
+            "body: must have at least one field to change",
         ),
     ] {
         let refused = change(&app(true), &body).unwrap_err();

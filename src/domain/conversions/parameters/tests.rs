@@ -254,7 +254,7 @@ fn each_fault_has_its_code() {
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
     let unfilled = message(&format!("click_id={id}&token=[TOKEN]"));
     assert!(
-        unfilled.starts_with("token is [TOKEN]; put the advertiser's token itself there"),
+        unfilled.starts_with("token is [TOKEN]; send the advertiser's token itself instead"),
         "{unfilled}"
     );
 }

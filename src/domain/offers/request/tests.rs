@@ -196,7 +196,7 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
         ),
         (
             json!({ "type": "exact", "values": ["US", "US"] }),
-            ".values must be one value where type is exact",
+            ".values must be exactly one value if type is exact",
         ),
     ] {
         let filt = json!([good, { "dim": "country", "match": matching }]);

@@ -29,7 +29,7 @@ pub const INVALID_ORDER_BY: ApiError =
 pub const INVALID_PAGINATION: ApiError = ApiError::new(
     400,
     "invalid_pagination",
-    "pagination is not a page and a count of rows",
+    "pagination is not an object with page and count",
 );
 
 /// Returns the items of an array of at most `max` items.

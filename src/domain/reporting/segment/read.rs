@@ -98,7 +98,7 @@ impl<'b> KeyColumn<'b> {
             0 => Codes::Constant,
             1 => Codes::One(codes),
             2 => Codes::Two(codes.as_chunks().0),
-            _ => return Err(corrupt("its rows have no such width")),
+            _ => return Err(corrupt("its row width is unknown")),
         };
         let opened = Self {
             ends: ends.as_chunks().0,
@@ -107,7 +107,7 @@ impl<'b> KeyColumn<'b> {
         };
         // The checksum holds, so only a bug of the writer can fail from here on. Every index is checked nevertheless.
         if opened.values().count() != distinct {
-            return Err(corrupt("its values do not lie in its text"));
+            return Err(corrupt("a value lies outside its text"));
         }
         let in_range = match codes {
             Codes::Constant => distinct == 1 || rows == 0,
@@ -174,10 +174,10 @@ impl<'b> MeasureColumn<'b> {
             2 => Values::Two(payload.as_chunks().0),
             4 => Values::Four(payload.as_chunks().0),
             8 => Values::Eight(payload.as_chunks().0),
-            _ => return Err(corrupt("its rows have no such width")),
+            _ => return Err(corrupt("its row width is unknown")),
         };
         if payload.len() != usize::from(width) * to_usize(rows) {
-            return Err(corrupt("it has other rows than its segment"));
+            return Err(corrupt("its number of rows differs from the segment's"));
         }
         Ok(Self {
             base: i64::from_le_bytes(details),
@@ -278,17 +278,17 @@ fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), C
         checksum @ ..,
     ] = header;
     if version != VERSION {
-        return Err(corrupt("it has another version"));
+        return Err(corrupt("its version is unknown"));
     }
     let (described, _) = header.split_at(HEADER - 8);
     if xxh3_64_with_seed(payload, xxh3_64(described)) != u64::from_le_bytes(checksum) {
         return Err(corrupt("its checksum does not match"));
     }
     if column != number {
-        return Err(corrupt("it is another column"));
+        return Err(corrupt("its number is that of another column"));
     }
     if u32::from_le_bytes([r1, r2, r3, r4]) != rows {
-        return Err(corrupt("it has other rows than its segment"));
+        return Err(corrupt("its number of rows differs from the segment's"));
     }
     Ok((width, [a1, a2, a3, a4, a5, a6, a7, a8], payload))
 }

@@ -109,9 +109,14 @@ fn a_truncated_or_different_column_is_refused() {
     let mut newer = app.clone();
     newer[0] = VERSION + 1;
     for (bytes, dimension, rows, reason) in [
-        (app, Dimension::Country, 2, "it is another column"),
-        (app, Dimension::App, 3, "it has other rows than its segment"),
-        (&newer, Dimension::App, 2, "it has another version"),
+        (app, Dimension::Country, 2, "its number is that of another column"),
+        (
+            app,
+            Dimension::App,
+            3,
+            "its number of rows differs from the segment's",
+        ),
+        (&newer, Dimension::App, 2, "its version is unknown"),
     ] {
         let column = KeyColumn::open(bytes, dimension, rows);
         assert_eq!(column.unwrap_err().reason, reason, "{dimension:?}, {rows} rows");

@@ -24,7 +24,7 @@ pub const NOTHING_TO_SEND: ApiError = ApiError::new(
 pub const ERASED: ApiError = ApiError::new(
     409,
     "erased",
-    "the user's identifiers are gone, so the callback cannot be sent again",
+    "the user's identifiers are erased, so the callback cannot be sent again",
 );
 
 /// `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once; a reversal's

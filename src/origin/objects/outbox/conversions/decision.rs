@@ -183,7 +183,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         }
     }
 
-    /// True if the conversion may have been paid before the outbox was put back.
+    /// True if the conversion may have been paid before the outbox was restored.
     fn may_be_lost(&self) -> DbResult<bool> {
         let gap = endpoint::app_now(self.db, self.peers)?.and_then(|app| app.gap);
         let clicked_at_ms = self.conversion.click.clicked_at_ms;
