@@ -85,7 +85,10 @@ async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool 
     let (object, sequence) = (batch.object, batch.sequence);
     let sent = catch_panics(try_send(workers, isolate, batch)).await;
     sent.unwrap_or_else(|panic| {
-        log::error("click_flush", format_args!("batch {sequence}: {panic}"));
+        log::error(
+            "click_flush",
+            format_args!("click batch {sequence} failed: {panic}"),
+        );
         let mut counts = isolate.counts.borrow_mut();
         counts.record_failure(object, sequence, false, runtime::now_ms());
         false
@@ -116,7 +119,10 @@ async fn try_send(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
             true
         }
         Err(error) => {
-            log::warn("click_flush", format_args!("{name}: batch {sequence}: {error}"));
+            log::warn(
+                "click_flush",
+                format_args!("click batch {sequence} did not reach {name}, and is sent again: {error}"),
+            );
             let busy = matches!(&error, CallError::Unanswered(cause) if cause.overloaded);
             counts.record_failure(object, sequence, busy, runtime::now_ms());
             false

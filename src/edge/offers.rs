@@ -279,7 +279,7 @@ impl<'a> PageRequest<'a> {
                 page.add(listing, *part, &chunk).map_err(|missing| {
                     log::error(
                         "snapshots",
-                        format_args!("bodies {}: do not match the listing", missing.key),
+                        format_args!("chunk {} does not match the listing", missing.key),
                     );
                     common::UNAVAILABLE
                 })?;

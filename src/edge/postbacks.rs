@@ -236,7 +236,12 @@ async fn find_advertiser(
     let catalog = catalog::address(catalog::COMMAND_PATH);
     let reply = workers.call(&catalog, question, TIMEOUT).await;
     let reply = reply
-        .inspect_err(|error| log::warn("postbacks", format_args!("the catalog: {error}")))
+        .inspect_err(|error| {
+            log::warn(
+                "postbacks",
+                format_args!("the catalog did not give the offer of a postback: {error}"),
+            )
+        })
         .ok()?;
     let KnownOfferPart { terms: owner } = serde_json::from_str(&reply.body).ok()?;
     let advertiser = owner.advertiser_id;
@@ -256,7 +261,13 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
         let Err(error) = workers.call(&object, batch, TIMEOUT).await else {
             return;
         };
-        log::warn("postbacks", format_args!("{}: {error}", object.name));
+        log::warn(
+            "postbacks",
+            format_args!(
+                "postback counts did not reach {}, and are sent again: {error}",
+                object.name
+            ),
+        );
         isolate.postbacks.put_back(advertiser, came, &tokens);
     }
 }

@@ -31,7 +31,7 @@ impl Rate {
         match (rate, burst) {
             (Some(0.0), _) => Ok(None),
             (Some(per_second), Some(burst)) if burst >= 1.0 => Ok(Some(Self { per_second, burst })),
-            _ => Err("OFFERS_RATE: must be requests a second, or requests a second,burst".into()),
+            _ => Err("OFFERS_RATE: must be a rate such as 100, or a rate and a burst such as 100,200".into()),
         }
     }
 }

@@ -80,7 +80,7 @@ impl Snapshot for Manifest {
                 Some(current)
             }
             Err(damage) => {
-                log::error("snapshots", format_args!("manifest: {damage}"));
+                log::error("snapshots", format_args!("the manifest cannot be read: {damage}"));
                 isolate.manifest.get()
             }
         }
@@ -119,9 +119,15 @@ impl Snapshot for Selector {
             let read = published::read_value(workers, &kv::listing_key(version), VALUE_TTL_S).await;
             match read.map(|bytes| bytes.map(Self::open)) {
                 Ok(Some(Ok(listing))) => return Some(store_if_newer(slot, listing)),
-                Ok(Some(Err(damage))) => log::error("snapshots", format_args!("listing {version}: {damage}")),
+                Ok(Some(Err(damage))) => log::error(
+                    "snapshots",
+                    format_args!("listing {version} cannot be read: {damage}"),
+                ),
                 Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
-                Err(error) => log::warn("snapshots", format_args!("listing {version}: {error}")),
+                Err(error) => log::warn(
+                    "snapshots",
+                    format_args!("listing {version} was not read from KV: {error}"),
+                ),
             }
         }
         slot.get()
@@ -244,7 +250,7 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
         }
         Ok(None) => None,
         Err(error) => {
-            log::error("kv", format_args!("pointer: {error}"));
+            log::error("kv", format_args!("the pointer was not read: {error}"));
             None
         }
     };
@@ -253,7 +259,12 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
     }
     let loaded = load_from_catalog::<S>(workers, isolate).await;
     loaded
-        .inspect_err(|error| log::error("snapshots", format_args!("no {}: {error}", S::KIND.as_str())))
+        .inspect_err(|error| {
+            log::error(
+                "snapshots",
+                format_args!("no {} was loaded: {error}", S::KIND.as_str()),
+            )
+        })
         .ok()
 }
 
@@ -262,7 +273,7 @@ pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate
     let path = catalog::snapshot_path(S::KIND);
     let bytes = published::read_object(workers, &path)
         .await?
-        .ok_or("the catalog has none")?;
+        .ok_or("the catalog does not have it")?;
     let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
     let slot = S::slot(isolate);
     slot.confirm(runtime::now_ms());
@@ -316,11 +327,11 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
             true
         }
         Ok(None) => {
-            log::warn("kv", "there is no pointer");
+            log::warn("kv", "KV has no pointer");
             false
         }
         Err(error) => {
-            log::warn("kv", format_args!("pointer: {error}"));
+            log::warn("kv", format_args!("the pointer was not read: {error}"));
             false
         }
     };
@@ -338,8 +349,8 @@ pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
 pub async fn reread_pointer(workers: &Workers, isolate: &Isolate) {
     match published::read_pointer(workers).await {
         Ok(Some(pointer)) => drop(Manifest::adopt(workers, isolate, &pointer).await),
-        Ok(None) => log::warn("kv", "there is no pointer"),
-        Err(error) => log::warn("kv", format_args!("pointer: {error}")),
+        Ok(None) => log::warn("kv", "KV has no pointer"),
+        Err(error) => log::warn("kv", format_args!("the pointer was not read: {error}")),
     }
 }
 
@@ -360,7 +371,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
             log::warn("snapshots", format_args!("bodies {key}: {error}"));
             let bytes = published::read_object(workers, &catalog::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
-                Chunk::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
+                Chunk::open(bytes.ok_or("the catalog does not have it")?).map_err(|damage| damage.to_string())
             });
             opened.map_err(|error| {
                 log::error("snapshots", format_args!("bodies {key}: {error}"));

@@ -60,7 +60,7 @@ impl EdgeTraffic {
         );
         metrics.metric(
             "isolate_fast_path_total",
-            "Those of them that took the fast path.",
+            "Successful requests that took the fast path, by kind.",
             fast.map(|(what, count)| ([("what", what)], count)),
         );
         self.ordinary.write_conversions(metrics);

@@ -69,7 +69,10 @@ pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     };
     match runtime.call(&attention::address(), message, TIMEOUT).await {
         Ok(_) => TOLD.with_borrow_mut(|told| told.figures = figures),
-        Err(error) => log::warn("attention", format_args!("isolate: {error}")),
+        Err(error) => log::warn(
+            "attention",
+            format_args!("this isolate's metrics did not reach the attention object: {error}"),
+        ),
     }
 }
 

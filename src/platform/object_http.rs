@@ -23,7 +23,10 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> 
         None => request.bytes().await?,
     };
     let invalid = |error: &dyn Display| {
-        log::error("objects", format_args!("a command of another release: {error}"));
+        log::error(
+            "objects",
+            format_args!("a command that this release cannot read was refused: {error}"),
+        );
         Failure::Refused(UNKNOWN_COMMAND)
     };
     // All JSON is parsed from text. For bytes the module would hold parsers a second time, 100 KB of them.

@@ -158,9 +158,15 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         self.has_run.set(done.is_ok());
         self.latest_ms.set(i64::MAX);
         if let Err(failure) = done {
-            log::error(self.place, format_args!("alarm: {failure}"));
+            log::error(
+                self.place,
+                format_args!("an alarm failed and runs again: {failure}"),
+            );
             if let Err(failure) = self.wake_by(retry_ms) {
-                log::error(self.place, format_args!("next alarm: {failure}"));
+                log::error(
+                    self.place,
+                    format_args!("the next alarm could not be set: {failure}"),
+                );
             }
         }
         if self.storage.size().is_ok_and(|bytes| bytes > NEARLY_FULL) {
@@ -259,7 +265,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         if !self.migrated.get() {
             migrate(&self.storage, now_ms, self.migrations)?;
             if self.storage.query_boolean(IS_COPY, &[])? {
-                log::error(self.place, "the object was put back to a copy");
+                log::error(self.place, "the object was restored from an earlier copy");
                 self.storage.transaction(|| {
                     (self.put_back)(&self.storage, now_ms)?;
                     self.storage.execute(FORGET_COPY, &[])

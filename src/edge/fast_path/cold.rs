@@ -98,7 +98,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
 #[wasm_bindgen]
 pub fn adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: f64) {
     if let Err(error) = try_adopt(request, name, value, whole_ms(asked_at_ms)) {
-        log::warn("snapshots", format_args!("{name}: {error}"));
+        log::warn("snapshots", format_args!("{name} from KV is not used: {error}"));
     }
 }
 

@@ -48,7 +48,7 @@ struct FeedRow {
 
 fn read(db: &impl Database) -> DbResult<FeedRow> {
     let row = db.query_first(sql::GET_FEED, &[])?;
-    let row = row.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
+    let row = row.ok_or_else(|| DatabaseError("the table attention_feed has no row".into()))?;
     Ok(FeedRow {
         sequence: row.integer(0)?,
         confirmed: row.integer(1)?,
@@ -170,7 +170,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         let row = read(db)?;
         let next_ms = now_ms.saturating_add(FEED_MS);
         let sequence = db.query_integer(sql::BEGIN_BATCH, params![now_ms, next_ms])?;
-        let sequence = sequence.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
+        let sequence = sequence.ok_or_else(|| DatabaseError("the table attention_feed has no row".into()))?;
         let mut rows = db.query(sql::CHANGED, params![ITEMS])?;
         let changes: Vec<i64> = rows.iter().map(|row| row.integer(6)).collect::<Result<_, _>>()?;
         let free = ITEMS.saturating_sub(rows.len());

@@ -240,9 +240,11 @@ fn settle(
 ) -> DbResult {
     let batch = &draft.batch;
     let (destination, after) = (batch.destination.as_str(), batch.after);
-    let subject = || format!("{source}: {destination}: batch after {after}");
+    let subject = || format!("{source}: the batch after {after} for {destination}");
     let answer = match answer {
-        Ok(Mark { mark }) if mark == after => Err(DeliveryError::Unanswered("it was not applied".into())),
+        Ok(Mark { mark }) if mark == after => Err(DeliveryError::Unanswered(
+            "the receiver did not apply the batch".into(),
+        )),
         answer => answer,
     };
     match answer {
@@ -250,12 +252,18 @@ fn settle(
             if mark < after {
                 log::error(
                     "batches",
-                    format_args!("{}: the receiver was put back to {mark}", subject()),
+                    format_args!(
+                        "{}: the receiver was restored, and has batches to {mark} only",
+                        subject()
+                    ),
                 );
             } else if mark != batch.number && !log.has(mark)? {
                 log::error(
                     "batches",
-                    format_args!("{}: this log no longer has {mark}", subject()),
+                    format_args!(
+                        "{}: the receiver has {mark}, which this log no longer has",
+                        subject()
+                    ),
                 );
             }
             if draft.attempts > 0 {
@@ -264,12 +272,12 @@ fn settle(
             positions.learn(draft, mark, now_ms);
         }
         Err(DeliveryError::Refused(cause)) => {
-            log::error("batches", format_args!("{}: {cause}", subject()));
+            log::error("batches", format_args!("{} was refused: {cause}", subject()));
             open_refused(db, now_ms, destination, after, &cause)?;
             positions.put_off(draft, now_ms.saturating_add(MAX_WAIT_MS));
         }
         Err(DeliveryError::Unanswered(cause)) => {
-            log::warn("batches", format_args!("{}: {cause}", subject()));
+            log::warn("batches", format_args!("{} is sent again: {cause}", subject()));
             if draft.attempts >= LATE_AFTER {
                 open_late(db, now_ms, destination, after)?;
             }

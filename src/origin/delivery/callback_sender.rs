@@ -105,8 +105,9 @@ impl CallbackSender {
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault
             .open(purpose, sealed)
-            .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
-        let settings: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
+            .ok_or_else(|| broken("no key of STORE_KEYS decrypts the callback settings"))?;
+        let settings: Callback =
+            serde_json::from_slice(&plain).map_err(|_| broken("the callback settings do not parse"))?;
         Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
     }
 

@@ -93,7 +93,10 @@ async fn send_due<F: Feed>(feed: &F, runtime: &(impl Clock + ObjectCall)) -> DbR
         match runtime.call(to, prepared.batch.clone(), TIMEOUT).await {
             Ok(answer) => feed.confirm(runtime.now_ms(), &prepared, &answer)?,
             Err(error) => {
-                log::warn(F::NAME, format_args!("{}: {error}", to.name));
+                log::warn(
+                    F::NAME,
+                    format_args!("a batch did not reach {}, and is sent again: {error}", to.name),
+                );
                 let wait_ms = match is_refusal(&error) {
                     true => MAX_WAIT_MS,
                     false => wait_ms(feed.attempts()?),

@@ -125,8 +125,8 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
         let reached = P::REACHED;
         let message = format!(
-            "the {resource} is stored, but only {arrived} of {all} {reached}; the others are told as soon as possible, and the \
-             PUT may be repeated"
+            "the {resource} is stored, but only {arrived} of {all} {reached}; the others are updated as soon as \
+             possible, and you can repeat the PUT"
         );
         Err(common::UNAVAILABLE.with_message(message).into())
     }
@@ -141,8 +141,8 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
         let reached = P::REACHED;
         let message = format!(
-            "the import is applied, but not all {reached}; the others are told as soon as possible, and the import may be \
-             repeated"
+            "the import is applied, but not all {reached}; the others are updated as soon as possible, and you can \
+             repeat the import"
         );
         Err(common::UNAVAILABLE.with_message(message).into())
     }
@@ -169,7 +169,10 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         match select(Box::pin(work), Box::pin(self.runtime.sleep(TIME))).await {
             Either::Left((done, _)) => done,
             Either::Right(_) => {
-                let problem = format_args!("{}: not all were sent within {TIME:?}", P::NAME);
+                let problem = format_args!(
+                    "sending {} took longer than {TIME:?}, so the alarm sends the rest",
+                    P::NAME
+                );
                 log::warn("push", problem);
                 Ok(())
             }
@@ -193,7 +196,14 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
                 Ok(true)
             }
             Err(error) => {
-                log::warn("push", format_args!("{} to {}: {error}", P::NAME, to.name));
+                log::warn(
+                    "push",
+                    format_args!(
+                        "{} did not reach {}, and is sent again: {error}",
+                        P::NAME,
+                        to.name
+                    ),
+                );
                 Ok(false)
             }
         }

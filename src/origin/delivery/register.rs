@@ -189,7 +189,10 @@ impl Register {
             }
             log::error(
                 "register",
-                format_args!("{source}: entries {after} to {} were lost", part.mark),
+                format_args!(
+                    "{source} lost the changes after {after} up to {}, and makes them again",
+                    part.mark
+                ),
             );
             put_back(db, runtime, source, restore, part.entries, !has_begun).await?;
             has_begun = true;
@@ -267,7 +270,7 @@ async fn put_back<R: Restore>(
     let left_out = |number: i64, cause: &str| {
         log::error(
             "register",
-            format_args!("{source}: entry {number} is left out: {cause}"),
+            format_args!("{source} cannot make change {number} again, and leaves it out: {cause}"),
         );
         Doubt::new(format!("{source}: change {number}"), "not_made_again")
     };
@@ -358,7 +361,7 @@ async fn call<O: Operation>(
 ) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| {
-        log::warn("register", format_args!("{}: {error}", to.name));
+        log::warn("register", format_args!("a call of {} failed: {error}", to.name));
         common::UNAVAILABLE.into()
     })
 }

@@ -22,6 +22,9 @@ pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D
     };
     let told = shell.runtime().call(&attention::address(), size, TIMEOUT).await;
     if let Err(error) = told {
-        log::warn("attention", format_args!("{name}: {error}"));
+        log::warn(
+            "attention",
+            format_args!("the size of {name} did not reach the attention object: {error}"),
+        );
     }
 }

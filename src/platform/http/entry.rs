@@ -56,7 +56,10 @@ pub async fn serve(
 pub fn respond(answer: Answer) -> worker::Result<Response> {
     // The runtime may refuse a header value that comes from a document. The caller then receives a proper error.
     answer.into_response().or_else(|error| {
-        log::error("entry", format_args!("invalid response: {error}"));
+        log::error(
+            "entry",
+            format_args!("an answer could not be sent, so 500 was: {error}"),
+        );
         Answer::from(common::INTERNAL_ERROR).into_response()
     })
 }

@@ -6,7 +6,7 @@ use domain::model::{ApiError, CredentialHash, credentials};
 pub const MISDIRECTED: ApiError = ApiError::new(
     421,
     "misdirected_request",
-    "this address does not answer for the host that the request names",
+    "the request's host does not serve this address",
 );
 
 /// True for a name of this machine, which nobody else can redirect to it.

@@ -105,14 +105,14 @@ impl Traffic {
             .collect();
         metrics.metric(
             "isolate_requests_total",
-            "Requests this isolate answered, by route and status.",
+            "Requests that this isolate answered, by route and status.",
             statuses.iter().map(|(route, status, count)| {
                 ([("route", route.as_str()), ("status", status.as_str())], count)
             }),
         );
         metrics.metric(
             "isolate_refused_total",
-            "Requests this isolate refused, by route and code.",
+            "Requests that this isolate refused, by route and code.",
             self.refusals
                 .sorted()
                 .iter()
