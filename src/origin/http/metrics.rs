@@ -48,7 +48,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let mut metrics = MetricsText::default();
     metrics.value(
         "catalog_up",
-        "Whether the catalog answered this scrape; if it did not, its own figures are missing.",
+        "Whether the catalog answered this scrape; if not, the metrics of the catalog are missing.",
         u8::from(catalog.is_some()),
     );
     if let Some(catalog) = catalog {
@@ -61,7 +61,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let attempts = delivery_log::counts();
     metrics.metric(
         "isolate_callback_tries_total",
-        "Attempts of callbacks by the outboxes that live in this isolate, by outcome.",
+        "Callback attempts by the outboxes in this isolate, by outcome.",
         [
             ([("outcome", "delivered")], attempts.delivered),
             ([("outcome", "failed")], attempts.failed),
@@ -71,7 +71,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let compared = comparisons::counts();
     metrics.metric(
         "isolate_reconciled_days_total",
-        "Days compared by this isolate's outboxes, by whether the log equals the ledger.",
+        "Days that this isolate's outboxes compared, by whether the log equals the ledger.",
         [
             ([("outcome", "equal")], compared.equal),
             ([("outcome", "different")], compared.different),
@@ -84,7 +84,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let apps: Vec<_> = apps.collect();
     metrics.metric(
         "isolate_reconciled_rewards_total",
-        "Rewards of the compared days by app: all, those more than 24 hours after their click, those by superseded terms.",
+        "Rewards of the compared days, by app and kind: all, more than 24 hours after the click, by superseded terms.",
         apps.iter().flat_map(|(app, rewards)| {
             [
                 ([("app", app.as_str()), ("kind", "all")], rewards.all),
@@ -108,7 +108,7 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
     );
     metrics.value(
         "catalog_bytes",
-        "The size of the catalog's object, which may have 10 GB.",
+        "Size of the catalog's database, which can hold 10 GB.",
         number(BYTES),
     );
     for (mark, help) in [
@@ -122,7 +122,7 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
         ),
         (
             TRACKING_DIRTY_SINCE,
-            "When the oldest change was made that is not published yet, in Unix milliseconds; 0 if there is none.",
+            "When the oldest unpublished change was made, in Unix milliseconds; 0 if all are published.",
         ),
     ] {
         metrics.value(mark, help, number(mark));
