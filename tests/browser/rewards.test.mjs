@@ -151,8 +151,8 @@ test("a replay that cannot be watched any more says so, and is asked for again o
   await page.getByRole("button", { name: "Send callbacks again" }).click();
   await page.getByRole("button", { name: "Send 3 callbacks again", exact: true }).click();
   await page.getByText("Queueing callbacks to be sent again: 1 of 3.").waitFor();
-  answer = { status: 404, json: { code: "not_found", error: "there is no such replay" } };
-  await page.getByText("There is no such replay.").waitFor();
+  answer = { status: 404, json: { code: "not_found", error: "no replay has this id" } };
+  await page.getByText("No replay has this id.").waitFor();
   const asked = () => page.requests.filter((request) => request === `GET ${path}/42`).length;
   const before = asked();
   await page.waitForTimeout(5000);

@@ -108,7 +108,7 @@ pub async fn publisher_in(context: &RequestContext, segments: &[&str]) -> Result
 }
 
 pub fn unknown_publisher() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such publisher")
+    common::NOT_FOUND.with_message("no publisher has this id")
 }
 
 /// A segment of the path, by the number of its `{}` in the route's pattern.

@@ -103,6 +103,9 @@ async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle)
     let entry = settle.entry;
     let settled: Result<Done, _> = context.call(&account, settle).await;
     if let Err(error) = settled {
-        log::error("console", format_args!("audit entry {entry}: {error}"));
+        log::error(
+            "console",
+            format_args!("audit entry {entry} was not completed: {error}"),
+        );
     }
 }

@@ -73,7 +73,7 @@ async fn apps(
     };
     let apps: Vec<(AppId, u8)> = ask_catalog(context, list).await?;
     if question.app.is_some() && apps.is_empty() {
-        return Err(common::NOT_FOUND.with_message("there is no such app").into());
+        return Err(common::NOT_FOUND.with_message("no app has this id").into());
     }
     let outboxes: u32 = apps.iter().map(|(_, count)| u32::from(*count)).sum();
     Ok((apps, outboxes >= OUTBOXES_PAGE))

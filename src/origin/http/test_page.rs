@@ -42,7 +42,7 @@ const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 64 6
 const NO_CLICK_KEYS: ApiError = ApiError::new(
     503,
     "unavailable",
-    "test clicks are not opened here: CLICK_KEYS is not set at the origin",
+    "test clicks cannot be opened: CLICK_KEYS is not set at the origin",
 );
 
 const UNKNOWN_CLICK: ApiError = ApiError::new(404, "not_found", "click_id refers to no click of a test app");

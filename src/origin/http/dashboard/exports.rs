@@ -109,7 +109,7 @@ fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> 
             }
             Err(error) => {
                 log::warn("dashboard", format_args!("an export broke off: {error}"));
-                Err(worker::Error::RustError("the export cannot be finished".into()))
+                Err(worker::Error::RustError("the export broke off".into()))
             }
         }
     });

@@ -60,7 +60,8 @@ pub async fn page(
     let tracking_url = tracking_url.ok_or_else(|| internal("dashboard", "TRACKING_URL is not set"))?;
     if app.id.is_test() {
         let page = test_offers::page(app, request, tracking_url.trim_end_matches('/'));
-        let (body, total) = page.ok_or_else(|| internal("dashboard", "the test offers are not rendered"))?;
+        let (body, total) =
+            page.ok_or_else(|| internal("dashboard", "the test offers could not be rendered"))?;
         return Ok(OffersPage {
             body,
             total,
@@ -77,7 +78,7 @@ pub async fn page(
         let loads = parts.iter().map(|part| chunk(context, part.key));
         for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
             page.add(listing, *part, &chunk).map_err(|missing| {
-                unavailable(format_args!("bodies {}: do not match the listing", missing.key))
+                unavailable(format_args!("chunk {} does not match the listing", missing.key))
             })?;
         }
     }
@@ -106,7 +107,7 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     let versions = match published::read_pointer(workers).await {
         Ok(pointer) => pointer.map(|pointer| pointer.listing).unwrap_or_default(),
         Err(error) => {
-            log::warn("kv", format_args!("pointer: {error}"));
+            log::warn("kv", format_args!("the pointer was not read: {error}"));
             Vec::new()
         }
     };
@@ -114,17 +115,23 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
         let read = published::read_value(workers, &kv::listing_key(version), VALUE_TTL_S).await;
         match read.map(|bytes| bytes.map(Listing::open)) {
             Ok(Some(Ok(listing))) => return Ok(listing),
-            Ok(Some(Err(damage))) => log::error("snapshots", format_args!("listing {version}: {damage}")),
+            Ok(Some(Err(damage))) => log::error(
+                "snapshots",
+                format_args!("listing {version} cannot be read: {damage}"),
+            ),
             Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
-            Err(error) => log::warn("snapshots", format_args!("listing {version}: {error}")),
+            Err(error) => log::warn(
+                "snapshots",
+                format_args!("listing {version} was not read from KV: {error}"),
+            ),
         }
     }
     let path = catalog::snapshot_path(SnapshotKind::Listing);
     let read = published::read_object(workers, &path).await;
     let opened = read.and_then(|bytes| {
-        Listing::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
+        Listing::open(bytes.ok_or("the catalog does not have it")?).map_err(|damage| damage.to_string())
     });
-    opened.map_err(|error| unavailable(format_args!("no listing: {error}")))
+    opened.map_err(|error| unavailable(format_args!("no listing was loaded: {error}")))
 }
 
 /// Logs what the snapshots lack, and returns the answer.

@@ -14,7 +14,7 @@ use contract::{
 use domain::model::{ApiError, AppId, PublisherId};
 
 /// The answer for an app that the publisher does not have.
-const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
+const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "no app has this id");
 
 /// A part of an app's data in the catalog, and the operation that reads it.
 pub trait KnownApp: DeserializeOwned {

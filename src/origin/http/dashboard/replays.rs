@@ -40,7 +40,7 @@ pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
 /// The app and the replay that a path names. An app of another publisher has no replay here.
 fn replay_of(visit: &Visit<'_>) -> Result<(AppId, String), ApiError> {
     let app = AppId::parse(&visit.segment(0));
-    let app = app.ok_or_else(|| common::NOT_FOUND.with_message("there is no such replay"))?;
+    let app = app.ok_or_else(|| common::NOT_FOUND.with_message("no replay has this id"))?;
     Ok((app, visit.segment(1)))
 }
 

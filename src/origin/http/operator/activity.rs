@@ -66,7 +66,10 @@ pub async fn read_figures(context: &RequestContext, mut request: Request) -> Han
             Ok(activity) => {
                 figures.insert(publisher.to_string(), sums(&activity));
             }
-            Err(error) => log::warn("operator", format_args!("activity of {publisher}: {error}")),
+            Err(error) => log::warn(
+                "operator",
+                format_args!("the activity of {publisher} is left out: {error}"),
+            ),
         }
     }
     Ok(OperatorReply::ok(&json!({ "figures": figures })).into())

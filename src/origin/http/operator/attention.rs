@@ -30,7 +30,11 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
             "app_id: must be 8 digits",
         )?,
         limit,
-        after: parse(cursor, ItemPlace::parse, "cursor: must be of an earlier page")?,
+        after: parse(
+            cursor,
+            ItemPlace::parse,
+            "cursor: must be the cursor of an earlier page",
+        )?,
     };
     let catalog = catalog::address(COMMAND_PATH);
     let (page, waiting) = join(

@@ -46,7 +46,7 @@ pub async fn call(
 ) -> HandlerResult {
     let segment = |at| segment(segments, at);
     let app =
-        AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
+        AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("no app has this id"))?;
     let outboxes = Outboxes::of(context, app).await?;
     match call {
         OutboxCall::ListConversions => list(context, &outboxes, &conversion_query::of_query(query)?).await,

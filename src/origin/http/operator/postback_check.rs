@@ -31,7 +31,7 @@ use platform::http::router::Interface;
 const NO_CLICK_KEYS: ApiError = ApiError::new(
     409,
     "no_click_keys",
-    "click ids cannot be opened here: CLICK_KEYS is not set at the origin",
+    "click ids cannot be opened: CLICK_KEYS is not set at the origin",
 );
 
 /// The path of postbacks, at the edge.

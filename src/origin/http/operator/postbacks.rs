@@ -68,11 +68,11 @@ pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> H
         code: parameter(query, "code").filter(|code| !code.is_empty()),
     };
     if list.code.as_deref().is_some_and(|code| !verdict::is_known(code)) {
-        return Err(FieldError::new("code", "must be a code that a postback can be answered with").into());
+        return Err(FieldError::new("code", "must be a code of an answer to postbacks").into());
     }
     let id = segment(segments, 0);
     let advertiser = AdvertiserId::parse(&id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such advertiser"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("no advertiser has this id"))?;
     require(context, Resource::Advertiser, &id).await?;
     let page = context.call(&address(&advertiser), list).await?;
     let postbacks: Vec<_> = page.postbacks.into_iter().map(ListedPostback::from).collect();

@@ -27,7 +27,7 @@ const KEPT_DAYS: i64 = 30;
 const NOT_RECOVERABLE: ApiError = ApiError::new(
     409,
     "not_recoverable",
-    "the runtime cannot put the object back to this time",
+    "the runtime cannot restore the object to this time",
 );
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ impl Document for RestoreBody {
     fn check(&self) -> Result<(), FieldError> {
         match (&self.to, &self.bookmark) {
             (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err(FieldError::new("to", "give either to or bookmark")),
+            _ => Err(FieldError::new("to", "give exactly one of to and bookmark")),
         }
     }
 }
@@ -86,8 +86,13 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     };
     let tell = async || {
         let told = context.call(&attention::address(), restored.clone()).await;
-        told.inspect_err(|error| log::error("operator", format_args!("{name}, {undo}: {error}")))
-            .is_ok()
+        told.inspect_err(|error| {
+            log::error(
+                "operator",
+                format_args!("the restore of {name}, with the undo bookmark {undo}, is not listed: {error}"),
+            )
+        })
+        .is_ok()
     };
     // The operator is told before the restart, which may end this call, to be able to undo it; `attention` would lose
     // the item.
@@ -151,6 +156,6 @@ fn known(bookmark: Bookmark) -> Result<String, Refusal> {
 
 fn cannot(problem: &str) -> Refusal {
     NOT_RECOVERABLE
-        .with_message(format!("the runtime cannot restore it: {problem}"))
+        .with_message(format!("the runtime cannot restore the object: {problem}"))
         .into()
 }

@@ -104,7 +104,10 @@ async fn carry_out<T, E: Refused + From<CallError>>(
         Err(_) => return outcome,
     };
     if let Err(error) = caller.call(&account, settle, TIMEOUT).await {
-        log::error("site", format_args!("audit entry {entry}: {error}"));
+        log::error(
+            "site",
+            format_args!("audit entry {entry} was not completed: {error}"),
+        );
     }
     outcome
 }

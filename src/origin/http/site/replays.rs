@@ -18,7 +18,7 @@ const MAX_BODY: usize = 16 << 10;
 
 /// The answer for an unknown app and for another publisher's.
 pub fn unknown_app() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such app with rewards")
+    common::NOT_FOUND.with_message("no app with rewards has this id")
 }
 
 /// The parsed body of `POST …/replays`.

@@ -48,7 +48,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
         Invitee::Recovery(id) => {
             if invite.by == Actor::Member(id) {
                 return Err(ROLE_FORBIDS
-                    .with_message("you cannot recover yourself: another member can")
+                    .with_message("you cannot create your own recovery link: ask another member")
                     .into());
             }
             let member = members::find(db, id)?.ok_or_else(unknown_member)?;
@@ -135,7 +135,7 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
     let by = members::manager(db, &withdraw.by)?;
     let row = db
         .query_first(sql::FIND_INVITE, params![withdraw.invite_id.as_str(), now_ms])?
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such open invite"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("no open invite has this id"))?;
     let entry = Entry {
         subject: Some(Party::member(row.parse(3, MemberId::parse)?, row.text(1)?)),
         detail: Some(row.text(2)?),

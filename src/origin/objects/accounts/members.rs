@@ -27,7 +27,7 @@ pub const MAX_MEMBERS: i64 = 100;
 pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
     409,
     "too_many_members",
-    "an account has at most 100 members: remove one who does not use it",
+    "an account has at most 100 members: remove one who no longer needs it",
 );
 
 /// Replaces the name of a member who was removed before the action was recorded.
@@ -177,7 +177,7 @@ pub fn remove(db: &impl Database, member: MemberId) -> DbResult {
 
 /// The refusal of an unknown member.
 pub fn unknown_member() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such member")
+    common::NOT_FOUND.with_message("no member has this id")
 }
 
 pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {

@@ -56,7 +56,7 @@ pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result
     let passkey = passkeys
         .iter()
         .find(|passkey| passkey.passkey_id == remove.passkey_id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such passkey"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("no passkey has this id"))?;
     if passkeys.len() == 1 {
         return Err(LAST_PASSKEY.into());
     }

@@ -24,8 +24,11 @@ use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, l
 /// Maximum passkeys of a member: enough for all devices and for keys in a safe.
 pub const MAX_PASSKEYS: i64 = 20;
 
-pub const TOO_MANY_PASSKEYS: ApiError =
-    ApiError::new(409, "too_many_passkeys", "a member has at most 20 passkeys");
+pub const TOO_MANY_PASSKEYS: ApiError = ApiError::new(
+    409,
+    "too_many_passkeys",
+    "a member has at most 20 passkeys: remove one that is not used",
+);
 
 /// A stored passkey, and the name of its member.
 struct StoredPasskey {

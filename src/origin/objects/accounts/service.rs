@@ -90,7 +90,13 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         };
         let told = self.shell.runtime().call(&ledger, keys, TIMEOUT).await;
         told.map(drop).map_err(|error| {
-            log::warn("accounts", format_args!("{}: {error}", ledger.name));
+            log::warn(
+                "accounts",
+                format_args!(
+                    "{} does not know yet whether the account is suspended: {error}",
+                    ledger.name
+                ),
+            );
             common::UNAVAILABLE.into()
         })
     }

@@ -187,7 +187,7 @@ pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result {
 pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) -> Result {
     let row = db
         .query_first(sql::FIND_SESSION, params![member.to_string(), session_id, now_ms])?
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such session"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("no session has this id"))?;
     let entry = Entry {
         subject: Some(Party::thing(session_id)),
         ..Entry::of(Party::member(member, row.text(1)?), "session_ended")

@@ -104,7 +104,10 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
             // Batches that arrive meanwhile do not wait for the register.
             self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
             if let Err(failure) = self.start(db).await {
-                log::warn("alarms", format_args!("the register: {failure}"));
+                log::warn(
+                    "alarms",
+                    format_args!("the register could not be read, and is asked again: {failure}"),
+                );
             }
         }
     }

@@ -59,7 +59,10 @@ pub async fn claim(
         claimed
             .map(|claimed| (new, claimed.outbox_shards))
             .map_err(|error| {
-                log::warn("catalog", format_args!("{}: {error}", first.object_name()));
+                log::warn(
+                    "catalog",
+                    format_args!("{} was not claimed: {error}", first.object_name()),
+                );
                 Failure::from(common::UNAVAILABLE)
             })
     };

@@ -282,7 +282,7 @@ pub fn test_offers(db: &impl Database, list: &ListTestOffers) -> Result<Operator
     let app = offering(db, list.app_id)?.listing(list.app_id);
     let page = test_offers::page(&app, &request, &list.tracking_url);
     let page = page.and_then(|(page, _)| String::from_utf8(page).ok());
-    let page = page.ok_or_else(|| Failure::Internal("the test offers are not rendered".into()))?;
+    let page = page.ok_or_else(|| Failure::Internal("the test offers could not be rendered".into()))?;
     Ok(OperatorReply::new(200, page))
 }
 

@@ -130,7 +130,11 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
                 // hold up the other lines.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
-                    format_args!("import, line {}: {}", row.integer(1)?, refusal.message),
+                    format_args!(
+                        "line {} of an import was not applied: {}",
+                        row.integer(1)?,
+                        refusal.message
+                    ),
                 ),
                 Err(failure) => return Err(failure),
             }

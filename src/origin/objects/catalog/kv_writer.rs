@@ -59,18 +59,24 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let problem = match self.runtime.get(kv::KEY).await {
             Ok(Some(value)) => match Pointer::parse(&value) {
                 Ok(pointer) if pointer.listing.contains(&version) => return Ok(()),
-                Ok(_) => "lacks the last listing".to_owned(),
+                Ok(_) => "lacks the latest listing".to_owned(),
                 Err(error) => error,
             },
             Ok(None) => "is missing".to_owned(),
             Err(error) => {
-                log::warn("catalog", format_args!("KV, {}: {error}", kv::KEY));
+                log::warn(
+                    "catalog",
+                    format_args!("{} was not read from KV: {error}", kv::KEY),
+                );
                 return Ok(());
             }
         };
         log::error(
             "catalog",
-            format_args!("KV, {}: the pointer {problem}: writing all again", kv::KEY),
+            format_args!(
+                "the pointer {} in KV {problem}, so all values are written again",
+                kv::KEY
+            ),
         );
         let now_ms = self.runtime.now_ms();
         Ok(self
@@ -197,7 +203,10 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let today = UtcDay::of_ms(self.runtime.now_ms());
         let ask = |object: String| async move {
             if let Err(error) = self.ask_for_stats(&object, today).await {
-                log::warn("catalog", format_args!("{object}: {error}"));
+                log::warn(
+                    "catalog",
+                    format_args!("{object} gave no figures for the listing: {error}"),
+                );
             }
         };
         each(counters::object_names(), ask).await;
@@ -256,7 +265,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         if bytes.len() > KV_VALUE {
             let size = bytes.len();
             return Err(Failure::Internal(format!(
-                "{key} has {size} bytes, more than KV takes"
+                "{key} has {size} bytes, more than KV accepts"
             )));
         }
         let written = self.runtime.put(key, bytes).await;

@@ -36,8 +36,8 @@ pub fn require(used: i64, more: i64) -> Result<(), FieldError> {
         return Ok(());
     }
     let problem = format!(
-        "active offers would take {bytes} bytes of the listing, and may take {LISTING_BYTES}; deactivate offers that are no \
-         longer needed first"
+        "active offers would take {bytes} bytes of the listing, which has room for {LISTING_BYTES}; first \
+         deactivate offers that are no longer needed"
     );
     Err(FieldError::new("active", problem))
 }

@@ -32,7 +32,7 @@ use platform::{Database, DbResult, Failure, Result, Row, params};
 pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
     412,
     "precondition_failed",
-    "the app was changed since you read it; read it again",
+    "the app was changed since you read it; read the app again",
 );
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback");
 pub const TOO_MANY_APPS: ApiError = ApiError::new(
@@ -48,7 +48,7 @@ pub const TOO_MANY_TEST_APPS: ApiError = ApiError::new(
 pub const KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
-    "this Idempotency-Key was used for another app; take a new one",
+    "this Idempotency-Key was used for another app; use a new key",
 );
 
 /// How long a repeated request finds the app that it has set up.

@@ -7,7 +7,8 @@ use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
 use platform::{Database, DbResult, Result, Row, params};
 
-pub const NO_PUB_KEY: ApiError = ApiError::new(409, "no_pub_key", "there is no Pub-Key to replace yet");
+pub const NO_PUB_KEY: ApiError =
+    ApiError::new(409, "no_pub_key", "the publisher has no Pub-Key to replace yet");
 
 /// Maximum requests of a list. Each new key closes one, and the next appears.
 const MAX_LIST: i64 = 100;

@@ -103,7 +103,7 @@ impl Change {
 
 /// The refusal with 404 of a resource that does not exist.
 pub(super) fn unknown(resource: Resource, id: &str) -> ApiError {
-    UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular()))
+    UNKNOWN_RESOURCE.with_message(format!("no {} has the id {id}", resource.singular()))
 }
 
 /// Refuses with 404 if the resource does not exist.
@@ -131,6 +131,6 @@ pub(super) fn require_reference(
     {
         return Ok(());
     }
-    let problem = format!("there is no {} {id}", resource.singular());
+    let problem = format!("no {} has the id {id}", resource.singular());
     Err(ApiError::from(FieldError::new(field, problem)).into())
 }

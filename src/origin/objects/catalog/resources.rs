@@ -37,9 +37,13 @@ const MAX_DOCUMENT: usize = 1 << 20;
 const CHANGED_MEANWHILE: ApiError = ApiError::new(
     412,
     "precondition_failed",
-    "this was changed since you read it; read it again",
+    "the resource was changed since you read it; read the resource again",
 );
-const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "this id is taken");
+const EXISTS: ApiError = ApiError::new(
+    412,
+    "precondition_failed",
+    "a resource with this id already exists",
+);
 
 /// Stores a resource that the operator puts, and returns it.
 pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply> {

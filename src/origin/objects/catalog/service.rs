@@ -217,7 +217,12 @@ where
             // the alarm calls it again.
             let queued = callback_sync::settings_of(db, app)?;
             if let Err(failure) = self.settings_queue(db).require("app", queued).await {
-                log::warn("catalog", format_args!("app {app}: {failure}"));
+                log::warn(
+                    "catalog",
+                    format_args!(
+                        "app {app} is stored, but not all of its outboxes have its new settings: {failure}"
+                    ),
+                );
             }
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {

@@ -178,7 +178,7 @@ fn revision_of<T: DeserializeOwned>(
         None => {
             log::error(
                 "catalog",
-                format_args!("the terms of {kind} {id} of revision {revision} are lost"),
+                format_args!("revision {revision} of the terms of {kind} {id} is lost"),
             );
             Err(LOST_TERMS.into())
         }

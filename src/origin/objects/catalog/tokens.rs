@@ -102,7 +102,7 @@ pub fn revoke_token(
     advertiser_id: &str,
     token_id: &str,
 ) -> Result<OperatorReply> {
-    let unknown_token = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
+    let unknown_token = || Failure::from(common::NOT_FOUND.with_message("no token has this id"));
     let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown_token)?;
     db.transaction(|| {
         let mut tokens = Tokens::read(db, advertiser_id)?;

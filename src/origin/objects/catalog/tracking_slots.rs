@@ -50,7 +50,7 @@ fn bits_mark(kind: ShardKind) -> &'static str {
 
 fn bits(db: &impl Database, kind: ShardKind) -> DbResult<u8> {
     let bits = revisions::get(db, bits_mark(kind))?.unwrap_or_default();
-    u8::try_from(bits).map_err(|_| DatabaseError(format!("{} is {bits}", bits_mark(kind))))
+    u8::try_from(bits).map_err(|_| DatabaseError(format!("{} has the invalid value {bits}", bits_mark(kind))))
 }
 
 /// Marks the slots of these hashes as out of date since a revision.

@@ -25,7 +25,7 @@ pub struct Waiting {
 
 impl Push for Waiting {
     type Operation = RaiseAlarms;
-    const NAME: &'static str = "a publisher that waits or was closed";
+    const NAME: &'static str = "an alarm about a waiting or closed publisher";
     const REACHED: &'static str = "the operator knows of it";
     const LIST_DUE: &'static str = sql::LIST_DUE_WAITING;
     const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_WAITING;

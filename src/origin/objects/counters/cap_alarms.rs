@@ -81,7 +81,12 @@ pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Db
     let alarms = db.read_all(sql::LIST_CAP_ALARMS, params![MAX_ALARMS], read)?;
     let raise = RaiseAlarms::from(alarms.clone());
     if let Err(error) = runtime.call(&attention::address(), raise, TIMEOUT).await {
-        log::warn("alarms", format_args!("caps: {error}"));
+        log::warn(
+            "alarms",
+            format_args!(
+                "the alarms of caps did not reach the attention object, and are sent again: {error}"
+            ),
+        );
         let again_ms = now_ms.saturating_add(AGAIN_MS);
         return db.execute(sql::POSTPONE_CAP_ALARMS, params![again_ms]);
     }

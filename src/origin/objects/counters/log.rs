@@ -141,7 +141,7 @@ fn logged(number: i64, (key, clicks): StoredSum) -> DbResult<LoggedSum> {
         first: number,
         last: number,
         publisher,
-        key: key.ok_or_else(|| DatabaseError(format!("{number} is damaged")))?,
+        key: key.ok_or_else(|| DatabaseError(format!("entry {number} is damaged")))?,
         clicks,
     })
 }
@@ -178,7 +178,7 @@ fn read_fold(
         }
         return Ok(());
     }
-    let damaged = |cause: &str| DatabaseError(format!("the fold of {last}: {cause}"));
+    let damaged = |cause: &str| DatabaseError(format!("the fold up to {last} is damaged: {cause}"));
     let day = UtcDay::from_number(fold.integer(1)?);
     let spans: Vec<Span> = fold.json(3)?;
     let spans: BTreeMap<&str, (i64, i64)> = spans
@@ -355,5 +355,5 @@ impl Fold {
 /// # Errors
 /// The destination is not a publisher id. Other batches are not affected.
 pub fn publisher(destination: &str) -> Result<PublisherId, String> {
-    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
+    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is not a publisher id"))
 }

@@ -26,7 +26,10 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     }
     log::error(
         "counters",
-        format_args!("the object is behind {}: it was put back", asker.source),
+        format_args!(
+            "the object is behind {}, so it was restored from an earlier copy",
+            asker.source
+        ),
     );
     db.transaction(|| put_back(db, now_ms))
 }
@@ -76,8 +79,11 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     };
     let reply = runtime.call(&catalog::address(COMMAND_PATH), list, TIMEOUT).await;
     let reply = reply.map_err(|error| unavailable("the catalog", &error))?;
-    let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body)
-        .map_err(|error| Failure::Internal(format!("the outboxes of {offer}: {error}")))?;
+    let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body).map_err(|error| {
+        Failure::Internal(format!(
+            "the list of outboxes of offer {offer} does not parse: {error}"
+        ))
+    })?;
     let rewards = try_each(outboxes, |(app, number)| {
         rewards(runtime, OutboxShard { app, number }, offer, day)
     });
@@ -106,7 +112,7 @@ async fn rewards(
 }
 
 fn unavailable(whom: &str, error: &CallError) -> Failure {
-    log::warn("counters", format_args!("{whom}: {error}"));
+    log::warn("counters", format_args!("a call of {whom} failed: {error}"));
     common::UNAVAILABLE.into()
 }
 

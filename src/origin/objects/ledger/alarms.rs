@@ -139,7 +139,10 @@ pub async fn tell(
             continue;
         }
         if let Err(error) = runtime.call(&to, raise, TIMEOUT).await {
-            log::warn("alarms", format_args!("{}: {error}", to.name));
+            log::warn(
+                "alarms",
+                format_args!("alarms did not reach {}, and are sent again: {error}", to.name),
+            );
             return db.execute(sql::RAISE_STATE, params![AGAIN, now_ms.saturating_add(AGAIN_MS)]);
         }
     }

@@ -20,7 +20,9 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)
-            .ok_or_else(|| ApiError::from(FieldError::new("cursor", "must be of an earlier page")))?
+            .ok_or_else(|| {
+                ApiError::from(FieldError::new("cursor", "must be the cursor of an earlier page"))
+            })?
             .number(),
     };
     // One day more than the limit shows whether there is a next page.

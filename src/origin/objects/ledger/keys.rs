@@ -139,9 +139,7 @@ pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply> {
 pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorReply> {
     db.transaction(|| {
         if db.query(sql::REVOKE_KEY, params![key_id])?.is_empty() {
-            return Err(common::NOT_FOUND
-                .with_message("there is no such report key")
-                .into());
+            return Err(common::NOT_FOUND.with_message("no report key has this id").into());
         }
         register::add(db, now_ms, &Lasting::RevokedKey(key_id.to_owned()))?;
         Ok(OperatorReply::no_content())

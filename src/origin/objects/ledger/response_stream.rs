@@ -63,7 +63,7 @@ pub fn stream(
             .upgrade()
             .is_some_and(|sending| sending.borrow_mut().take().is_some())
         {
-            log::warn("ledger", "a report was not read in time");
+            log::warn("ledger", "a report was cut off, because its reader was too slow");
         }
     };
     (stream::iter(pieces), done)

@@ -44,7 +44,7 @@ const PREVIEWED: usize = 1_000;
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
-    "this Idempotency-Key was used for other facts",
+    "this Idempotency-Key was used for other facts; use a new key",
 );
 
 /// An upload that is being received.

@@ -17,10 +17,10 @@ use platform::{Clock, Database, Result, panics_to_failure};
 const MAX_UPLOAD: usize = 64 << 20;
 
 const ENDED_EARLY: &str = "nothing was kept: the body ended early";
-const NOT_GZIP: &str = "nothing was kept: the body does not unpack as gzip of one member";
+const NOT_GZIP: &str = "nothing was kept: the body is not exactly one gzip member";
 /// An empty body is refused, because a broken sender may send one, and it would clear a day.
 const EMPTY: &str =
-    "nothing was kept: the body is empty; a day without facts is a header of CSV, or an empty line of NDJSON";
+    "nothing was kept: the body is empty; for a day without facts, send a CSV header or an empty NDJSON line";
 
 /// The uploads of one object.
 #[derive(Default)]
@@ -102,7 +102,7 @@ impl Uploads {
                 read += chunk.len();
                 if read > MAX_UPLOAD {
                     return Err(common::PAYLOAD_TOO_LARGE
-                        .with_message("facts are at most 64 MiB, unpacked: send them in parts")
+                        .with_message("facts are at most 64 MiB uncompressed: send them in parts")
                         .into());
                 }
                 upload.note(&chunk);

@@ -27,8 +27,11 @@ where
 {
     let catalog = catalog::address(catalog::COMMAND_PATH);
     match runtime.call(&catalog, question, TIMEOUT).await {
-        Ok(reply) => serde_json::from_str(&reply.body)
-            .map_err(|error| Failure::Internal(format!("the catalog's terms: {error}"))),
+        Ok(reply) => serde_json::from_str(&reply.body).map_err(|error| {
+            Failure::Internal(format!(
+                "the catalog's answer about terms does not parse: {error}"
+            ))
+        }),
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
             Err(LOST_TERMS.into())
         }
@@ -98,7 +101,13 @@ pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes
         let other = OutboxShard { number, ..own };
         let told = runtime.call(&other.address(), disabled, TIMEOUT).await;
         if let Err(error) = told {
-            log::warn("outbox", format_args!("{}: {error}", other.object_name()));
+            log::warn(
+                "outbox",
+                format_args!(
+                    "{} was not told that the endpoint is disabled: {error}",
+                    other.object_name()
+                ),
+            );
         }
     };
     let others = (0..outboxes).filter(|number| *number != own.number);
@@ -106,6 +115,6 @@ pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes
 }
 
 fn unavailable(object: &str, error: &CallError) -> Failure {
-    log::warn("outbox", format_args!("{object}: {error}"));
+    log::warn("outbox", format_args!("a call of {object} failed: {error}"));
     common::UNAVAILABLE.into()
 }

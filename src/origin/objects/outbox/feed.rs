@@ -176,8 +176,13 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
 
 /// Returns a row of a batch; none if this code cannot read it.
 fn readable<T>(row: DbResult<T>) -> Option<T> {
-    row.inspect_err(|error| log::error("activity", format_args!("not reported: {error}")))
-        .ok()
+    row.inspect_err(|error| {
+        log::error(
+            "activity",
+            format_args!("a row is left out of a batch, because it cannot be read: {error}"),
+        )
+    })
+    .ok()
 }
 
 fn count(row: &Row) -> DbResult<RewardCount> {

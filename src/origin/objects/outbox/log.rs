@@ -173,7 +173,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     let (mut shown, _) = log_entries(db, outbox.as_ref(), &rows)?;
     let entry = shown
         .pop()
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
+        .ok_or_else(|| common::NOT_FOUND.with_message("no conversion has this transaction_id"))?;
     Ok(OperatorReply::new(200, as_json(&entry)?))
 }
 

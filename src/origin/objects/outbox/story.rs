@@ -27,7 +27,7 @@ use reward::{Fields, Reward, RewardSummary, number};
 
 /// The answer for an unknown reward and for another publisher's.
 pub fn unknown_reward() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such reward")
+    common::NOT_FOUND.with_message("no reward has this transaction_id")
 }
 
 /// Maximum attempts of a callback in a story, since replays may add any number.
@@ -151,7 +151,8 @@ fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> DbResult<Callback
 }
 
 fn analyst_attempt(attempt: serde_json::Value) -> DbResult<AnalystAttempt> {
-    serde_json::from_value(attempt).map_err(|error| DatabaseError(format!("an attempt: {error}")))
+    serde_json::from_value(attempt)
+        .map_err(|error| DatabaseError(format!("an attempt does not parse: {error}")))
 }
 
 fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {

@@ -25,7 +25,7 @@ use platform::{
     traits::Random,
 };
 
-const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
+const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "no address for alarms is set");
 /// The settings are sealed for this purpose, followed by the owner.
 const PURPOSE: &str = "alarms of ";
 

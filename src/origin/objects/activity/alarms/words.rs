@@ -124,7 +124,7 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
     let (summary, cost, page) = match entry.kind {
         AlarmKind::EndpointFailing => (
             format!("The receiver of app {subject} does not answer callbacks with 2xx."),
-            "Rewards wait. Each is tried again for days and then given up.",
+            "Rewards wait. Signpost tries each again for days and then gives up.",
             format!("/apps/{subject}"),
         ),
         AlarmKind::EndpointDisabled => (
@@ -134,7 +134,7 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
         ),
         AlarmKind::EndpointRecovered => (
             format!("The receiver of app {subject} works again, or was switched on again."),
-            "Nothing. Rewards that waited are being sent.",
+            "No action is needed: rewards that waited are being sent.",
             format!("/apps/{subject}"),
         ),
         AlarmKind::RewardGivenUp => (
@@ -146,46 +146,46 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
             of("/rewards?delivery=dead", "?kind=dead"),
         ),
         AlarmKind::ClickCapNear => (
-            format!("Offer {subject} has had 80 % of its clicks of today."),
+            format!("Offer {subject} has used 80 % of its click cap of today."),
             "At 100 % the offer leaves the lists until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ClickCapSpent => (
-            format!("Offer {subject} has had all its clicks of today."),
+            format!("Offer {subject} has used all of its click cap of today."),
             "The offer is not listed until midnight UTC. Clicks made before can still convert.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ConversionCapNear => (
-            format!("Offer {subject} has had 80 % of its conversions of today."),
+            format!("Offer {subject} has used 80 % of its conversion cap of today."),
             "At 100 % the offer leaves the lists, and conversions are refused until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ConversionCapSpent => (
-            format!("Offer {subject} has had all its conversions of today."),
+            format!("Offer {subject} has used all of its conversion cap of today."),
             "The offer is not listed, and conversions are refused until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::FactsLate => (
             format!("The ad figures of {subject} have not arrived."),
-            "Reports lack the ad revenue of this day, and it is not final.",
+            "Reports lack the ad revenue of this day, and the day is not final.",
             of("", &format!("/publishers/{publisher}?section=facts")),
         ),
         AlarmKind::DayChanged => (
             format!(
-                "{} since their days were final.",
+                "{} since their days became final.",
                 counted("app's figures have changed", "figures of apps have changed")
             ),
-            "Copies of reports that were made before are out of date.",
+            "Earlier copies of these reports are out of date.",
             of("/changes", &format!("/publishers/{publisher}?section=facts")),
         ),
         AlarmKind::ObjectRestored => (
-            format!("{subject} was put back to an earlier copy."),
-            "Attention lists what is in doubt.",
+            format!("{subject} was restored to an earlier copy."),
+            "The attention list shows what is in doubt.",
             "?kind=restored".to_owned(),
         ),
         AlarmKind::ObjectNearlyFull => (
             format!("{subject} has used 80 % of its 10 GB."),
-            "A full object takes no more writes.",
+            "A full object accepts no more writes.",
             "?kind=near_limit".to_owned(),
         ),
         AlarmKind::PublisherWaiting => (

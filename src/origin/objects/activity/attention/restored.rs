@@ -33,7 +33,7 @@ pub fn end(db: &impl Database, end: EndItem) -> Result<OperatorReply> {
     match ended {
         Some(_) => Ok(OperatorReply::no_content()),
         None => Err(common::NOT_FOUND
-            .with_message("there is no such open item, or it ends by itself")
+            .with_message("no open item has this id, or the item ends by itself")
             .into()),
     }
 }

@@ -125,7 +125,7 @@ fn put_entries(db: &impl Database, batch: &FeedBatch) -> DbResult {
     let count = i64::try_from(batch.entries.len()).unwrap_or(i64::MAX);
     let taken = db.query_first(sql::TAKE_VERSIONS, params![count])?;
     let Some(taken) = taken else {
-        return Err(DatabaseError("the row of activity is gone".into()));
+        return Err(DatabaseError("the table activity has no row".into()));
     };
     let (version, floor) = (taken.integer(0)?, taken.integer(1)?);
     let row = |entry: &FeedEntry| {

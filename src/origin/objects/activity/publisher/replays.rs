@@ -28,12 +28,12 @@ use super::overview::app_id;
 pub const REPLAY_RUNNING: ApiError = ApiError::new(
     409,
     "replay_running",
-    "the app has a replay that is not over; wait for it or cancel it",
+    "the app has a replay that is not finished; wait for the replay or cancel it",
 );
 pub const KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
-    "this Idempotency-Key was used for a replay with another filter; take a new one",
+    "this Idempotency-Key was used for a replay with another filter; use a new key",
 );
 pub const COUNT_TOO_LONG: ApiError = ApiError::new(
     400,
@@ -76,7 +76,7 @@ impl StoredFilter {
 }
 
 fn unknown() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such replay")
+    common::NOT_FOUND.with_message("no replay has this id")
 }
 
 /// Starts a replay. A repeat with the same key returns the same replay and 200.
@@ -213,7 +213,7 @@ async fn count_one(
             Ok(counted) => counted,
             Err(_) if left(runtime, until_ms).is_none() => return Err(COUNT_TOO_LONG.into()),
             Err(error) => {
-                log::warn("activity", format_args!("counting a replay: {error}"));
+                log::warn("activity", format_args!("a replay could not be counted: {error}"));
                 return Err(common::UNAVAILABLE.into());
             }
         };
@@ -288,7 +288,10 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
             db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
         }
         Err(error) => {
-            log::warn("activity", format_args!("replay {id}: {error}"));
+            log::warn(
+                "activity",
+                format_args!("replay {id} waits for its next try: {error}"),
+            );
             let due_ms = now_ms.saturating_add(wait_ms(row.number(6)?));
             db.execute(sql::PUT_REPLAY_OFF, params![due_ms, id])
         }

@@ -45,7 +45,10 @@ where
                 line: 0,
             };
             if let Err(failure) = app_claims::claim(self.shell.runtime(), [new], true).await {
-                log::warn("catalog", format_args!("app {app}: {failure}"));
+                log::warn(
+                    "catalog",
+                    format_args!("the outboxes of app {app} were not claimed: {failure}"),
+                );
             }
         }
     }

@@ -72,7 +72,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         while let Some(after) = next {
             let part = self.ask_step(publisher, day, &source, after, through).await;
             let part = part.map_err(|error| {
-                log::warn("ledger", format_args!("the sums of {day} from {source}: {error}"));
+                log::warn(
+                    "ledger",
+                    format_args!("{source} did not send the sums of {day}: {error}"),
+                );
                 let message =
                     format!("{source} did not report the day: nothing was changed; its log says why");
                 Failure::from(common::UNAVAILABLE.with_message(message))
@@ -133,7 +136,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         };
         let told = each(sources, tell).await;
         for error in told.into_iter().filter_map(Result::err) {
-            log::warn("ledger", format_args!("{day} is restated: {error}"));
+            log::warn(
+                "ledger",
+                format_args!("{day} is restated, but a source was not told: {error}"),
+            );
         }
     }
 }

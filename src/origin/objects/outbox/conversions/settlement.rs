@@ -77,7 +77,10 @@ impl Document for SettleManyBody {
             .as_deref()
             .is_some_and(|after| Place::parse(after).is_none())
         {
-            return Err(FieldError::new("after", "must be the next of an earlier answer"));
+            return Err(FieldError::new(
+                "after",
+                "must be the `next` of an earlier answer",
+            ));
         }
         log::status_number(&self.filter.status)
             .map_err(|problem| FieldError::new("filter.status", problem))?;

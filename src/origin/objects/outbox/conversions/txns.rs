@@ -116,7 +116,10 @@ pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let free = async |(number, _, txn)| match peers.free_txn(&txn).await {
         Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
         Err(failure) => {
-            log::warn("outbox", format_args!("a txn is not freed yet: {failure}"));
+            log::warn(
+                "outbox",
+                format_args!("a txn was not freed, and is tried again: {failure}"),
+            );
             Ok(false)
         }
     };

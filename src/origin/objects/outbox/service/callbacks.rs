@@ -88,7 +88,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         match asked {
             Ok(()) => self.start_due(),
             Err(failure) => {
-                platform::log::warn("outbox", format_args!("callback settings: {failure}"));
+                platform::log::warn(
+                    "outbox",
+                    format_args!("the callback settings were not read from the catalog: {failure}"),
+                );
                 // A write that reported an error may have happened without an alarm for it.
                 if let Err(failure) = panic_to_failure(|| self.arm()) {
                     platform::log::error("outbox", failure);
@@ -131,7 +134,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         match started.await {
             Ok(true) => self.start_due(),
             Ok(false) => {}
-            Err(failure) => platform::log::warn("outbox", format_args!("callbacks wait: {failure}")),
+            Err(failure) => platform::log::warn(
+                "outbox",
+                format_args!("due callbacks could not be started, and wait: {failure}"),
+            ),
         }
     }
 

@@ -76,7 +76,7 @@ pub async fn send(
     let Mark { mark } = runtime.call(&witness, journal, SEND_TIMEOUT).await?;
     if goes_beyond(db, batch.after, mark).map_err(failed)? {
         is_lost.set(true);
-        return Err(DeliveryError::Unanswered("the outbox was put back".into()));
+        return Err(DeliveryError::Unanswered("the outbox was restored".into()));
     }
     Ok(Mark { mark })
 }
@@ -196,7 +196,7 @@ pub async fn refill(
         Err(error) => {
             log::warn(
                 "journal",
-                format_args!("{source}: the witness gave no answer: {error}"),
+                format_args!("a call of the witness of {source} failed, so the outbox waits: {error}"),
             );
             return Ok(false);
         }
@@ -208,7 +208,10 @@ pub async fn refill(
     if !is_open && !goes_beyond(db, heard, mark)? {
         return Ok(true);
     }
-    log::error("journal", format_args!("{source}: lost {heard} to {mark}"));
+    log::error(
+        "journal",
+        format_args!("{source} was restored, and lost its log after {heard} up to {mark}"),
+    );
     // The refill continues even if this call fails.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     if last > mark {
@@ -255,8 +258,12 @@ fn put_back(
     lost_after: i64,
     batch: JournalBatch,
 ) -> Result {
-    let entries = identified(&batch)
-        .map_err(|error| Failure::Internal(format!("the journal up to {}: {error}", batch.number)))?;
+    let entries = identified(&batch).map_err(|error| {
+        Failure::Internal(format!(
+            "the journal batch up to {} cannot be read: {error}",
+            batch.number
+        ))
+    })?;
     let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;

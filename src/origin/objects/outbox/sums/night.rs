@@ -205,7 +205,12 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
         };
         let answer = runtime.call(&ledger, vouch, calls::TIMEOUT).await;
         answer
-            .inspect_err(|error| log::warn("reconcile", format_args!("{day} is not vouched for: {error}")))
+            .inspect_err(|error| {
+                log::warn(
+                    "reconcile",
+                    format_args!("the ledger did not confirm the sums of {day}: {error}"),
+                )
+            })
             .ok()
     };
     settle(db, runtime.now_ms(), night, number, answer)

@@ -194,7 +194,10 @@ pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) 
     {
         Ok(mark) => batches::learn_mark(db, runtime.now_ms(), TO_LEDGER, mark),
         Err(error) => {
-            log::warn("batches", format_args!("the ledger's mark is not known: {error}"));
+            log::warn(
+                "batches",
+                format_args!("the ledger did not send its mark: {error}"),
+            );
             Ok(())
         }
     }
