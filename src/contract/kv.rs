@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_no_pointer() {
+    fn other_values_are_not_parsed_as_a_pointer() {
         for value in [
             &b""[..],
             b"{}",

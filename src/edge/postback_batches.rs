@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_object_did_not_take_is_counted_in_the_next_batch() {
+    fn counts_that_an_object_did_not_take_are_in_the_next_batch() {
         let mut batches = PostbackBatches::new(2, 1, 10);
         let one = advertiser(1);
         batches.use_token(&one, 7, 20);

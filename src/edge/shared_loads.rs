@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_wait_find_the_outcome() {
+    fn waiting_requests_find_the_outcome() {
         let loads = SharedLoads::new(2);
         let load = loads.begin("a", 0, 10_000).unwrap();
         let waited_for = loads.get("a", 1).unwrap();

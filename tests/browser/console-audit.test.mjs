@@ -150,7 +150,7 @@ for (const width of WIDTHS) {
   });
 }
 
-test("who removes an admin is told what stays valid", async () => {
+test("the removal of an admin says what stays valid", async () => {
   const pia = await signInToConsole(shared.signpost, "admin", "Pia Adeyemi");
   await signInToConsole(shared.signpost, "support", "Sam Idowu");
   const page = await shared.open({ cookie: admin });

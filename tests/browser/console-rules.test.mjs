@@ -47,7 +47,7 @@ test("a file is read as UTF-8, without a byte order mark", async () => {
 
 const APP = { blocked_offers: ["1", "2"], callback_ports: [8443], max_rewards_per_user_day: 20 };
 
-test("what is decided is read as it is typed", () => {
+test("a decision is read as it is typed", () => {
   const typed = {
     hosts: " A.example\nb.example, a.example\n",
     ports: "8443 9443,8443",
@@ -234,7 +234,7 @@ test("a change of many sets and empties what it names, and leaves the rest", () 
   );
 });
 
-test("what one of two has changed is taken, and what both have changed is a clash", () => {
+test("changes of one of two people are taken, and changes of both are a clash", () => {
   const base = {
     name: "A",
     cap: "5",

@@ -267,7 +267,7 @@ test("a part that does not answer is said, and nothing opens by itself", async (
   await closePage(page);
 });
 
-test("what nothing has is said, and a key alone is no shortcut", async () => {
+test("a search without results says so, and a key alone is no shortcut", async () => {
   const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
   await page.goto(`/console/search#${new URLSearchParams({ text: "no-such-user", app: WEB_APP })}`);
   await page.getByText("No match").waitFor();

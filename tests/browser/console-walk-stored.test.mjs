@@ -139,7 +139,7 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
   await closePage(page);
 });
 
-test("what instances reported, and rewards from old clicks, are on the page of the service", async () => {
+test("the service's page shows what instances reported and rewards from old clicks", async () => {
   const { signpost } = shared;
   const app = "50000000";
   await addPartner(signpost, "reported", app);

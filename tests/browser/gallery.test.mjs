@@ -26,7 +26,7 @@ test("axe finds a picture without a text", async () => {
   await assert.rejects(spoil(addPicture), /findings of axe/);
 });
 
-test("what is beside the screen is found", async () => {
+test("content beside the screen is found", async () => {
   const widen = () => (document.querySelector("h1").style.width = "2000px");
   await assert.rejects(spoil(widen), /beside the screen/);
 });

@@ -135,7 +135,7 @@ test("another member finds nothing in the console's search box", async () => {
   for (const one of [other.page, page]) await closePage(one);
 });
 
-test("the way back from a view that is kept gives it up", async () => {
+test("going back from a kept view closes it", async () => {
   const { page, hand } = await newOwner(HANDS[0], WIDTHS[0]);
   await page.goto("/dashboard/reports");
   await page.getByRole("link", { name: "Settings", exact: true }).click();

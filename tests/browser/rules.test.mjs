@@ -70,7 +70,7 @@ test("invisible signs of others' text are shown, and their letters stay", () => 
   }
 });
 
-test("macros are found as one types them", () => {
+test("macros are found while they are typed", () => {
   const found = findMacros("https://x.example/%7Buser_id%7D?coins={value}&t={Transaction-ID}&u={usr_id}&x={nothing}&{");
   assert.deepEqual(found.used, ["user_id", "value"]);
   assert.deepEqual(found.unknown, [
@@ -86,7 +86,7 @@ const row = (id, at, state = "approved") => ({ app_id: "10000001", transaction_i
 const page = (rows, more = {}) => ({ behind_ms: 0, rows, cursor: null, newest: "1", ...more });
 const ids = ({ rows }) => rows.map(({ transaction_id }) => transaction_id);
 
-test("what has changed takes its place in the log", () => {
+test("a changed reward takes its place in the log", () => {
   const shown = page([row("c", 30), row("b", 20), row("a", 10)], { cursor: "older" });
   const merged = merge(
     shown,

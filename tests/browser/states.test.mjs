@@ -31,7 +31,7 @@ test("a failure is tried again by its button", async () => {
   await closePage(page);
 });
 
-test("what is busy for a second is asked again without a word", async () => {
+test("a part that is busy for a second is asked again without a message", async () => {
   const page = await shared.open({ cookie: members.manager, refusals: [[503, "/v1/dashboard/report_keys"]] });
   const fault = { status: 503, code: "unavailable", headers: { "Retry-After": "1" } };
   await answerOnce(page, "GET", "report_keys", fault);

@@ -151,7 +151,7 @@ fn ids_of(catalog: &Catalog, mut list: List) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn a_list_under_conditions_has_what_fulfils_them() {
+fn a_list_with_conditions_has_exactly_the_resources_that_meet_them() {
     let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
     let text = |text: &str| ListFilter {
@@ -207,7 +207,7 @@ fn a_list_under_conditions_has_what_fulfils_them() {
 }
 
 #[test]
-fn a_list_of_offers_in_a_state_has_those_that_are_in_it_now() {
+fn a_list_of_offers_in_a_state_has_the_offers_now_in_that_state() {
     let catalog = Catalog::small();
     let now_s = catalog.now().div_euclid(1_000);
     for (id, more) in [

@@ -162,7 +162,7 @@ fn offers_and_goals_are_named() {
 }
 
 #[test]
-fn what_waits_in_the_catalog_is_counted() {
+fn publishers_and_requests_that_wait_in_the_catalog_are_counted() {
     let catalog = Catalog::small();
     let count = || {
         body(

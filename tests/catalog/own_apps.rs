@@ -157,7 +157,7 @@ fn a_change_keeps_what_it_does_not_name_and_publishes_the_app() {
 }
 
 #[test]
-fn what_changes_nothing_is_no_change_and_restarts_no_callback() {
+fn a_change_without_effect_stores_nothing_and_restarts_no_callback() {
     let catalog = catalog();
     patch(&catalog, &json!({ "callback": new_callback() })).unwrap();
     let before = catalog.dump();

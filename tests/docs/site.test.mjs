@@ -144,7 +144,7 @@ test("the Tab key goes through a page in order", async () => {
   await closePage(page);
 });
 
-test("the switch of colors is kept, and a phone's menu opens", async () => {
+test("the choice of colors is kept, and a phone's menu opens", async () => {
   const page = await open({ width: 360 });
   await page.goto("/docs/");
   const color = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

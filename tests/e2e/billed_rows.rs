@@ -195,7 +195,7 @@ fn each_postback_keeps_its_budget() {
 }
 
 #[test]
-fn what_follows_a_reward_keeps_its_budget() {
+fn the_steps_after_a_reward_keep_their_budgets() {
     let (signpost, receiver) = (counting(), Receiver::start());
     let (wall, clicks) = clicked(&signpost, &receiver);
     let ids: Vec<_> = clicks

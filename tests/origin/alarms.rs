@@ -113,7 +113,7 @@ fn a_thousand_rewards_given_up_within_an_hour_are_one_alarm_and_one_digest() {
 }
 
 #[test]
-fn many_that_come_at_once_are_one_message() {
+fn many_alarms_that_come_at_once_share_a_message() {
     let db = Sqlite::in_memory();
     let mut world = World::new(&db);
     for app in 0..450 {
@@ -220,7 +220,7 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
 }
 
 #[test]
-fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
+fn alarms_that_wait_for_an_address_whose_key_is_gone_go_to_the_next_address() {
     let db = Sqlite::in_memory();
     let mut world = World::new(&db);
     world.runtime.0.keys.set(OTHER_KEYS);
@@ -241,7 +241,7 @@ fn what_waits_for_an_address_whose_key_is_gone_goes_to_the_next_one() {
 }
 
 #[test]
-fn what_an_address_did_not_take_has_all_attempts_at_the_next_one() {
+fn an_alarm_that_an_address_did_not_take_has_all_attempts_at_the_next_address() {
     let db = Sqlite::in_memory();
     let mut world = World::new(&db);
     world.runtime.0.receiver.set(Receiver::Answers(500));

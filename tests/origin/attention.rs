@@ -187,7 +187,7 @@ fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
 }
 
 #[test]
-fn what_is_in_doubt_after_a_restore_stays_until_a_person_ends_it() {
+fn doubts_after_a_restore_stay_until_a_person_ends_them() {
     let db = attention();
     let source = "outbox-00000042-0";
     let restored = |at_ms, day: &str| {
@@ -397,7 +397,7 @@ fn an_app_has_one_endpoint_the_worst_of_its_outboxes() {
 }
 
 #[test]
-fn how_far_it_is_behind_is_what_a_source_owes_or_the_age_of_a_broken_promise() {
+fn the_lag_is_the_age_of_what_a_source_owes_or_of_a_broken_promise() {
     let db = attention();
     let behind = |db: &Sqlite| list(db, all())["behind_ms"].clone();
     let owing = AttentionBatch {

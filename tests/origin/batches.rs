@@ -171,7 +171,7 @@ fn a_batch_is_the_sum_of_a_part_of_the_log() {
 }
 
 #[test]
-fn the_operations_have_the_sums() {
+fn the_operations_carry_the_sums_of_the_batch() {
     let sums = [
         (
             key("o"),
@@ -350,7 +350,7 @@ fn only_a_client_error_counts_as_a_refusal() {
 }
 
 #[test]
-fn a_batch_is_bounded_and_so_is_their_number() {
+fn the_size_and_the_number_of_batches_are_bounded() {
     let (db, mut log) = (migrated(SENDER), TestLog::default());
     let offer = |n: usize| format!("o-{n}");
     let sums = (0..999).map(|n| ("a".to_owned(), offer(n), 1));

@@ -138,7 +138,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
 
 /// The operator may put back a newer copy, so the sender has to try again later.
 #[test]
-fn a_record_that_a_restore_may_have_lost_is_not_missing_for_good() {
+fn a_record_that_a_restore_may_have_lost_is_not_reported_missing() {
     let db = migrated(MIGRATIONS);
     send(&db, NOW, put(1, b"kept", NOW + 99 * DAY_MS));
     db.mark_put_back();

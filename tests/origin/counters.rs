@@ -91,7 +91,7 @@ fn add_uncapped(db: &Sqlite, now_ms: i64, source: &str, day: UtcDay, conversions
 
 /// Counts may arrive in any order, and repeatedly.
 #[test]
-fn what_was_paid_before_there_was_a_cap_counts_as_taken() {
+fn conversions_paid_before_a_cap_was_set_count_as_taken() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     let take = |key: &str| Take {
@@ -123,7 +123,7 @@ fn what_was_paid_before_there_was_a_cap_counts_as_taken() {
 }
 
 #[test]
-fn what_is_taken_of_a_conversion_cap_is_read_without_taking() {
+fn the_number_taken_from_a_conversion_cap_is_read_without_taking() {
     let db = migrated(MIGRATIONS);
     for (key, taken) in [("a", 1), ("b", 2), ("b", 2)] {
         let take = Take {

@@ -92,7 +92,7 @@ fn each_level_of_each_cap_is_told_once() {
 }
 
 #[test]
-fn what_attention_did_not_hear_is_told_again_soon() {
+fn an_alarm_that_did_not_reach_attention_is_soon_sent_again() {
     let db = migrated(MIGRATIONS);
     take(&db, CapKind::Click, 8, NOON, "a");
     assert_eq!(tell(&db, NOON, true), []);
@@ -108,7 +108,7 @@ fn what_attention_did_not_hear_is_told_again_soon() {
 }
 
 #[test]
-fn a_new_limit_is_judged_anew() {
+fn a_new_limit_is_judged_again() {
     let db = migrated(MIGRATIONS);
     take(&db, CapKind::Conversion, 8, NOON, "a");
     assert_eq!(tell(&db, NOON, false), reached(ConversionCapNear));

@@ -165,7 +165,7 @@ impl World {
 }
 
 #[test]
-fn what_the_outboxes_have_paid_counts_as_taken() {
+fn rewards_that_the_outboxes_have_paid_count_as_taken() {
     let world = World::restored();
     assert!(world.take("e", OUTBOX, 7).unwrap());
     assert!(!world.take("f", OUTBOX, 7).unwrap());

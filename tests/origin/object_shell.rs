@@ -112,7 +112,7 @@ fn a_command_during_a_run_sets_no_later_alarm_than_that_of_its_retry() {
 
 /// A copy that `make restore` has put in place is marked until the object has taken note of it.
 #[test]
-fn an_object_takes_note_once_that_it_was_put_back() {
+fn an_object_handles_its_restore_once() {
     let db = Sqlite::in_memory();
     let storage = Storage::new(&db);
     db.mark_put_back();

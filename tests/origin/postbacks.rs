@@ -128,7 +128,7 @@ fn a_report_within_a_second_of_the_last_one_is_only_counted_and_written_with_the
 }
 
 #[test]
-fn the_last_use_of_each_token_is_kept_even_of_postbacks_that_are_not() {
+fn the_last_use_of_each_token_is_kept_even_if_its_postbacks_are_not() {
     let object = Object::new();
     let report = |now_ms: i64, tokens: &[(i64, i64)]| {
         let report = PostbackBatch {

@@ -536,7 +536,7 @@ proptest! {
     #![proptest_config(simulations(48))]
 
     #[test]
-    fn nobody_is_paid_but_what_was_promised(ops in vec(ops(), 1..200)) {
+    fn everybody_is_paid_exactly_what_was_promised(ops in vec(ops(), 1..200)) {
         let mut model = Model::new();
         for op in ops {
             model.carry_out(&op);

@@ -152,7 +152,7 @@ fn not_made(subject: &str) -> (String, String) {
 }
 
 #[test]
-fn what_cannot_be_made_again_is_left_out_and_named() {
+fn a_change_that_cannot_be_made_again_is_left_out_and_named() {
     let world = World::registered(&[(1, "7"), (2, r#"{"newer":1}"#), (3, "13"), (4, ""), (5, "8")]);
     run(world.start(&Register::default())).unwrap();
     assert_eq!(*world.applied.borrow(), [(1, 7), (5, 8)]);

@@ -113,7 +113,7 @@ fn the_documents_have_the_paths_and_methods_of_the_route_tables() {
 }
 
 #[test]
-fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
+fn every_reference_has_a_target_and_every_component_is_referenced() {
     for document in documents() {
         check_references(&document);
     }
@@ -121,7 +121,7 @@ fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
 
 /// Many tools ignore what stands beside a `$ref`, or refuse it.
 #[test]
-fn nothing_but_a_description_stands_beside_a_reference() {
+fn only_a_description_stands_beside_a_reference() {
     for document in documents() {
         walk(&document, &mut |members| {
             let others = members

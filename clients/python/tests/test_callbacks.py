@@ -70,7 +70,7 @@ def by_post(fields: Dict[str, Any]) -> Sent:
 
 
 class Verifiers(unittest.TestCase):
-    def test_they_believe_what_the_pasted_ones_believe(self) -> None:
+    def test_they_accept_what_the_pasted_ones_accept(self) -> None:
         servers = Servers("--faulty")
         servers.stop()
         cases = servers.settings["cases"]
@@ -87,12 +87,12 @@ class Verifiers(unittest.TestCase):
                 believed = False
             self.assertEqual(believed, case["good"], case)
 
-    def test_a_time_that_is_none_is_refused(self) -> None:
+    def test_an_invalid_time_is_refused(self) -> None:
         _, sent, body = by_post(event())
         with self.assertRaises(InvalidTime):
             verify_callback([SECRET], sent, body, now=float("nan"))
 
-    def test_both_secrets_of_a_rotation_are_believed(self) -> None:
+    def test_both_secrets_of_a_rotation_are_accepted(self) -> None:
         _, sent, body = by_post(event())
         other = f"whsec_{base64.b64encode(bytes(24)).decode()}"
         verify_callback([other, SECRET], sent, body)
@@ -156,7 +156,7 @@ class Receivers(unittest.TestCase):
             with self.assertRaises(InvalidCallback):
                 self.callbacks.receive(*sent)
 
-    def test_the_status_to_answer_with(self) -> None:
+    def test_each_error_has_the_status_to_answer_with(self) -> None:
         self.assertEqual(self.callbacks.respond(*by_get(event())), 200)
         target, sent, _ = by_post(event())
         self.assertEqual(self.callbacks.respond(target, sent, b"{}"), 401)

@@ -19,7 +19,7 @@ class Clicks(unittest.TestCase):
         url = click_url(BASE, user_id="a@b.c", gaid="x y", idfa="", c1="level-7", c3=None, placement="shop")
         self.assertEqual(url, f"{BASE}&user_id=a%40b.c&gaid=x%20y&c1=level-7&placement=shop")
 
-    def test_what_signpost_would_refuse_is_refused_before(self) -> None:
+    def test_values_that_signpost_would_refuse_are_refused_before_a_request(self) -> None:
         users = ["", "a b", "é", "x" * 129, "null", "undefined", "None", "(null)", "player\n"]
         wrong: List[Dict[str, Any]] = [{"user_id": user} for user in users]
         wrong += [{"user_id": "u", **more} for more in ({"c1": "a/b"}, {"c5": "x" * 257}, {"placement": "x" * 65})]

@@ -111,7 +111,7 @@ class Requests(unittest.TestCase):
         first, second = self.servers.calls
         self.assertGreaterEqual(second["at"] - first["at"], 0.99)
 
-    def test_429_without_an_end_and_a_wait_that_is_too_long(self) -> None:
+    def test_429_without_an_end_or_with_a_long_wait_is_rate_limited(self) -> None:
         self.play(refusal(429, "rate_limit_exceeded", Retry_After="0"))
         self.fails(lambda: self.reports.page(QUERY), RateLimited)
         self.assertEqual(len(self.servers.calls), 3)

@@ -49,7 +49,7 @@ function byPost(event) {
   return { url: "/callback", headers: headersOf(event.transaction_id, body), body };
 }
 
-test("the verifiers believe what the pasted ones believe, and nothing else", async () => {
+test("the verifiers accept what the pasted ones accept, and nothing else", async () => {
   const cases = callbackCases();
   assert.ok(cases.filter((each) => each.good).length > 60 && cases.filter((each) => !each.good).length > 500);
   for (const { secrets, headers, payload, query, name, now: at, good } of cases) {
@@ -67,12 +67,12 @@ test("the verifiers believe what the pasted ones believe, and nothing else", asy
   }
 });
 
-test("a receiver that passes a time that is none believes nothing", async () => {
+test("a receiver that passes an invalid time trusts no callback", async () => {
   const { headers, body } = byPost(fields());
   await assert.rejects(verifyCallback([SECRET], headers, body, { now: Number.NaN }), InvalidTime);
 });
 
-test("both secrets of a rotation are believed, and bytes as well as texts", async () => {
+test("both secrets of a rotation are accepted, as bytes and as text", async () => {
   const { headers, body } = byPost(fields());
   const other = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
   await verifyCallback([other, SECRET], new Headers(headers), Buffer.from(body));

@@ -15,7 +15,7 @@ test("parameters are appended and encoded, and absent ones are left out", () => 
   );
 });
 
-test("what Signpost would refuse is refused before", async () => {
+test("values that Signpost would refuse are refused before a request", async () => {
   for (const click of [
     ...["", "a b", "é", "x".repeat(129), "null", "undefined", "None", "(null)"].map((userId) => ({ userId })),
     ...[{ c1: "a/b" }, { c5: "x".repeat(257) }, { placement: "x".repeat(65) }].map((more) => ({

@@ -73,7 +73,7 @@ after(async () => {
   await rm(project, { recursive: true, force: true });
 });
 
-test("the package has what is needed, depends on nothing, and passes tsc --strict", async () => {
+test("the package has all of its files, no dependencies, and passes tsc --strict", async () => {
   assert.ok((await loopText()).trimEnd().split("\n").length <= MAX_LOOP_LINES);
   const installed = join(project, "node_modules/@signpost/client");
   const { version, dependencies, license } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));

@@ -191,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_set_is_parsed(opened in proptest::collection::vec((0..6_u8, any::<u8>()), 1..12)) {
+        fn a_cookie_value_is_parsed_as_it_was_set(opened in proptest::collection::vec((0..6_u8, any::<u8>()), 1..12)) {
             let mut sessions = BrowserSessions::default();
             for (id, random) in opened {
                 let new = session(&format!("p-{id}"), random);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_session_or_an_invite_is_no_session() {
+    fn a_changed_session_or_an_invite_does_not_verify_as_a_session() {
         let text = issue(&keys(A), &publisher(), [7; 16]);
         assert_eq!(verify(&keys(B), AccountKind::Publisher, &text), None);
         for changed in changed(&text) {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_marked() {
+    fn an_ellipsis_marks_a_list_that_was_cut() {
         let many = |value: i64| {
             (0..100)
                 .map(|n| (format!("member-{n:02}"), value.into()))

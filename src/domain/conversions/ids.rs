@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_transaction_id_has_no_shard() {
+    fn a_text_that_is_not_a_transaction_id_has_no_shard() {
         for text in [
             "",
             "3e",

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn three_reasons_hold_and_the_others_refuse() {
+    fn four_reasons_hold_and_the_others_refuse() {
         let holding: Vec<_> = Reason::ALL.into_iter().filter(|reason| reason.holds()).collect();
         assert_eq!(
             holding,

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_says_whose_token_it_may_be() {
+    fn the_beginning_of_a_token_names_its_possible_advertiser() {
         let brindlefox = token("brindlefox-games", 1_795_390_798);
         for beginning in [
             ISSUED,

@@ -110,7 +110,7 @@ fn without_a_session_or_a_token_nothing_is_told() {
 }
 
 #[test]
-fn a_publishers_session_is_no_operators() {
+fn a_publishers_session_does_not_open_the_operators_api() {
     let signpost = demo();
     let publisher = signpost.publisher("console-mistaken");
     let owner = crate::dashboard::signed_in(&signpost, &publisher, "owner");

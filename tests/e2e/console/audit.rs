@@ -90,7 +90,7 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
 }
 
 #[test]
-fn what_was_done_to_rewards_is_told_with_its_filter_its_reason_and_its_counts_and_no_user() {
+fn the_audit_shows_changes_of_rewards_with_filter_reason_and_counts_but_no_user() {
     let signpost = demo();
     let wall = signpost.offer_wall("console-settled", "79000193", None);
     let browser = signed_in(&signpost, "Barbara Liskov", "admin");

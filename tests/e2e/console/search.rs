@@ -22,7 +22,7 @@ fn kinds(found: &(Vec<Value>, bool)) -> Vec<&str> {
 }
 
 #[test]
-fn what_somebody_pastes_opens_what_it_is() {
+fn a_pasted_id_or_credential_opens_its_resource() {
     let signpost = demo();
     let browser = signed_in(&signpost, "The finder", "support");
     let wall = signpost.offer_wall("console-search", "79000191", None);

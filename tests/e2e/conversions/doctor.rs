@@ -65,7 +65,7 @@ fn parameter<'p>(postback: &'p Value, name: &str) -> &'p str {
 }
 
 #[test]
-fn a_revoked_token_a_duplicate_and_a_stranger() {
+fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     let signpost = demo();
     let wall = signpost.offer_wall("doctor-codes", "79000181", None);
     assert_eq!(

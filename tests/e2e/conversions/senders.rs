@@ -223,7 +223,7 @@ fn the_click_id_is_accepted_under_each_alias() {
 }
 
 #[test]
-fn the_query_decides_beside_a_body_that_is_no_form() {
+fn the_query_decides_if_the_body_is_not_a_form() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-bodies", "79000133", None);
     let post = |query: &str, content_type: &str, body: &str| {

@@ -249,7 +249,7 @@ fn of_24_clicks_at_once_one_is_paid_and_after_a_reversal_another() {
 }
 
 #[test]
-fn many_are_settled_at_once_after_they_were_counted() {
+fn many_conversions_are_settled_at_once_after_they_were_counted() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-many", "79000119", None);
     wall.put_offer(&json!({"min_seconds_to_convert": 3_600}));

@@ -298,7 +298,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
 }
 
 #[test]
-fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
+fn another_publishers_resources_are_answered_like_unknown_ones() {
     let signpost = demo();
     let (one, other) = (
         signpost.publisher("dashboard-one"),

@@ -63,7 +63,7 @@ fn a_browser_changes_between_the_accounts_that_it_is_signed_in_to() {
 }
 
 #[test]
-fn what_a_page_sends_for_another_account_than_the_current_one_is_refused() {
+fn a_pages_request_for_an_account_other_than_the_current_one_is_refused() {
     let signpost = demo();
     let (one, two) = (
         signpost.publisher("accounts-shown"),

@@ -290,7 +290,7 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
 }
 
 #[test]
-fn what_a_receiver_answers_is_text_with_its_secrets_masked() {
+fn a_receivers_answer_is_shown_as_text_with_its_secrets_masked() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("activity-answers", "79000303", Some(&receiver));

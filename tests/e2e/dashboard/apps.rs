@@ -81,7 +81,7 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
 }
 
 #[test]
-fn what_only_the_operator_sets_is_refused_with_its_field() {
+fn fields_that_only_the_operator_sets_are_refused_by_name() {
     let signpost = demo();
     let publisher = signpost.publisher("apps-refused");
     put_app(&signpost, "apps-refused", "91000002");

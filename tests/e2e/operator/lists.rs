@@ -16,7 +16,7 @@ fn ids(signpost: &Signpost, list: &str, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_list_has_what_fulfils_its_conditions() {
+fn a_list_has_exactly_the_resources_that_meet_its_conditions() {
     let signpost = demo();
     signpost.publisher("list-waits");
     let body = json!({ "name": "List Löwe", "approved": false });
@@ -74,7 +74,7 @@ fn pages_under_conditions_follow_each_other_and_none_but_the_last_is_empty() {
 }
 
 #[test]
-fn a_condition_that_is_none_is_refused() {
+fn an_invalid_condition_of_a_list_is_refused() {
     let signpost = demo();
     let long = format!("offers?q={}", "x".repeat(201));
     for path in [
@@ -97,7 +97,7 @@ fn a_condition_that_is_none_is_refused() {
 }
 
 #[test]
-fn figures_are_those_of_publishers_that_there_are() {
+fn only_existing_publishers_have_figures() {
     let signpost = demo();
     let body = json!({ "publisher_ids": ["lumen-arcade", "nobody-at-all"] });
     let figures = signpost

@@ -31,7 +31,7 @@ fn row(date: &str, app: &str, clicks: u32, revenue: &str) -> String {
 }
 
 #[test]
-fn what_changes_a_final_day_is_listed_with_its_difference_and_cause() {
+fn a_change_of_a_final_day_is_listed_with_its_difference_and_cause() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("day-changes");
     let empty = changes(&signpost, &publisher, "").expect(200).json();

@@ -103,7 +103,7 @@ fn a_cap_is_not_exceeded_whatever_the_counters_have_lost() {
 }
 
 #[test]
-fn a_click_whose_record_may_be_lost_is_not_refused_for_good() {
+fn a_click_whose_record_may_be_lost_is_not_refused_permanently() {
     let signpost = Setup::new().start();
     let wall = signpost.offer_wall("restored-click", "79000732", None);
     signpost.refresh();
@@ -128,7 +128,7 @@ fn a_click_whose_record_may_be_lost_is_not_refused_for_good() {
 }
 
 #[test]
-fn what_is_no_copy_of_an_object_changes_nothing() {
+fn a_file_that_is_not_a_copy_of_an_object_changes_nothing() {
     let signpost = Setup::new().start();
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("copy.sqlite"), "no database").expect("a file written");

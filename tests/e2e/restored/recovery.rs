@@ -132,7 +132,7 @@ fn an_outbox_goes_back_and_forth_and_pays_each_reward_once() {
 }
 
 #[test]
-fn callbacks_that_wait_go_out_after_it_and_a_rejection_and_an_erasure_stay() {
+fn after_a_restore_waiting_callbacks_are_sent_and_rejections_and_erasures_stay() {
     let signpost = recoverable();
     let receiver = Receiver::start();
     let wall = signpost.sharded_offer_wall("recovered-waiting", "79000741", Some(&receiver), 1);
@@ -205,7 +205,7 @@ fn counters_and_clicks_that_go_back_know_it_at_once() {
 }
 
 #[test]
-fn what_has_ended_stays_so_and_what_was_promised_is_paid() {
+fn ended_credentials_stay_ended_and_promised_rewards_are_paid() {
     let signpost = recoverable();
     let wall = signpost.offer_wall("recovered-rest", "79000743", None);
     signpost.refresh();

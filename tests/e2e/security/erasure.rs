@@ -241,7 +241,7 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
 
 /// Callbacks that wait are still sent, and then no user is left. Its keys and sessions end, and nobody can reopen it.
 #[test]
-fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
+fn a_closed_publisher_cannot_be_reopened_and_keeps_no_user() {
     let signpost = Setup::new().start();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("closed-for-good", "79000816", Some(&receiver));

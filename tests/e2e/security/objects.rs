@@ -8,7 +8,7 @@ use platform::http::router::{Method, RouteName};
 
 /// Not even an object that refuses: guessed ids would fill the disk, and a restore would find objects without owners.
 #[test]
-fn a_call_about_what_there_is_not_makes_no_object() {
+fn a_call_about_an_unknown_resource_creates_no_object() {
     let (signpost, _) = Setup::new().start_with_fixtures();
     // Attention has a register, which its first report makes.
     signpost.operator("GET", "alarms", None).expect(200);

@@ -9,7 +9,7 @@ fn row(texts: [&str; 4]) -> [String; 4] {
 }
 
 #[test]
-fn each_change_is_recorded_with_the_names_of_then() {
+fn each_change_is_recorded_with_the_names_at_that_time() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let by = || Actor::Member(ada.id);
@@ -109,7 +109,7 @@ fn two_members_of_one_name_are_told_apart_by_their_ids() {
 }
 
 #[test]
-fn what_is_refused_is_not_recorded() {
+fn refused_changes_are_not_recorded() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let before = world.audit();
@@ -125,7 +125,7 @@ fn announce(world: &World, by: Actor, change: AnnouncedChange) -> i64 {
 }
 
 #[test]
-fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed() {
+fn a_change_in_another_object_is_announced_for_every_actor_and_then_confirmed() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let label = "x".repeat(audit::MAX_TEXT + 1);
@@ -169,7 +169,7 @@ fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed()
 }
 
 #[test]
-fn how_a_change_was_made_may_be_told_once_it_is() {
+fn details_of_a_change_may_be_added_once_it_is_made() {
     let world = World::new();
     let operate = AnnouncedChange::Operate {
         action: "rewards_reversed".into(),

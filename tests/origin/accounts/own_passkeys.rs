@@ -27,7 +27,7 @@ pub fn remove(world: &World, session: &str, passkey_id: &str) -> Result<(), plat
 }
 
 #[test]
-fn a_further_passkey_signs_in_and_is_listed() {
+fn an_added_passkey_signs_in_and_is_listed() {
     let world = World::new();
     let ada = world.join("Ada", Role::Analyst);
     world.pass(MINUTE_MS);

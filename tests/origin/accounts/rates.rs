@@ -159,7 +159,7 @@ fn no_two_members_use_up_what_others_need() {
 }
 
 #[test]
-fn what_was_refused_costs_nothing_and_what_ends_a_secret_has_no_rate() {
+fn refused_changes_cost_nothing_and_ending_a_secret_has_no_rate() {
     let world = World::new();
     let dan = world.join("Dan", Role::Developer).id;
     let app_id = AppId::parse("10000001").unwrap();

@@ -107,7 +107,7 @@ fn endings() -> Vec<(&'static str, Step, Step)> {
 }
 
 #[test]
-fn what_ended_stays_ended() {
+fn sessions_and_invites_that_ended_stay_ended() {
     for (name, end, check) in endings() {
         let (mut world, people) = people();
         let copy = world.db.copy();
@@ -133,7 +133,7 @@ fn what_ended_stays_ended() {
 }
 
 #[test]
-fn an_account_that_has_lost_no_end_goes_on_as_it_was() {
+fn an_account_keeps_its_sessions_if_its_restore_lost_no_end() {
     let (mut world, people) = people();
     let copy = world.db.copy();
     world.join("Dan", Role::Analyst);

@@ -82,7 +82,7 @@ fn a_session_ends_with_its_sign_out_which_may_be_repeated() {
 }
 
 #[test]
-fn a_session_is_of_its_member_with_the_role_of_now() {
+fn a_session_has_its_members_current_role() {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Analyst));
     world

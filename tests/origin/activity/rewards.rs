@@ -122,7 +122,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
 }
 
 #[test]
-fn a_callback_that_waits_without_an_endpoint_is_shown_so() {
+fn a_callback_without_an_endpoint_is_shown_as_no_endpoint() {
     let db = migrated(MIGRATIONS);
     let mut reported = FeedBatch {
         entries: vec![entry(0, 1)],

@@ -149,7 +149,7 @@ fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, number
 }
 
 #[test]
-fn one_day_counts_and_apps_with_the_most_such_rewards_come_first() {
+fn only_the_newest_day_counts_and_apps_with_the_most_such_rewards_come_first() {
     let db = migrated(MIGRATIONS);
     report(&db, "1-0", 1, 1, NOW - DAY_MS, [50, 50, 50]);
     // This outbox has no rewards on the next day, and reports no more.

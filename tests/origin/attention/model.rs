@@ -32,7 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn whatever_is_lost_repeated_or_late_the_list_becomes_what_is_open(steps in steps(), most in 1..14_i64) {
+    fn the_list_becomes_the_open_items_although_batches_are_lost_repeated_or_late(steps in steps(), most in 1..14_i64) {
         let (db, mut to) = (sender(), attention());
         let (mut open, mut sent, mut now_ms) = (BTreeSet::new(), Vec::new(), NOW);
         for step in steps {

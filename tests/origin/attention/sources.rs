@@ -125,7 +125,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
 }
 
 #[test]
-fn a_report_under_way_leaves_the_one_that_the_night_wants() {
+fn a_report_under_way_does_not_replace_the_one_due_at_night() {
     let (db, to) = (sender(), attention());
     let made = feed_of(&db).prepare(NOW).unwrap().unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();

@@ -113,7 +113,7 @@ fn a_ledger_that_was_put_back_tells_what_changes_then() {
 }
 
 #[test]
-fn a_day_that_was_left_out_is_late_and_one_of_the_future_hides_none() {
+fn a_day_that_was_left_out_is_late_even_if_a_future_day_is_loaded() {
     let db = migrated(ledger::MIGRATIONS);
     for loaded in [0, 2, 200] {
         load(&db, day(loaded), 5);

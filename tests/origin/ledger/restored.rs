@@ -134,7 +134,7 @@ pub fn publisher() -> PublisherId {
 }
 
 #[test]
-fn keys_are_as_they_were() {
+fn keys_keep_their_state_after_a_restore() {
     let mut world = World::new();
     let (revoked_id, revoked) = world.create();
     let (_, kept) = world.create();

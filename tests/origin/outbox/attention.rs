@@ -124,7 +124,7 @@ fn a_capped_conversion_is_open_until_it_is_paid() {
 }
 
 #[test]
-fn another_refusal_is_not_open() {
+fn other_refusals_are_not_listed_as_open() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
     convert(&db, &world, &conversion(2).txn("t")).unwrap_err();
@@ -175,7 +175,7 @@ fn an_endpoint_is_open_while_it_fails_and_while_it_is_disabled() {
 }
 
 #[test]
-fn what_leaves_the_log_ends() {
+fn an_item_ends_when_its_entry_leaves_the_log() {
     let (db, world) = (outbox(), World::capped(1));
     convert(&db, &world, &conversion(1)).unwrap();
     convert(&db, &world, &conversion(2)).unwrap_err();

@@ -186,7 +186,7 @@ fn sendable(listed: &[ListedReward]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_count_is_of_what_the_list_shows_with_the_same_conditions() {
+fn a_count_equals_the_list_with_the_same_conditions() {
     let (db, world) = every_state();
     let now_ms = world.now_ms.get();
     let mut counts = BTreeSet::new();

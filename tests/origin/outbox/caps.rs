@@ -159,7 +159,7 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
 }
 
 #[test]
-fn only_so_many_conversions_wait_for_counters_that_do_not_answer() {
+fn a_limited_number_of_conversions_waits_for_counters_that_do_not_answer() {
     let (db, world) = (outbox(), World::capped(2_000));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
@@ -239,7 +239,7 @@ fn a_later_copy_finishes_the_first_ones_reservation_on_its_day() {
 }
 
 #[test]
-fn a_copy_after_a_refused_conversion_is_decided_anew() {
+fn a_copy_after_a_refused_conversion_is_decided_again() {
     let (db, world) = (outbox(), World::capped(0));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();

@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cursor_that_no_answer_has_given_is_none(text in "0{0,20}[0-9.]{0,40}|[+-]?[0-9]|.{0,10}") {
+    fn a_text_that_is_not_a_cursor_is_refused(text in "0{0,20}[0-9.]{0,40}|[+-]?[0-9]|.{0,10}") {
         if let Some(cursor) = Cursor::parse(&text) {
             prop_assert_eq!(Cursor::parse(&cursor.to_text()), Some(cursor));
             prop_assert!(text.split('.').all(|number| (1..=16).contains(&number.len())));

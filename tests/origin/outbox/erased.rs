@@ -206,7 +206,7 @@ fn close(db: &Sqlite, world: &World) {
 
 /// Callbacks that wait are sent, and then no user is left. Later postbacks are held and name nobody.
 #[test]
-fn a_closed_publisher_gets_what_waits_and_keeps_no_user() {
+fn a_closed_publisher_gets_its_waiting_callbacks_and_keeps_no_user() {
     let (db, world) = (outbox(), World::paying_each_click());
     apply_settings(&db, NOW, &settings(1, true));
     for n in 1..=250_u8 {

@@ -348,7 +348,7 @@ fn an_erased_user_leaves_with_the_next_report() {
 }
 
 #[test]
-fn the_endpoints_standing_is_reported_when_it_changes() {
+fn the_endpoints_state_is_reported_when_it_changes() {
     let (db, _) = with_rewards(1);
     report_all(&db, NOW);
     apply_settings(&db, NOW, &settings(2, false));

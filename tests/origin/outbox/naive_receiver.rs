@@ -316,7 +316,7 @@ proptest! {
 
     /// Six rewards, one reversal and one rejected conversion. Each callback comes twice.
     #[test]
-    fn with_a_url_that_saving_refuses_it_pays_something_else(settings in settings(is_refused)) {
+    fn a_url_that_is_refused_when_saved_would_pay_wrong_rewards(settings in settings(is_refused)) {
         let receivers = settings.iter().flat_map(|settings| {
             let without = [Repeats::ByContent, Repeats::Never].as_slice();
             let repeats = if settings.has("transaction_id") { &[Repeats::ByTransaction] } else { without };

@@ -156,7 +156,7 @@ fn a_notice_that_is_overtaken_is_not_sent() {
 }
 
 #[test]
-fn what_the_publisher_does_not_want_ends_without_an_attempt() {
+fn a_callback_that_the_publisher_does_not_want_ends_without_an_attempt() {
     let (db, world) = (outbox(), World::new());
     for n in 1..=20 {
         send(&db, &world, &conversion(n)).unwrap();

@@ -255,7 +255,7 @@ pub fn count(db: &Sqlite, status: &str) -> u32 {
 }
 
 #[test]
-fn many_are_counted_first_and_then_settled_in_steps() {
+fn many_conversions_are_counted_first_and_then_settled_in_steps() {
     let (db, world) = (outbox(), World::paying_each_click());
     world.hold(|offer, _| offer.min_seconds_to_convert = Some(2 * 86_400));
     for n in 1..=230 {
@@ -307,7 +307,7 @@ fn many_are_counted_first_and_then_settled_in_steps() {
 }
 
 #[test]
-fn what_is_refused_among_many_is_counted_by_its_code() {
+fn refusals_among_many_are_counted_by_code() {
     let (db, world) = (outbox(), World::new());
     let of_ann = |n| conversion(n).user("ann");
     send(&db, &world, &of_ann(1).status(Status::Pending)).unwrap();

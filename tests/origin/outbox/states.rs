@@ -328,7 +328,7 @@ fn an_approval_by_the_operator_is_counted_by_the_cap() {
 }
 
 #[test]
-fn a_reward_approved_beside_anothers_leaves_the_other_its_key() {
+fn reversing_a_forced_approval_leaves_the_other_click_its_reward() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &of_click(3)).unwrap();
     assert_eq!(outcome(&db, &world, &event(Sent(Status::Approved))), "refused");

@@ -136,7 +136,7 @@ fn a_story_has_the_newest_50_attempts_of_each_callback_and_their_number() {
 }
 
 #[test]
-fn another_publisher_is_answered_as_for_a_reward_that_there_is_not() {
+fn another_publishers_reward_is_answered_like_an_unknown_one() {
     let (db, _) = reversed();
     let refusals = [
         story::read(&db, &of("other", &reward_id(1))),

@@ -311,7 +311,7 @@ fn an_erasure_that_comes_while_a_kept_postback_is_decided_erases_it() {
 }
 
 #[test]
-fn what_is_kept_of_an_erased_user_goes_and_other_failures_keep_nothing() {
+fn an_erasure_deletes_kept_postbacks_and_other_failures_keep_none() {
     let (db, world) = (outbox(), World::new());
     world.change(|offer| offer.goals[0].payout_micro_usd = 5);
     let late = conversion(1).under_current(&world);
@@ -343,7 +343,7 @@ fn push(db: &Sqlite, world: &World, current: CurrentOffer) -> u32 {
 }
 
 #[test]
-fn what_was_paid_today_without_a_cap_is_counted_when_there_is_one() {
+fn rewards_paid_today_without_a_cap_are_counted_once_a_cap_is_set() {
     let (db, world) = (outbox(), World::new());
     let midnight_ms = NOW - NOW.rem_euclid(DAY_MS) + DAY_MS;
     // Neither yesterday's rewards nor pending conversions count.

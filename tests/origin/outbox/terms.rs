@@ -129,7 +129,7 @@ fn a_goal_that_came_after_the_click_is_paid_by_the_current_terms() {
 }
 
 #[test]
-fn an_unknown_goal_is_refused_for_good_only_on_a_recent_snapshot() {
+fn an_unknown_goal_is_refused_permanently_only_on_a_recent_snapshot() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     world.has_snapshot.set(false);

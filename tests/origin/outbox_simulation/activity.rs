@@ -288,7 +288,7 @@ proptest! {
     #![proptest_config(simulations(48))]
 
     #[test]
-    fn what_changes_is_reported_within_4_s_while_nothing_fails(
+    fn each_change_is_reported_within_4_s_while_nothing_fails(
         steps in vec((changing(), 0..2 * FEED_MS, 0..=LATE_MS), 1..20)
     ) {
         let mut world = World::new(true, 0);

@@ -405,11 +405,11 @@ impl World {
 
     /// Whether any work is left except retention.
     pub fn waits(&self) -> bool {
-        self.what_waits().iter().any(|waits| *waits)
+        self.has_waiting_work().iter().any(|waits| *waits)
     }
 
     /// Whether callbacks, reservations, txns to free, a batch, the log and the feed wait.
-    pub fn what_waits(&self) -> [bool; 6] {
+    pub fn has_waiting_work(&self) -> [bool; 6] {
         let has = |sql| self.number(sql) == 1;
         [
             has("SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0)"),

@@ -220,7 +220,7 @@ impl World {
             }
             well(self, Op::Alarm(0));
         }
-        panic!("the alarms never end: {:?}", self.what_waits());
+        panic!("the alarms never end: {:?}", self.has_waiting_work());
     }
 
     pub fn operate(&mut self, operation: Operation) {

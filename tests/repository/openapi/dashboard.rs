@@ -129,7 +129,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
 }
 
 #[test]
-fn what_a_browser_is_given_is_as_the_document_of_the_dashboard_says() {
+fn cookies_and_headers_for_browsers_match_the_dashboards_document() {
     let document = dashboard_document();
     let is_valid = |place: &str, instance: &Value| {
         let schema = schema(&document, &format!("/components/{place}"));

@@ -49,7 +49,7 @@ fn the_first_attempt_is_due_at_once_with_any_jitter() {
 }
 
 #[test]
-fn there_is_no_attempt_after_the_last() {
+fn no_attempt_follows_the_last_one() {
     let schedule = Schedule::default();
     assert!(schedule.delay_ms(11, 0).is_some());
     for attempts in [12, 13, u32::MAX] {

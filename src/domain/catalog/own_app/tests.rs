@@ -39,7 +39,7 @@ fn change_of(app_id: &str, app: &App, body: &Value) -> Result<App, String> {
 }
 
 #[test]
-fn what_a_change_does_not_name_stays() {
+fn fields_that_a_change_does_not_name_stay() {
     let before = app(true);
     let after = change(&before, &json!({ "name": "Lumen 2" })).unwrap();
     let expected = App {
@@ -103,7 +103,7 @@ fn a_test_app_may_call_any_port_of_its_own_machine_and_of_no_other() {
 }
 
 #[test]
-fn only_the_operator_sets_the_rest() {
+fn a_member_cannot_set_the_fields_of_the_operator() {
     for (body, problem) in [
         (json!({}), "body: must have at least one field to change"),
         (json!({ "publisher_id": "other" }), "publisher_id"),
@@ -146,7 +146,7 @@ fn only_the_operator_sets_the_rest() {
 }
 
 #[test]
-fn a_secret_that_may_be_in_use_signs_until_it_is_ended() {
+fn a_previous_secret_signs_until_it_is_ended() {
     let mut callback = app(true).callback.unwrap();
     renew_callback_secret(&mut callback, NEW_SECRET.into());
     assert_eq!(callback.previous_secret.as_deref(), Some(SECRET));

@@ -262,7 +262,7 @@ fn each_fault_has_its_code() {
 /// A status decides whether a user is paid, so it is never guessed.
 /// A status or a goal that does not decode must not become an approval or the first goal.
 #[test]
-fn what_does_not_decode_under_another_spelling_is_refused_unless_our_name_is_there() {
+fn an_undecodable_value_under_another_spelling_is_refused_unless_the_right_name_is_also_given() {
     for other in ["Status=rejet%E9", "GOAL=Einf%FChrung", "Txn=%zz", "goal-=%E9"] {
         let query = format!("{}&{other}", minimal());
         assert_eq!(parse(&query), Err("invalid_parameter"), "{other}");

@@ -181,7 +181,7 @@ fn an_action_has_the_name_of_its_path() {
 }
 
 #[test]
-fn the_operator_is_told_of_what_there_is_not_and_of_what_cannot_be() {
+fn an_operators_action_is_refused_for_a_missing_conversion_or_a_wrong_state() {
     let told = |state, action| match step(state, Event::Action(action)) {
         Transition::Missing => Some(404),
         Transition::Conflict => Some(409),

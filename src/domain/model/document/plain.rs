@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn another_message_stays() {
+    fn other_messages_stay_unchanged() {
         for message in [
             "must be an app id",
             "invalid length 3, expected a tuple",

@@ -243,7 +243,7 @@ fn a_known_macro_in_a_foreign_spelling_is_named_with_the_right_one() {
 }
 
 #[test]
-fn what_a_page_or_an_editor_left_in_a_url_is_refused() {
+fn html_escapes_and_invisible_characters_in_a_url_are_refused() {
     for (rest, problem) in [
         ("/?a=1&amp;b=2", "has &amp;"),
         ("/?a=1&AMP;b=2", "has &amp;"),

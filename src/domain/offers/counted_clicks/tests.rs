@@ -98,7 +98,7 @@ fn apps_that_are_not_listed_count_as_one() {
 }
 
 #[test]
-fn no_figures_are_too_large() {
+fn the_largest_figures_do_not_overflow() {
     let most = app(u64::MAX, u64::MAX);
     assert_eq!(counted_clicks(most, &[most; 200]), u64::MAX);
     assert_eq!(counted_clicks(app(u64::MAX, 1), &[app(u64::MAX, 1); 4]), u64::MAX);

@@ -97,7 +97,7 @@ fn an_unanswered_batch_is_sent_again_unchanged_with_its_number() {
 }
 
 #[test]
-fn a_busy_object_slows_the_rounds_down_until_one_without() {
+fn a_busy_object_slows_the_rounds_down_until_a_round_without_one() {
     let mut counts = ClickCounts::default();
     for (round, (first_is_busy, interval_ms)) in
         (1..).zip([(true, 2_000), (true, 4_000), (false, 4_000), (false, 1_000)])

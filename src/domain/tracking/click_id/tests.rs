@@ -376,7 +376,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_is_in_form_exactly_if_it_does_not_open_as_malformed(
+    fn a_text_has_the_form_of_a_click_id_exactly_if_it_does_not_open_as_malformed(
         click in strategies::click(),
         short: bool,
         cut in proptest::option::of(0..400_usize),

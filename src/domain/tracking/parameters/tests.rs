@@ -74,7 +74,7 @@ fn a_placeholder_left_in_an_advertising_identifier_counts_as_absent() {
 }
 
 #[test]
-fn a_device_id_that_is_none_counts_as_absent_and_a_real_one_is_trimmed() {
+fn an_invalid_device_id_counts_as_absent_and_a_real_one_is_trimmed() {
     let long = "x".repeat(65);
     for none in [
         "(null)",
@@ -176,7 +176,7 @@ fn a_user_id_that_is_a_macro_or_names_nobody_is_refused_with_what_was_found() {
 }
 
 #[test]
-fn what_a_page_or_an_editor_left_around_a_value_is_no_part_of_it() {
+fn html_escapes_and_invisible_characters_around_a_value_are_dropped() {
     let query = "rid=g1&amp;app=1&amp;user_id=u1%E2%80%8B&amp;c1=fb_{campaign_id}&amp;placement=top-{zone}&c2=%EF%BB%BFx";
     let click = parse(query).unwrap();
     assert_eq!((&*click.app, &*click.user_id), ("1", "u1"));

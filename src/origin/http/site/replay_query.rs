@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_of_all_until_now_and_a_start_says_until_when() {
+    fn a_count_covers_all_until_now_and_a_start_names_its_end() {
         let all = RewardFilter {
             until: Some(10),
             ..RewardFilter::default()

@@ -122,7 +122,7 @@ fn numbers_of_a_signature_are_padded_to_32_bytes() {
 }
 
 #[test]
-fn a_signature_that_is_no_strict_der_is_refused() {
+fn a_signature_that_is_not_strict_der_is_refused() {
     let good = unhex(ES256_SELF.signature);
     let body = &good[2..];
     let number = |first: u8, length: usize| [&[2, length as u8, first][..], &vec![1; length - 1]].concat();

@@ -238,7 +238,7 @@ fn json_of_another_form_is_refused() {
 }
 
 #[test]
-fn transports_that_are_no_words_are_left_out() {
+fn transports_that_are_not_words_are_left_out() {
     let mut json = Answer::creation(&RS256).creation_json();
     json["response"]["transports"] = json!(["smart-card", "", "USB", "a\nb", "x".repeat(33), "nfc"]);
     let registration = Registration::parse(&json.to_string()).unwrap();
