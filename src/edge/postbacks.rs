@@ -250,7 +250,7 @@ async fn find_advertiser(
 }
 
 /// Sends an advertiser's batch after postbacks have gathered. After a failure the number of its postbacks is sent
-/// again, since no further postback may arrive that would report it.
+/// again, because no other postback may arrive to report it.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;

@@ -7,7 +7,7 @@ use super::database::{Database, DatabaseError, DbResult};
 /// One version of a schema: groups of statements, so that objects can share a group of tables. Statements are separate
 /// texts, since `rusqlite` prepares only the first of several.
 ///
-/// A released migration never changes. A correction is a further migration.
+/// A released migration never changes. A correction is a new migration.
 pub type Migration = &'static [&'static [&'static str]];
 
 crate::statements! {

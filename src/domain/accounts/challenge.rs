@@ -32,7 +32,7 @@ crate::named_values! {
         SignIn = "sign-in",
         /// A fresh passkey within a session.
         StepUp = "step-up",
-        /// A further passkey of a member with a session.
+        /// Another passkey of a member with a session.
         Addition = "addition",
     }
 }

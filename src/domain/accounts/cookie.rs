@@ -74,7 +74,7 @@ impl Cookie {
     }
 
     /// Returns the cookie's value in a `Cookie` header. Returns `None` if it is missing or empty, or appears with two
-    /// different values, one of which somebody else must have set.
+    /// different values. In that case somebody else must have set one of them.
     pub fn find<'h>(&self, header: &'h str) -> Option<&'h str> {
         let mut values = header.split(';').filter_map(|pair| {
             let (name, value) = pair.split_once('=')?;

@@ -124,7 +124,7 @@ pub enum EngineError<E> {
     PageTooLarge,
 }
 
-/// Counters of one query, for tests of which code paths it took.
+/// Counters of one query. Tests read them to see which code paths the query took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStats {
     /// Segments read.

@@ -10,7 +10,7 @@
 //!   [`changes`]: rewards in the order of their changes;
 //! - [`feed`]: batches for the publisher's activity object; [`attention`]: items for the operator;
 //! - `calls`: calls to other objects; `commands`: commands that need no call; [`retention`]: deletion by age; [`erasure`] of users;
-//! - [`gap`]: payments that a restore has lost for good.
+//! - [`gap`]: payments that a restore has permanently lost.
 
 /// The callback fields that identify a user.
 macro_rules! identifiers {

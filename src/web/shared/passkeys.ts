@@ -45,7 +45,7 @@ export async function createPasskey(invite: string): Promise<void> {
   await api.storePasskey(invite, await createCredential(options));
 }
 
-/** A further passkey of the member who is signed in. */
+/** Another passkey of the member who is signed in. */
 export async function addPasskey(): Promise<void> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
   const { options } = await withVerification(api.additionOptions);

@@ -115,7 +115,7 @@ fn sessions_and_invites_that_ended_stay_ended() {
         check(&world, &people);
         world.put_back(copy);
         check(&world, &people);
-        // Whatever ended, all sessions and invites of the copy end, because any of them may have ended after it.
+        // In each case all sessions and invites of the copy end, because any of them may have ended after it.
         for session in [&people.ada.session, &people.bob.session, &people.other] {
             assert!(!world.is_live(session), "{name}");
         }

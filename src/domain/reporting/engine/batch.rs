@@ -55,7 +55,7 @@ impl Batch {
         }
     }
 
-    /// Begins a batch of `rows` rows, all of which count.
+    /// Begins a batch of `rows` rows. All rows count.
     pub fn begin(&mut self, rows: usize) {
         self.rows = rows;
         self.ranges.clear();

@@ -154,7 +154,7 @@ pub fn page_of(facts: &[Fact], query: &Query) -> (Vec<Row>, u64) {
     (rest.take(query.count as usize).collect(), total)
 }
 
-/// Random sums, of which only revenue may be negative.
+/// Random sums. Only revenue may be negative.
 pub fn sums(number: impl Strategy<Value = i64> + Clone) -> impl Strategy<Value = Sums> {
     (prop::array::uniform4(number.clone()), number, any::<bool>())
         .prop_map(|([a, b, c, d], revenue, back)| [a, b, c, d, if back { -revenue } else { revenue }])

@@ -52,7 +52,7 @@ pub struct Member {
     /// The session's text.
     pub token: String,
     pub session: Session,
-    /// The browser's sessions, of which this is the current one.
+    /// The browser's sessions. `session` is the current one.
     pub sessions: BrowserSessions,
     /// A permit of the member's share, held until the call is answered.
     _permit: Permit,
@@ -122,8 +122,8 @@ pub fn check_host(config: &SiteConfig, authority: &str) -> Result<(), ApiError> 
     is_own.then_some(()).ok_or(MISDIRECTED)
 }
 
-/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of these media types,
-/// none of which a form can send.
+/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of these media types. A
+/// form cannot send any of them.
 pub fn check_sender(
     config: &SiteConfig,
     request: &Request,

@@ -1,4 +1,4 @@
-//! A member's own passkeys: the list, a further one, and the removal of one.
+//! A member's own passkeys: listing, adding and removing them.
 
 use serde_json::{Value, json};
 use worker::Request;

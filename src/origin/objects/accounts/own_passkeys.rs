@@ -1,4 +1,4 @@
-//! The passkeys of a member: each can add further ones and remove all but the last.
+//! The passkeys of a member: a member can add passkeys and remove all but the last.
 
 use super::{
     audit::{self, Entry, Party},

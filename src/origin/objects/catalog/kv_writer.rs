@@ -25,7 +25,8 @@ const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum offers whose figures one step stores.
 const STATS_AT_ONCE: usize = 500;
 /// Maximum shards that a publication writes, shards after it has built a listing, and chunks; the next publication writes
-/// the rest. KV allows 1,000 operations in one invocation, of which sweeps take 250, the listing and the pointer one each.
+/// the rest. KV allows 1,000 operations in one invocation: sweeps take 250, and the listing and the pointer take one
+/// each.
 pub const SHARDS: usize = 300;
 pub const SHARDS_AFTER_LISTING: usize = 40;
 const CHUNKS: usize = 400;

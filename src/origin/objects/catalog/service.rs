@@ -278,8 +278,8 @@ where
         Ok(refreshed)
     }
 
-    /// Writes the values that the next pointer names. A listing is built between two rounds of the tracking snapshot, both
-    /// of which must be complete, so that the goals of all listed offers are published, even if PUTs come meanwhile.
+    /// Writes the values that the next pointer names. A listing is built between two rounds of the tracking snapshot.
+    /// Both rounds must be complete, so that the goals of all listed offers are published, even if PUTs come meanwhile.
     async fn write(&self, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Written {
         let mut written = Written::default();
         written.failed = self.try_write(&mut written, writer, with_listing).await.err();

@@ -26,7 +26,7 @@ pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
 /// Maximum rows and folds of a page: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
-/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, of which only some have the publisher.
+/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, and only some have the publisher.
 const FOLDS_OF_A_DAY: i64 = 12;
 /// Maximum rows that are folded at once.
 const FOLDED_ROWS: i64 = 2_000;

@@ -1,6 +1,6 @@
 //! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day equal to those that the sources report.
-//! Differences are written as a further segment, in which clicks may be negative. Damaged segments are replaced. Sums
-//! that a source no longer has stay as they are.
+//! Differences are written as an additional segment, in which clicks may be negative. Damaged segments are replaced.
+//! Sums that a source no longer has stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! A restored outbox may have lost payments for good, which its ledger has but no journal. Conversions of clicks from
-//! before the last lost payment may have been paid, so they are held for 72 hours and then decided again.
+//! A restored outbox may have permanently lost payments: its ledger has them, but no journal does. Conversions of
+//! clicks from before the last lost payment may have been paid, so they are held for 72 hours and then decided again.
 
 use super::{
     peers::Peers,
@@ -57,7 +57,7 @@ pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(is_lost.then_some(mark))
 }
 
-/// Notes the payments that are lost for good, after the journal has put back what it has, and tells the operator.
+/// Notes the payments that are still missing after the journal has put back what it has, and tells the operator.
 pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: OutboxShard) -> DbResult {
     let (source, now_ms) = (own.object_name(), runtime.now_ms());
     db.execute(LIFT, params![now_ms])?;

@@ -89,7 +89,7 @@ pub struct AppNow {
     pub gap: Option<Gap>,
 }
 
-/// Payments that a restore has lost for good. Clicks up to `clicks_to_ms` may have been paid, so they are held for a
+/// Payments that a restore has permanently lost. Clicks up to `clicks_to_ms` may have been paid, so they are held for a
 /// while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {

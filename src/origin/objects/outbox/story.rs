@@ -59,7 +59,7 @@ struct CallbackSummary<'r> {
     payout: Option<Box<RawValue>>,
     conversion_ts: i64,
     next_try_ts: Option<i64>,
-    /// The number of stored attempts, of which `attempts` has the newest [`ATTEMPTS`].
+    /// The number of stored attempts. `attempts` has the newest [`ATTEMPTS`] of them.
     attempts_total: i64,
 }
 

@@ -154,7 +154,7 @@ platform::statements! {
         SELECT ?1, value ->> 0, value ->> 1, value ->> 2, ?2 FROM json_each(?3) WHERE TRUE
         ON CONFLICT (isolate, figure, kind) DO UPDATE SET number = excluded.number, at_ms = excluded.at_ms
           WHERE excluded.number > number";
-    /// first time, two figures of which the greatest counts → figure, kind, number, isolates, last time
+    /// first time, two figures that show their maximum, not their sum → figure, kind, number, isolates, last time
     pub const FIGURES = "SELECT figure, kind, IIF(figure IN (?2, ?3), MAX(number), SUM(number)), COUNT(*), MAX(at_ms)
         FROM attention_figures WHERE at_ms >= ?1 GROUP BY figure, kind ORDER BY figure, kind";
     pub const PUT_REWARDS = "INSERT INTO attention_rewards (day, app, source, rewards, after_24_h, by_superseded_terms)
