@@ -92,13 +92,19 @@ async fn follow_kind(workers: &Workers, store: &ShardStore, manifest: &Manifest,
         let loaded = match from_kv(workers, manifest, slot, confirmed_at_ms).await {
             Ok(held) => Ok(held),
             Err(error) => {
-                log::warn("snapshots", format_args!("shard {}: {error}", slot.name()));
+                log::warn(
+                    "snapshots",
+                    format_args!("shard {} was not loaded from KV: {error}", slot.name()),
+                );
                 from_catalog(workers, manifest, slot).await
             }
         };
         match loaded {
             Ok(held) => drop(store.insert(slot, held)),
-            Err(error) => log::error("snapshots", format_args!("shard {}: {error}", slot.name())),
+            Err(error) => log::error(
+                "snapshots",
+                format_args!("shard {} was not loaded: {error}", slot.name()),
+            ),
         }
     };
     each(outdated, load).await;

@@ -142,7 +142,10 @@ async fn load_shared(
         }
         Ok((_, held)) => Some(Rc::new(held)),
         Err(error) => {
-            log::error("snapshots", format_args!("shard {}: {error}", slot.name()));
+            log::error(
+                "snapshots",
+                format_args!("shard {} was not loaded: {error}", slot.name()),
+            );
             None
         }
     };
@@ -162,7 +165,10 @@ async fn load_missing(
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
     match from_kv(workers, manifest, slot, confirmed_at_ms).await {
         Ok(held) => return Ok((slot, held)),
-        Err(error) => log::warn("snapshots", format_args!("shard {}: {error}", slot.name())),
+        Err(error) => log::warn(
+            "snapshots",
+            format_args!("shard {} was not loaded from KV: {error}", slot.name()),
+        ),
     }
     snapshots::reread_pointer(workers, isolate).await;
     let newest = isolate.manifest.get().ok_or("no manifest")?;
@@ -171,7 +177,10 @@ async fn load_missing(
         let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
         match from_kv(workers, &newest, slot, confirmed_at_ms).await {
             Ok(held) => return Ok((slot, held)),
-            Err(error) => log::warn("snapshots", format_args!("shard {}: {error}", slot.name())),
+            Err(error) => log::warn(
+                "snapshots",
+                format_args!("shard {} was not loaded from KV: {error}", slot.name()),
+            ),
         }
     }
     Ok((slot, from_catalog(workers, &newest, slot).await?))

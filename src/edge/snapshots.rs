@@ -80,7 +80,7 @@ impl Snapshot for Manifest {
                 Some(current)
             }
             Err(damage) => {
-                log::error("snapshots", format_args!("the manifest cannot be read: {damage}"));
+                log::error("snapshots", format_args!("the manifest is not used: {damage}"));
                 isolate.manifest.get()
             }
         }
@@ -121,12 +121,12 @@ impl Snapshot for Selector {
                 Ok(Some(Ok(listing))) => return Some(store_if_newer(slot, listing)),
                 Ok(Some(Err(damage))) => log::error(
                     "snapshots",
-                    format_args!("listing {version} cannot be read: {damage}"),
+                    format_args!("listing {version} is not used: {damage}"),
                 ),
                 Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
                 Err(error) => log::warn(
                     "snapshots",
-                    format_args!("listing {version} was not read from KV: {error}"),
+                    format_args!("listing {version} was not loaded from KV: {error}"),
                 ),
             }
         }
@@ -368,13 +368,16 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     let chunk = match from_kv {
         Ok(chunk) => chunk,
         Err(error) => {
-            log::warn("snapshots", format_args!("bodies {key}: {error}"));
+            log::warn(
+                "snapshots",
+                format_args!("chunk {key} was not loaded from KV: {error}"),
+            );
             let bytes = published::read_object(workers, &catalog::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
                 Chunk::open(bytes.ok_or("the catalog does not have it")?).map_err(|damage| damage.to_string())
             });
             opened.map_err(|error| {
-                log::error("snapshots", format_args!("bodies {key}: {error}"));
+                log::error("snapshots", format_args!("chunk {key} was not loaded: {error}"));
                 common::UNAVAILABLE
             })?
         }

@@ -117,12 +117,12 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
             Ok(Some(Ok(listing))) => return Ok(listing),
             Ok(Some(Err(damage))) => log::error(
                 "snapshots",
-                format_args!("listing {version} cannot be read: {damage}"),
+                format_args!("listing {version} is not used: {damage}"),
             ),
             Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
             Err(error) => log::warn(
                 "snapshots",
-                format_args!("listing {version} was not read from KV: {error}"),
+                format_args!("listing {version} was not loaded from KV: {error}"),
             ),
         }
     }
@@ -144,17 +144,20 @@ fn unavailable(what: impl Display) -> ApiError {
 async fn chunk(context: &RequestContext, key: &str) -> Result<Chunk, ApiError> {
     let workers = &context.workers;
     let open = |bytes: Option<Vec<u8>>| {
-        Chunk::open(bytes.ok_or("there is none")?).map_err(|damage| damage.to_string())
+        Chunk::open(bytes.ok_or("it does not exist")?).map_err(|damage| damage.to_string())
     };
     let from_kv = published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S).await;
     match from_kv.and_then(open) {
         Ok(chunk) => Ok(chunk),
         Err(error) => {
-            log::warn("snapshots", format_args!("bodies {key}: {error}"));
+            log::warn(
+                "snapshots",
+                format_args!("chunk {key} was not loaded from KV: {error}"),
+            );
             let from_catalog = published::read_object(workers, &catalog::chunk_path(key)).await;
             from_catalog
                 .and_then(open)
-                .map_err(|error| unavailable(format_args!("bodies {key}: {error}")))
+                .map_err(|error| unavailable(format_args!("chunk {key} was not loaded: {error}")))
         }
     }
 }

@@ -270,7 +270,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             )));
         }
         let written = self.runtime.put(key, bytes).await;
-        written.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))?;
+        written.map_err(|error| Failure::Internal(format!("{key} was not written to KV: {error}")))?;
         // A publication writes hundreds of values, and workerd answers other requests only while a task waits for a timer or a socket.
         self.runtime.sleep(Duration::ZERO).await;
         Ok(())
@@ -278,6 +278,6 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
 
     async fn delete(&self, key: &str) -> Result {
         let deleted = self.runtime.delete(key).await;
-        deleted.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))
+        deleted.map_err(|error| Failure::Internal(format!("{key} was not deleted from KV: {error}")))
     }
 }
