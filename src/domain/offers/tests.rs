@@ -283,8 +283,8 @@ proptest! {
 proptest! {
     #[test]
     fn a_damaged_listing_or_chunk_never_panics(
-        index in damaged(&two_published().index, Kind::Listing, 1),
-        chunk in damaged(&two_published().chunks[0].1, Kind::Bodies, 1),
+        index in damaged(&two_published().index, Kind::Listing),
+        chunk in damaged(&two_published().chunks[0].1, Kind::Bodies),
         platform in select(Platform::ALL),
     ) {
         let sound = two_published();

@@ -20,9 +20,6 @@ use crate::{
     },
 };
 
-/// The format of a body and of a chunk. A body of another format must be rendered again.
-pub const FORMAT: u8 = 1;
-
 /// Bytes of a body's cuts, each a `u32` position in its text: of the offer's `inapp_pyt`, of the tracking URLs, and of
 /// the start and the end of its first goal's id.
 const CUTS: usize = 16;
@@ -90,7 +87,7 @@ pub fn body_hash(body: &[u8]) -> [u8; 16] {
 /// The key of a chunk of the bodies with these hashes, in this order: 32 hexadecimal digits.
 pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
     let mut hash = Xxh3::new();
-    hash.update(&[FORMAT]);
+    hash.update(&[Kind::Bodies.format()]);
     body_hashes
         .into_iter()
         .for_each(|body_hash| hash.update(body_hash));
@@ -113,7 +110,7 @@ pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Resul
         cuts,
         goals: Strings::column(goals),
     };
-    Ok(chunk.into_value(Kind::Bodies, FORMAT))
+    Ok(chunk.into_value(Kind::Bodies))
 }
 
 /// A JSON object while it is written.
@@ -150,7 +147,7 @@ pub struct Chunk {
 impl Chunk {
     /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = ChunkColumns::open(&bytes, Kind::Bodies, FORMAT)?;
+        let columns = ChunkColumns::open(&bytes, Kind::Bodies)?;
         Ok(Self { bytes, columns })
     }
 

@@ -20,9 +20,9 @@ macro_rules! columns {
 
         impl $name<Vec<u8>> {
             /// The snapshot value of these columns.
-            fn into_value(self, kind: $crate::snapshot::envelope::Kind, format: u8) -> Vec<u8> {
+            fn into_value(self, kind: $crate::snapshot::envelope::Kind) -> Vec<u8> {
                 let joined = $crate::model::parts::join(&[$(self.$column,)*]);
-                $crate::snapshot::envelope::wrap(kind, format, &joined)
+                $crate::snapshot::envelope::wrap(kind, &joined)
             }
         }
 
@@ -31,10 +31,9 @@ macro_rules! columns {
             fn open(
                 bytes: &[u8],
                 kind: $crate::snapshot::envelope::Kind,
-                format: u8,
             ) -> Result<Self, $crate::snapshot::envelope::Damage> {
                 use $crate::{snapshot::envelope, model::parts::split};
-                envelope::verify(kind, format, bytes)?;
+                envelope::verify(kind, bytes)?;
                 let [$($column,)*] = split(bytes, envelope::HEADER).ok_or(envelope::Damage::Corrupt)?;
                 Ok(Self { $($column,)* })
             }

@@ -31,6 +31,26 @@ pub enum Kind {
     Advertisers = 6,
 }
 
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::Manifest,
+        Self::Listing,
+        Self::Bodies,
+        Self::Goals,
+        Self::Apps,
+        Self::Advertisers,
+    ];
+
+    /// The format that this code writes, and the only one that it reads. A release that reads another one comes before
+    /// the release that writes it.
+    pub const fn format(self) -> u8 {
+        match self {
+            Self::Manifest | Self::Listing | Self::Bodies | Self::Goals | Self::Apps | Self::Advertisers => 1,
+        }
+    }
+}
+
 /// The reason why a value does not open. The isolate then keeps its current snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
@@ -53,10 +73,10 @@ impl fmt::Display for Damage {
 }
 
 /// Builds a value from its payload.
-pub fn wrap(kind: Kind, format: u8, payload: &[u8]) -> Vec<u8> {
+pub fn wrap(kind: Kind, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + payload.len());
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&[kind as u8, format, 0, 0]);
+    bytes.extend_from_slice(&[kind as u8, kind.format(), 0, 0]);
     bytes.extend_from_slice(&xxh64(payload, 0).to_le_bytes());
     bytes.extend_from_slice(payload);
     bytes
@@ -68,14 +88,14 @@ pub fn checksum(bytes: &[u8]) -> Option<u64> {
     header.last_chunk::<8>().copied().map(u64::from_le_bytes)
 }
 
-/// Checks that a value is intact and of this kind and format.
-pub fn verify(kind: Kind, format: u8, bytes: &[u8]) -> Result<(), Damage> {
+/// Checks that a value is intact, of this kind and of its format.
+pub fn verify(kind: Kind, bytes: &[u8]) -> Result<(), Damage> {
     let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(Damage::Foreign)?;
     let [m0, m1, m2, m3, found_kind, found_format, _, _, checksum @ ..] = *header;
     if [m0, m1, m2, m3] != MAGIC || found_kind != kind as u8 {
         return Err(Damage::Foreign);
     }
-    if found_format != format {
+    if found_format != kind.format() {
         return Err(Damage::UnknownFormat(found_format));
     }
     if u64::from_le_bytes(checksum) != xxh64(payload, 0) {
@@ -90,17 +110,19 @@ mod tests {
 
     #[test]
     fn a_value_opens_only_with_its_kind_and_format_and_if_it_is_intact() {
-        let bytes = wrap(Kind::Listing, 3, b"payload");
-        assert_eq!(verify(Kind::Listing, 3, &bytes), Ok(()));
-        assert_eq!(verify(Kind::Manifest, 3, &bytes), Err(Damage::Foreign));
-        assert_eq!(verify(Kind::Listing, 4, &bytes), Err(Damage::UnknownFormat(3)));
+        let bytes = wrap(Kind::Listing, b"payload");
+        assert_eq!(verify(Kind::Listing, &bytes), Ok(()));
+        assert_eq!(verify(Kind::Manifest, &bytes), Err(Damage::Foreign));
+        let mut newer = bytes.clone();
+        newer[5] = 2;
+        assert_eq!(verify(Kind::Listing, &newer), Err(Damage::UnknownFormat(2)));
         for cut in 0..bytes.len() {
-            assert!(verify(Kind::Listing, 3, &bytes[..cut]).is_err(), "cut at {cut}");
+            assert!(verify(Kind::Listing, &bytes[..cut]).is_err(), "cut at {cut}");
         }
         for at in (0..bytes.len()).filter(|at| !(6..8).contains(at)) {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            assert!(verify(Kind::Listing, 3, &changed).is_err(), "changed at {at}");
+            assert!(verify(Kind::Listing, &changed).is_err(), "changed at {at}");
         }
     }
 }

@@ -17,8 +17,6 @@ use crate::model::{
     parts::{Span, to_u32},
 };
 
-const FORMAT: u8 = 1;
-
 /// A chunk ends after an offer whose id hashes to 0 modulo this number, so that adding or removing an offer changes
 /// only the chunk that it is in.
 const CHUNK_MEAN: u64 = 64;
@@ -183,7 +181,7 @@ impl Index {
         columns.header.extend_from_slice(&built_at_ms.to_le_bytes());
         columns.ids = Strings::column(ids.iter().map(OfferId::as_str));
         columns.keys = Strings::column(&keys);
-        columns.into_value(Kind::Listing, FORMAT)
+        columns.into_value(Kind::Listing)
     }
 }
 
@@ -219,7 +217,7 @@ pub struct Figures {
 impl Listing {
     /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = ListingColumns::open(&bytes, Kind::Listing, FORMAT)?;
+        let columns = ListingColumns::open(&bytes, Kind::Listing)?;
         let mut header = Fields(columns.header.of(&bytes));
         let (Some(version), Some(built_at_ms)) = (header.u64(), header.i64()) else {
             return Err(Damage::Corrupt);

@@ -152,7 +152,7 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
 }
 
 /// A value with some bytes of its payload changed, or with a random payload. Its checksum is correct.
-pub fn damaged(value: &[u8], kind: envelope::Kind, format: u8) -> impl Strategy<Value = Vec<u8>> {
+pub fn damaged(value: &[u8], kind: envelope::Kind) -> impl Strategy<Value = Vec<u8>> {
     let payload = value[envelope::HEADER..].to_vec();
     // The lengths of the columns are at the start: damage there is the worst.
     let change = (
@@ -165,5 +165,5 @@ pub fn damaged(value: &[u8], kind: envelope::Kind, format: u8) -> impl Strategy<
         payload
     });
     let noise = proptest::collection::vec(any::<u8>(), 0..200);
-    prop_oneof![changed, noise].prop_map(move |payload| envelope::wrap(kind, format, &payload))
+    prop_oneof![changed, noise].prop_map(move |payload| envelope::wrap(kind, &payload))
 }

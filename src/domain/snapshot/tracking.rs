@@ -60,7 +60,7 @@ macro_rules! opened_shard {
             const KIND: ShardKind = ShardKind::$kind;
 
             fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
-                let columns = $columns::open(&bytes, Kind::$kind, FORMAT)?;
+                let columns = $columns::open(&bytes, Kind::$kind)?;
                 check_slot(columns.slot.of(&bytes), slot)?;
                 Ok(Self { bytes, columns })
             }

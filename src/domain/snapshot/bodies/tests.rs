@@ -114,7 +114,7 @@ fn valid_chunk() -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_damaged_chunk_never_panics(value in damaged(&valid_chunk(), Kind::Bodies, FORMAT), slot: u32) {
+    fn a_damaged_chunk_never_panics(value in damaged(&valid_chunk(), Kind::Bodies), slot: u32) {
         if let Ok(chunk) = Chunk::open(value) {
             for body in [0, 1, 2, 3, slot].iter().filter_map(|&slot| chunk.body(slot)) {
                 let _ = (spliced(&body), body.payouts().count());

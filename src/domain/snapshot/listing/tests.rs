@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn a_damaged_listing_never_panics(
-        value in damaged(&valid_listing(), Kind::Listing, FORMAT),
+        value in damaged(&valid_listing(), Kind::Listing),
         row: u32,
         country in select(Country::all().collect::<Vec<_>>()),
     ) {

@@ -10,8 +10,6 @@ use crate::{
     },
 };
 
-const FORMAT: u8 = 1;
-
 columns! {
     AdvertiserColumns {
         slot,
@@ -83,7 +81,7 @@ pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> BuiltShard {
         })),
     };
     BuiltShard {
-        bytes: columns.into_value(Kind::Advertisers, FORMAT),
+        bytes: columns.into_value(Kind::Advertisers),
         rows: advertisers.len(),
     }
 }

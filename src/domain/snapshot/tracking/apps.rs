@@ -18,8 +18,6 @@ use crate::{
     },
 };
 
-const FORMAT: u8 = 1;
-
 /// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
 /// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
 /// blocked offers `u32`; as `i64` each its revision, the revision of its terms, the UNIX second before which these pay
@@ -257,7 +255,7 @@ pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> BuiltShard {
         blocked: Strings::column(blocked),
     };
     BuiltShard {
-        bytes: columns.into_value(Kind::Apps, FORMAT),
+        bytes: columns.into_value(Kind::Apps),
         rows: apps.len(),
     }
 }

@@ -12,8 +12,6 @@ use crate::{
     tracking::click_id,
 };
 
-const FORMAT: u8 = 1;
-
 /// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
 /// end in UNIX seconds `i64` each, click cap, longest click id, conversion cap and fewest seconds to convert `u32` each,
 /// and as `i64` each its revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
@@ -230,7 +228,7 @@ pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> BuiltShard {
         targets: Strings::column(offers.iter().map(|offer| &offer.target)),
     };
     BuiltShard {
-        bytes: columns.into_value(Kind::Goals, FORMAT),
+        bytes: columns.into_value(Kind::Goals),
         rows: goals.len(),
     }
 }

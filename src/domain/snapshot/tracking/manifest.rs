@@ -10,8 +10,6 @@ use crate::{
     },
 };
 
-const FORMAT: u8 = 1;
-
 columns! {
     ManifestColumns {
         /// One row: version `u64`, build time in milliseconds `i64`.
@@ -38,7 +36,7 @@ pub struct Manifest {
 impl Manifest {
     /// Opens a value, unless it is damaged, foreign or of an unknown format, or a count of slots is not a power of two.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = ManifestColumns::open(&bytes, Kind::Manifest, FORMAT)?;
+        let columns = ManifestColumns::open(&bytes, Kind::Manifest)?;
         let mut header = Fields(columns.header.of(&bytes));
         let (Some(version), Some(built_at_ms)) = (header.u64(), header.i64()) else {
             return Err(Damage::Corrupt);
@@ -71,7 +69,7 @@ impl Manifest {
             apps,
             goals,
         };
-        columns.into_value(Kind::Manifest, FORMAT)
+        columns.into_value(Kind::Manifest)
     }
 
     /// The number of the publication, which only rises.

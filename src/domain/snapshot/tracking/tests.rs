@@ -285,7 +285,7 @@ proptest! {
     ) {
         let value = |kind, slot: Slot, columns: &[Vec<u8>]| {
             let joined = crate::model::parts::join(&[&[slot.to_bytes().to_vec()], columns].concat());
-            envelope::wrap(kind, 1, &joined)
+            envelope::wrap(kind, &joined)
         };
         let of_apps = slot(ShardKind::Apps);
         if let Ok(shard) = AppShard::open(of_apps, value(envelope::Kind::Apps, of_apps, &columns[..5])) {
@@ -328,7 +328,7 @@ proptest! {
 #[test]
 fn a_value_without_whole_columns_is_refused() {
     for payload in [crate::model::parts::join(&[b"1"]), Vec::new(), vec![0xFF; 400]] {
-        let value = envelope::wrap(envelope::Kind::Goals, 1, &payload);
+        let value = envelope::wrap(envelope::Kind::Goals, &payload);
         assert!(GoalShard::open(slot(ShardKind::Goals), value).is_err());
     }
 }

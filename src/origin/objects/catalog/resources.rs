@@ -24,7 +24,7 @@ use domain::{
         document::{keep_unknown, tag},
     },
     offers::test_offers,
-    snapshot::{bodies, tracking::slots},
+    snapshot::{bodies, envelope::Kind, tracking::slots},
 };
 use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
 
@@ -293,7 +293,7 @@ fn put_offer(
         params![id, document.as_str(), updated_at_s],
     )?;
     lasting::add_put(db, context, source, Resource::Offer, id, document)?;
-    db.execute(sql::PUT_BODY, params![id, body, bodies::FORMAT])?;
+    db.execute(sql::PUT_BODY, params![id, body, Kind::Bodies.format()])?;
     Ok((change, growth))
 }
 

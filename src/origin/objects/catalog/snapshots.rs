@@ -15,6 +15,7 @@ use domain::{
     offers::counted_clicks::{AppFigures, counted_clicks},
     snapshot::{
         bodies,
+        envelope::Kind,
         listing::{self, Index, ListedOffer},
     },
 };
@@ -43,7 +44,7 @@ pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
 /// Re-renders the next bodies that other code rendered in another format. Returns whether there were any. A mark
 /// records that none are left, because looking for them reads all offers' bodies.
 pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
-    let format = bodies::FORMAT;
+    let format = Kind::Bodies.format();
     if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
         return Ok(false);
     }
