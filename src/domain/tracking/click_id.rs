@@ -27,8 +27,10 @@ pub const MAX_LENGTH: usize = 1_000;
 /// The identity of a click, unique over the service.
 pub type Nonce = [u8; 12];
 
-const WHOLE: u8 = 1;
-const SHORT: u8 = 2;
+/// The version of an id with the whole click, and of a stored record.
+pub const WHOLE: u8 = 1;
+/// The version of a short id.
+pub const SHORT: u8 = 2;
 
 const HEADER_LEN: usize = 9;
 const PREFIX_LEN: usize = HEADER_LEN + size_of::<Nonce>();
@@ -103,7 +105,7 @@ impl Opened {
 pub enum OpenError {
     /// The text does not have the form of a click id.
     Malformed,
-    /// The form is valid, but the key is not in the ring: retired, or not deployed here yet.
+    /// The form is valid, but the key is not in the ring, or the version is unknown: retired, or not deployed here yet.
     UnknownKey,
     /// The form is valid, but the id was not sealed with the key that it names, or the record belongs to another click.
     Forged,
@@ -187,11 +189,15 @@ pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
         nonce,
         ..
     } = header;
-    if version == WHOLE {
-        return Ok(Opened::Whole {
-            click: open_whole(key, &header, &mut bytes)?,
-            nonce,
-        });
+    match version {
+        WHOLE => {
+            return Ok(Opened::Whole {
+                click: open_whole(key, &header, &mut bytes)?,
+                nonce,
+            });
+        }
+        SHORT => {}
+        _ => return Err(OpenError::UnknownKey),
     }
     let (prefix, tag) = bytes.split_at_checked(PREFIX_LEN).ok_or(OpenError::Malformed)?;
     let mac = key.short().chain_update(prefix);
@@ -207,9 +213,12 @@ pub fn open_record(
     shard: u8,
     nonce: Nonce,
 ) -> Result<Click<'static>, OpenError> {
-    let header = Header::read(record)
-        .filter(|header| header.version == WHOLE)
-        .ok_or(OpenError::Malformed)?;
+    let header = Header::read(record).ok_or(OpenError::Malformed)?;
+    match header.version {
+        WHOLE => {}
+        SHORT => return Err(OpenError::Malformed),
+        _ => return Err(OpenError::UnknownKey),
+    }
     if (header.app, header.shard, header.nonce) != (app, shard, nonce) {
         return Err(OpenError::Forged);
     }
@@ -273,7 +282,7 @@ impl Header {
         prefix
     }
 
-    /// `None` unless the bytes have a known version, its length, a valid app and the right check bytes.
+    /// `None` unless the bytes have a valid app, the right check bytes, and the length of their version if it is known.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (&[version, key_id, a, b, c, d, shard, check, check_too], rest) =
             bytes.split_first_chunk::<HEADER_LEN>()?;
@@ -289,7 +298,7 @@ impl Header {
         let in_form = match version {
             WHOLE => bytes.len() > SHORT_LEN,
             SHORT => bytes.len() == SHORT_LEN,
-            _ => false,
+            _ => true,
         };
         (in_form && [check, check_too] == header.check(bytes.len())).then_some(header)
     }
