@@ -3,6 +3,7 @@
 //! writes to KV between two records, so every step can be repeated.
 
 use serde_json::json;
+use xxhash_rust::xxh64::xxh64;
 
 use super::{revisions, sql};
 use contract::{
@@ -10,7 +11,10 @@ use contract::{
     kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
     operation::OperatorReply,
 };
-use domain::model::{HOUR_MS, MINUTE_MS, UtcDay};
+use domain::{
+    model::{HOUR_MS, MINUTE_MS, UtcDay},
+    snapshot::envelope::Kind,
+};
 use platform::{
     Database, DbResult, Failure, Result, Row,
     database::{MAX_INTEGER, json},
@@ -117,6 +121,28 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> DbResult {
     revisions::clear(db, revisions::LISTING_BUILT_AT)?;
     revisions::clear(db, revisions::POINTED_AT)?;
     revisions::mark_changed(db, now_ms)
+}
+
+/// This release and the formats of what it publishes, as a number.
+pub fn own_code() -> i64 {
+    let mut code = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
+    code.extend(Kind::ALL.map(Kind::format));
+    // SQLite's integers come back as JavaScript numbers.
+    i64::try_from(xxh64(&code, 0) >> 11).unwrap_or_default()
+}
+
+/// Has everything built again if other code published last: an older edge may not read what newer code wrote. Values
+/// that stay the same are not written again.
+pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult {
+    if revisions::get(db, revisions::PUBLISHED_BY)? == Some(own_code()) {
+        return Ok(());
+    }
+    db.transaction(|| {
+        db.execute(sql::MARK_ALL_SLOTS, &[])?;
+        revisions::clear(db, revisions::LISTING_BUILT_AT)?;
+        revisions::mark_changed(db, now_ms)?;
+        revisions::set(db, revisions::PUBLISHED_BY, own_code())
+    })
 }
 
 /// Returns the listing that the pointer names, if KV must show it everywhere by now.

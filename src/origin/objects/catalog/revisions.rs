@@ -18,6 +18,8 @@ pub const CONFIRMED_AT: &str = "confirmed_at_ms";
 pub const CHECKED_SLOTS: &str = "checked_slots";
 /// The format in which the bodies of all offers are rendered.
 pub const BODIES_FORMAT: &str = "bodies_format";
+/// The code that last published, as [`own_code`](super::publication::own_code).
+pub const PUBLISHED_BY: &str = "published_by";
 /// The bytes that active offers take in the listing.
 pub const LISTED_BYTES: &str = "listed_bytes";
 /// The number of the newest import.

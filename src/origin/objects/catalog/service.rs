@@ -66,6 +66,8 @@ pub struct CatalogService<D, R> {
     /// Lets one publication run at a time, because concurrent ones would interleave their versions. KV accepts one
     /// write of the pointer a second, so waiting refreshes share the next publication.
     publishing: SingleFlight<Result<Refreshed>>,
+    /// Whether this process has compared its code with the one that published last.
+    is_code_compared: Cell<bool>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
     /// When the nearly used caps were last counted, in milliseconds, and their number.
@@ -88,6 +90,7 @@ where
             register: Register::default(),
             settings,
             publishing: SingleFlight::default(),
+            is_code_compared: Cell::new(false),
             pointed_at_ms: Cell::new(0),
             counted_caps: Cell::default(),
             imports: Imports::default(),

@@ -1,7 +1,7 @@
 //! The catalog's register: it has every change before the change is answered, and a restored catalog makes its changes again.
 
 use super::CatalogService;
-use crate::objects::catalog::{Context, restored::RestoredCatalog};
+use crate::objects::catalog::{Context, publication, restored::RestoredCatalog};
 use contract::catalog::{Command, OBJECT_NAME};
 use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
@@ -43,6 +43,11 @@ where
         self.register
             .start(db, self.shell.runtime(), OBJECT_NAME, &RestoredCatalog(repeat))
             .await?;
+        if !self.is_code_compared.get() {
+            publication::rebuild_after_other_code(db, self.now_ms())?;
+            self.shell.wake_by(self.next_alarm(db)?)?;
+            self.is_code_compared.set(true);
+        }
         Ok(db)
     }
 
