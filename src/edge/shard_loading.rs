@@ -11,7 +11,7 @@ use domain::snapshot::{
     envelope::checksum,
     tracking::{AnyShard, Manifest, ShardKind, Slot},
 };
-use platform::{concurrent::each, log, published, runtime, workers::Workers};
+use platform::{concurrent::each, log, published, runtime, unreadable, workers::Workers};
 
 /// The time for which KV may serve a shard from its cache, in seconds. A key's value never changes, but a cached miss
 /// must end soon.
@@ -59,7 +59,7 @@ fn held(
 ) -> Result<CachedShard, String> {
     Ok(CachedShard {
         checksum: checksum(&bytes),
-        shard: AnyShard::open(slot, bytes).map_err(|damage| damage.to_string())?,
+        shard: AnyShard::open(slot, bytes).map_err(unreadable::text("shard"))?,
         version: Cell::new(manifest.version()),
         as_of_ms: Cell::new(manifest.built_at_ms()),
         confirmed_at_ms: Cell::new(confirmed_at_ms),

@@ -18,12 +18,12 @@ use contract::{
 use domain::{
     model::{ApiError, DAY_MS, MINUTE_MS, SECOND_MS, common},
     offers::selection::Selector,
-    snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
+    snapshot::{bodies::Chunk, listing::Listing, tracking::Manifest},
 };
 use platform::{
     catch_panics, isolate_metrics, log, log_panics,
     published::{self, VALUE_TTL_S},
-    runtime,
+    runtime, unreadable,
     workers::Workers,
 };
 
@@ -45,7 +45,7 @@ pub const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 /// A kind of snapshot that the pointer names.
 pub trait Snapshot: Sized {
     const KIND: SnapshotKind;
-    fn open(bytes: Vec<u8>) -> Result<Self, Damage>;
+    fn open(bytes: Vec<u8>) -> Result<Self, String>;
     fn version(&self) -> u64;
     fn slot(isolate: &Isolate) -> &SnapshotSlot<Self>;
 
@@ -59,8 +59,8 @@ pub trait Snapshot: Sized {
 impl Snapshot for Manifest {
     const KIND: SnapshotKind = SnapshotKind::Tracking;
 
-    fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
-        Self::open(bytes)
+    fn open(bytes: Vec<u8>) -> Result<Self, String> {
+        Self::open(bytes).map_err(unreadable::text("manifest"))
     }
 
     fn version(&self) -> u64 {
@@ -94,8 +94,10 @@ impl Snapshot for Manifest {
 impl Snapshot for Selector {
     const KIND: SnapshotKind = SnapshotKind::Listing;
 
-    fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
-        Listing::open(bytes).map(Self::new)
+    fn open(bytes: Vec<u8>) -> Result<Self, String> {
+        Listing::open(bytes)
+            .map(Self::new)
+            .map_err(unreadable::text("listing"))
     }
 
     fn version(&self) -> u64 {
@@ -138,9 +140,9 @@ impl Snapshot for Selector {
 
 /// Stores a pointer's manifest, unless the isolate has a newer one: after a refresh the isolate may be ahead of KV.
 /// Returns the current manifest, and whether it is the pointer's.
-fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>, bool), Damage> {
+fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>, bool), String> {
     let slot = &isolate.manifest;
-    let newest = Manifest::open(pointer.manifest.clone())?;
+    let newest = <Manifest as Snapshot>::open(pointer.manifest.clone())?;
     let version = newest.version();
     let current = store_if_newer(slot, newest);
     let is_of_pointer = current.version() == version;
@@ -159,7 +161,7 @@ pub fn adopt_first(isolate: &Isolate, value: &[u8], asked_at_ms: i64) -> Result<
         return Ok(());
     }
     let pointer = Pointer::parse(value)?;
-    store_manifest(isolate, &pointer).map_err(|damage| damage.to_string())?;
+    store_manifest(isolate, &pointer)?;
     isolate.revalidated_at_ms.set(asked_at_ms);
     isolate.pointer_read_at_ms.set(asked_at_ms);
     Ok(())
@@ -274,7 +276,7 @@ pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate
     let bytes = published::read_object(workers, &path)
         .await?
         .ok_or("the catalog does not have it")?;
-    let snapshot = S::open(bytes).map_err(|damage| damage.to_string())?;
+    let snapshot = S::open(bytes)?;
     let slot = S::slot(isolate);
     slot.confirm(runtime::now_ms());
     let stored = store_if_newer(slot, snapshot);
@@ -362,7 +364,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     let from_kv = published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S)
         .await
         .and_then(|bytes| match bytes {
-            Some(bytes) => Chunk::open(bytes).map_err(|damage| damage.to_string()),
+            Some(bytes) => Chunk::open(bytes).map_err(unreadable::text("bodies")),
             None => Err("not in KV".into()),
         });
     let chunk = match from_kv {
@@ -374,7 +376,7 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
             );
             let bytes = published::read_object(workers, &catalog::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
-                Chunk::open(bytes.ok_or("the catalog does not have it")?).map_err(|damage| damage.to_string())
+                Chunk::open(bytes.ok_or("the catalog does not have it")?).map_err(unreadable::text("bodies"))
             });
             opened.map_err(|error| {
                 log::error("snapshots", format_args!("chunk {key} was not loaded: {error}"));

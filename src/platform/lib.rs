@@ -31,6 +31,7 @@ pub mod published;
 pub mod runtime;
 pub mod single_flight;
 pub mod traits;
+pub mod unreadable;
 #[cfg(target_arch = "wasm32")]
 pub mod workers;
 

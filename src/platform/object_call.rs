@@ -10,10 +10,11 @@ use worker::{
     web_sys::{RequestInit, Response},
 };
 
-use crate::{durable::from_exception, runtime::with_timeout};
+use crate::{durable::from_exception, runtime::with_timeout, unreadable};
 use contract::operation::{
-    COMMAND_HEADER, CallError, ObjectAddress, Operation, Repeat, Unanswered, command_json, to_header,
+    COMMAND_HEADER, CallError, ObjectAddress, Operation, Repeat, Unanswered, code_in, command_json, to_header,
 };
+use domain::model::common;
 
 #[wasm_bindgen]
 extern "C" {
@@ -118,11 +119,12 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
         return Ok(response);
     }
     let retry_after = response.headers().get("retry-after").ok().flatten();
-    Err(CallError::from_answer(
-        response.status(),
-        text_of(&response).await?,
-        retry_after.and_then(|seconds| seconds.parse().ok()),
-    ))
+    let body = text_of(&response).await?;
+    if code_in(&body).is_some_and(|code| code == common::NEWER_SCHEMA.code) {
+        unreadable::record(to.binding);
+    }
+    let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+    Err(CallError::from_answer(response.status(), body, retry_after))
 }
 
 /// Reads an object's refusal, with its `Retry-After`.

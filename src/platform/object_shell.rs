@@ -9,11 +9,12 @@ use crate::{
     DbResult, Result,
     failure::Failure,
     faults, log,
-    migrations::{FORGET_COPY, IS_COPY, Migration, migrate},
+    migrations::{FORGET_COPY, IS_COPY, Migration, MigrationError, migrate},
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, ObjectStorage},
+    unreadable,
 };
-use domain::model::{MINUTE_MS, SECOND_MS};
+use domain::model::{MINUTE_MS, SECOND_MS, common};
 
 /// The delay before a failed alarm is retried. Cloudflare's own retries stop after six.
 pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
@@ -261,9 +262,16 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Ok(())
     }
 
-    fn migrate(&self, now_ms: i64) -> DbResult {
+    fn migrate(&self, now_ms: i64) -> Result {
         if !self.migrated.get() {
-            migrate(&self.storage, now_ms, self.migrations)?;
+            migrate(&self.storage, now_ms, self.migrations).map_err(|error| match error {
+                MigrationError::Newer(_) => {
+                    log::error(self.place, error);
+                    unreadable::record(self.place);
+                    common::NEWER_SCHEMA.into()
+                }
+                MigrationError::Database(error) => Failure::from(error),
+            })?;
             if self.storage.query_boolean(IS_COPY, &[])? {
                 log::error(self.place, "the object was restored from an earlier copy");
                 self.storage.transaction(|| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use worker::{Method, Request};
 
-use crate::{object_call, runtime::with_timeout, workers::Workers};
+use crate::{object_call, runtime::with_timeout, unreadable, workers::Workers};
 use contract::{
     catalog,
     kv::{self, Pointer},
@@ -25,7 +25,8 @@ pub const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Reads the pointer; `None` before the first publication.
 pub async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> {
     let value = read_value(workers, kv::KEY, POINTER_TTL_S).await?;
-    value.map(|value| Pointer::parse(&value)).transpose()
+    let parsed = value.map(|value| Pointer::parse(&value)).transpose();
+    parsed.inspect_err(|_| unreadable::record("pointer"))
 }
 
 /// Reads a value from KV, which may serve it from its cache for `ttl_s` seconds.

@@ -6,7 +6,7 @@ use crate::{
 };
 use platform::{
     database::Database,
-    migrations::{Migration, migrate},
+    migrations::{Migration, MigrationError, migrate},
 };
 
 const FIRST: Migration = &[
@@ -14,6 +14,7 @@ const FIRST: Migration = &[
     &["INSERT INTO a VALUES (1)"],
 ];
 const SECOND: Migration = &[&["INSERT INTO a VALUES (2)"]];
+const ADDS_LATER: Migration = &[&["CREATE TABLE d (id INTEGER) STRICT"]];
 const BROKEN: Migration = &[&["INSERT INTO a VALUES (3)", "INSERT INTO no_such_table VALUES (1)"]];
 
 fn integers(db: &Sqlite, table: &str) -> Vec<Vec<i64>> {
@@ -30,7 +31,7 @@ fn each_migration_is_applied_once_and_recorded() {
     migrate(&db, 300, &[FIRST, SECOND]).unwrap();
     migrate(&db, 400, &[FIRST, SECOND]).unwrap();
     assert_eq!(integers(&db, "a"), [[1], [2]]);
-    assert_eq!(integers(&db, "migrations"), [[1, 100], [2, 300]]);
+    assert_eq!(integers(&db, "migrations"), [[1, 100, 0], [2, 300, 0]]);
 }
 
 #[test]
@@ -38,16 +39,44 @@ fn a_failed_migration_is_rolled_back() {
     let db = Sqlite::in_memory();
     assert!(migrate(&db, 100, &[FIRST, SECOND, BROKEN]).is_err());
     assert_eq!(integers(&db, "a"), [[1], [2]]);
-    assert_eq!(integers(&db, "migrations"), [[1, 100], [2, 100]]);
+    assert_eq!(integers(&db, "migrations"), [[1, 100, 0], [2, 100, 0]]);
 }
 
 #[test]
 fn a_database_newer_than_the_code_is_refused_unchanged() {
     let db = Sqlite::in_memory();
     migrate(&db, 100, &[FIRST, SECOND]).unwrap();
-    let refused = migrate(&db, 200, &[FIRST]).unwrap_err();
-    assert!(refused.0.contains("newer"), "{refused}");
-    assert_eq!(integers(&db, "migrations"), [[1, 100], [2, 100]]);
+    let refused = migrate(&db, 200, &[FIRST]);
+    assert!(matches!(refused, Err(MigrationError::Newer(2))), "{refused:?}");
+    assert_eq!(integers(&db, "migrations"), [[1, 100, 0], [2, 100, 0]]);
+}
+
+#[test]
+fn older_code_goes_on_if_newer_code_only_added_to_the_schema() {
+    const ADDS: Migration = &[&[
+        "CREATE TABLE b (id INTEGER) STRICT",
+        "ALTER TABLE a ADD COLUMN more TEXT",
+        "CREATE INDEX a_by_more ON a (more)",
+    ]];
+    for (changes, goes_on) in [
+        (ADDS, true),
+        (&[&["CREATE UNIQUE INDEX a_by_id ON a (id)"]], false),
+        (&[&["ALTER TABLE a RENAME TO c"]], false),
+        (&[&["DROP TABLE a"]], false),
+        (
+            &[&["CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; END"]],
+            false,
+        ),
+        (SECOND, false),
+    ] {
+        let db = Sqlite::in_memory();
+        migrate(&db, 100, &[FIRST, changes]).unwrap();
+        assert_eq!(migrate(&db, 200, &[FIRST]).is_ok(), goes_on, "{changes:?}");
+        // The newer code comes back.
+        migrate(&db, 300, &[FIRST, changes]).unwrap();
+        migrate(&db, 400, &[FIRST, changes, ADDS_LATER]).unwrap();
+        assert_eq!(migrate(&db, 500, &[FIRST]).is_ok(), goes_on, "{changes:?}");
+    }
 }
 
 #[test]
@@ -64,7 +93,7 @@ fn the_next_start_completes_a_migration_that_crashed() {
             assert_eq!(integers(&db, "a"), [[1], [2]], "write {nth} {fault:?}");
             assert_eq!(
                 integers(&db, "migrations"),
-                [[1, 100], [2, 100]],
+                [[1, 100, 0], [2, 100, 0]],
                 "write {nth} {fault:?}"
             );
         }

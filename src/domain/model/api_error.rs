@@ -82,6 +82,9 @@ pub mod common {
     /// A fault of Signpost. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
+    /// A newer release has changed an object's tables. Only Signpost's own Workers see this answer.
+    pub const NEWER_SCHEMA: ApiError =
+        ApiError::new(500, "newer_schema", "newer code has changed the object's tables");
     /// A part of Signpost is unreachable or not ready. The request may be sent again.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);

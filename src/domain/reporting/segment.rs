@@ -23,14 +23,14 @@ mod tests;
 
 pub use build::{Builder, EncodedSegment, SegmentFull, Segmenter};
 pub(crate) use read::to_usize;
-pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values, each_row};
+pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, UNKNOWN_VERSION, Values, each_row};
 
 use super::{
     dimension::{Dimension, KEY},
     metric::Measure,
 };
 
-/// The version of the format. Other versions are refused.
+/// The version of the format. Other versions are refused with [`UNKNOWN_VERSION`].
 pub const VERSION: u8 = 1;
 
 /// Maximum rows of a segment, so that a code fits two bytes.

@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     faults, log,
     panics::{catch_panics, panics_to_failure},
+    unreadable,
 };
 use contract::origin::HEALTH;
 use domain::model::{ApiError, common};
@@ -76,6 +77,10 @@ pub fn unconfigured(url: &str) -> Answer {
 
 /// The answer of the health route: 200, or 503 with the reason why the host is unavailable.
 pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
+    let unreadable = unreadable::kinds();
+    if !unreadable.is_empty() {
+        body.insert("unreadable".into(), unreadable.into());
+    }
     let Some(why) = why else {
         body.insert("status".into(), "ok".into());
         return Answer::json(200, Value::Object(body).to_string()).header("Cache-Control", "no-store");

@@ -23,6 +23,9 @@ pub struct Corrupt {
     pub reason: &'static str,
 }
 
+/// The reason for a column that newer code has written.
+pub const UNKNOWN_VERSION: &str = "its version is unknown";
+
 impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "column {}: {}", self.column, self.reason)
@@ -278,7 +281,7 @@ fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), C
         checksum @ ..,
     ] = header;
     if version != VERSION {
-        return Err(corrupt("its version is unknown"));
+        return Err(corrupt(UNKNOWN_VERSION));
     }
     let (described, _) = header.split_at(HEADER - 8);
     if xxh3_64_with_seed(payload, xxh3_64(described)) != u64::from_le_bytes(checksum) {

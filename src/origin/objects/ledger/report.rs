@@ -4,15 +4,16 @@ use std::collections::HashMap;
 
 use super::{freshness, names, segments::Segments};
 use domain::{
-    model::ApiError,
+    model::{ApiError, common},
     reporting::{
         Dimension,
         engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE, Visit},
         page::Page,
         query::Query,
+        segment::UNKNOWN_VERSION,
     },
 };
-use platform::{Database, DatabaseError, Failure};
+use platform::{Database, DatabaseError, Failure, log, unreadable};
 
 /// The error of a report with a damaged segment, whose figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(
@@ -80,7 +81,13 @@ fn with_names(
         EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
         EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),
         EngineError::Corrupt { segment, cause } => {
-            ReportError::Damaged(format!("segment {segment}: {cause}"))
+            unreadable::record("segment");
+            let cause_of_segment = format!("segment {segment}: {cause}");
+            if cause.reason == UNKNOWN_VERSION {
+                log::error("ledger", cause_of_segment);
+                return common::UNAVAILABLE.into();
+            }
+            ReportError::Damaged(cause_of_segment)
         }
     })?;
     let names = names::look_up(db, page.column(Dimension::App))?;

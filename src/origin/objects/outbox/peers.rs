@@ -134,7 +134,7 @@ impl StateCache {
     /// Counts a postback of a test app.
     ///
     /// # Errors
-    /// [`TOO_MANY_TESTS`]
+    /// `TOO_MANY_TESTS`
     pub fn take_test(&self, now_ms: i64) -> Result<(), ApiError> {
         let minute = now_ms.div_euclid(MINUTE_MS);
         let (last, tests) = self.tests.get();
