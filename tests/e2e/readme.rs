@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::harness::{PUBLISHER, away_from_midnight, eventually, root};
 use contract::rewards::{RewardDelivery, RewardState};
 
-/// The documents with commands. The README is the last: it gives the advertiser that docs/OPERATING.md reads a token.
+/// The documents with commands. `docs/OPERATING.md` is the first: it reads an advertiser that has no token yet, and
+/// `docs/INTEGRATING.md` gives it one.
 const DOCUMENTS: [&str; 3] = ["docs/OPERATING.md", "docs/INTEGRATING.md", "README.md"];
 
 /// A document's blocks of code: language and text.

@@ -1,4 +1,5 @@
-//! The receiver that the README starts. It gets one reward several times and then forged requests.
+//! The receiver that docs/INTEGRATING.md ("The whole loop") starts. It gets one reward several times and then
+//! forged requests.
 
 use std::{
     io::{Read, Write},

@@ -238,20 +238,16 @@ impl Drop for Running {
 }
 
 #[test]
-fn the_relay_of_integrating_sends_alarms_to_a_chat_and_by_mail() {
+fn the_relay_of_the_recipes_sends_alarms_to_a_chat_and_by_mail() {
     let signpost = Setup::new().start();
     let (chat, (smtp, inbox)) = (Receiver::start(), mailbox());
-    let integrating = std::fs::read_to_string(root().join("docs/INTEGRATING.md")).expect("the document");
-    let (_, section) = integrating.split_once("\n## Alarms\n").expect("its section");
-    let (_, relay) = section.split_once("```python\n").expect("the relay");
-    let (relay, _) = relay.split_once("```").expect("its end");
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     let port = port.expect("a free port").port();
     let url = json!({ "url": format!("http://127.0.0.1:{port}/") });
     let set = signpost.operator("PUT", "alarms", Some(&url)).expect(200).json();
     let _relay = Running(
         Command::new("python3")
-            .args(["-c", relay])
+            .arg(root().join("fixtures/recipes/relay_alarms.py"))
             .env("PYTHONPATH", root().join("clients/python/src"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("SECRET", set["secret"].as_str().expect("a secret"))
