@@ -11,7 +11,7 @@ export const GROUPS = [
       { doc: "docs/guides/ANALYST.md", note: "From a report key to a copy of all reports." },
       { doc: "docs/guides/ADVERTISER.md", note: "Landing URL, postback, its check, and what each answer means." },
       { doc: "docs/guides/OPERATOR.md", note: "From an empty publisher to its first reward." },
-      { doc: "docs/guides/RECIPES.md", note: "Verifiers, signers, and scripts that keep copies, to paste or run." },
+      { doc: "docs/guides/RECIPES.md", note: "Verifiers, signers, scripts that keep copies, and partners' postbacks." },
       { doc: "docs/INTEGRATING.md", note: "Offers, clicks, callbacks, conversions and reports: every rule." },
       { page: "api", title: "API overview", note: "Hosts, credentials and every operation on one page." },
       { page: "errors", title: "Error codes", note: "Every code of an error, what it means, and what to do." },

@@ -1,4 +1,4 @@
-//! Parses each partner's postback from docs/INTEGRATING.md ("Partner recipes") with its macros filled in, and checks
+//! Parses each partner's postback from docs/guides/RECIPES.md ("Partner recipes") with its macros filled in, and checks
 //! what it means.
 
 use crate::recipes::recipes;

@@ -38,7 +38,7 @@ const NOBODY: [&str; 8] = [
 const WORDS: [&str; 7] = ["nil", "N/A", "n/a", "na", "NA", "-", "unknown"];
 /// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
 pub fn recipes() -> Vec<(String, String, String)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/INTEGRATING.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guides/RECIPES.md");
     let document = std::fs::read_to_string(path).unwrap();
     let recipes = document.lines().filter_map(|line| {
         let (partner, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
