@@ -285,6 +285,10 @@ fn every_command_of_the_documents_answers_as_they_show() {
 
     check_demo_rewards(port);
     check_demo_dashboard(port, &cookie);
+    let documented = blocks("docs/guides/RECIPES.md").into_iter();
+    for (_, text) in documented.filter(|(language, _)| language == "jsonc") {
+        put_examples(&text, &format!("http://127.0.0.1:{port}"));
+    }
     let mut answer = String::new();
     let mut commands = 0;
     for (language, text) in DOCUMENTS.into_iter().flat_map(blocks) {
@@ -310,7 +314,6 @@ fn every_command_of_the_documents_answers_as_they_show() {
                     serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
                 assert_eq!(without_times(answered), without_times(shown));
             }
-            "jsonc" => put_examples(&text, &format!("http://127.0.0.1:{port}")),
             "http" | "csv" | "console" => {
                 let answered = answer.replace("\r\n", "\n");
                 assert!(
