@@ -1,7 +1,7 @@
 //! The error that a caller receives: a status, the body `{error, code}` (docs/SPEC.md, "Errors") and a time to retry.
 //!
-//! Each error is a constant beside the rule that it belongs to. It never contains an internal cause, which is logged
-//! where it happened.
+//! Each error is a constant next to its rule. An error never contains an internal cause; the cause is logged where it
+//! occurs.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ impl ApiError {
         }
     }
 
-    /// The same error, to be retried after this many seconds.
+    /// The same error with `Retry-After` in seconds.
     pub const fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after_s = Some(seconds);
         self
@@ -61,7 +61,7 @@ pub mod common {
     pub const MISSING_FIELD: ApiError = ApiError::new(400, "missing_field", "a required field is missing");
     /// The path, or the resource that it names, does not exist.
     pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "there is nothing at this address");
-    /// The path exists, but not with this method.
+    /// The path exists but does not support this method.
     pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
         405,
         "method_not_allowed",
@@ -73,19 +73,19 @@ pub mod common {
         "payload_too_large",
         "the body is larger than this address accepts",
     );
-    /// The `Content-Type` is none that the path accepts.
+    /// The path does not accept the `Content-Type`.
     pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
         415,
         "unsupported_media_type",
         "this address does not accept that Content-Type",
     );
-    /// A fault of Signpost. The log has the cause.
+    /// An internal fault. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
     /// A newer release has changed an object's tables. Only Signpost's own Workers see this answer.
     pub const NEWER_SCHEMA: ApiError =
         ApiError::new(500, "newer_schema", "newer code has changed the object's tables");
-    /// A part of Signpost is unreachable or not ready. The request may be sent again.
+    /// A part of Signpost is unreachable or not ready. The caller may retry.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
     /// A concurrency limit was reached. Nothing was done for the request.

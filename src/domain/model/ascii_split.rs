@@ -8,7 +8,7 @@ pub fn split_once(text: &str, at: u8) -> Option<(&str, &str)> {
     Some((text.get(..position)?, text.get(position + 1..)?))
 }
 
-/// The parts between all `at`, as `str::split` gives them.
+/// The parts between the occurrences of `at`, as `str::split` returns them.
 pub fn split_all(text: &str, at: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -1,11 +1,11 @@
-//! ISO 3166-1 alpha-2 countries, and sets of them small enough to sit in every offer of a snapshot.
+//! ISO 3166-1 alpha-2 countries, and sets of countries small enough to be stored in every offer of a snapshot.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The 249 officially assigned codes, and `XK`, which is user-assigned for Kosovo and reported by the edge network. The
-/// order is alphabetical except that new codes are appended, since snapshots store a country by its index here.
+/// order is alphabetical except that new codes are appended, since snapshots store a country by its index in this list.
 const CODES: &[u8] = b"ADAEAFAGAIALAMAOAQARASATAUAWAXAZBABBBDBEBFBGBHBIBJBLBMBNBOBQBRBSBTBVBWBYBZ\
 CACCCDCFCGCHCICKCLCMCNCOCRCUCVCWCXCYCZDEDJDKDMDODZECEEEGEHERESETFIFJFKFMFOFRGAGBGDGEGFGGGHGIGLGMGNGPGQGRGSGTGUGWGY\
 HKHMHNHRHTHUIDIEILIMINIOIQIRISITJEJMJOJPKEKGKHKIKMKNKPKRKWKYKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMFMGMHMKMLMMMNMOMPMQMRMSMTMUMVMWMXMYMZ\
@@ -33,7 +33,7 @@ impl Country {
         self.0
     }
 
-    /// The country at an index; `None` from [`COUNTRIES`] on.
+    /// The country at an index; `None` at [`COUNTRIES`] or higher.
     pub fn from_index(index: u8) -> Option<Self> {
         (usize::from(index) < COUNTRIES).then_some(Self(index))
     }
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Country {
 pub struct CountrySet([u8; 32]);
 
 impl CountrySet {
-    /// The countries that an offer targets: `include`, or every country if it is empty, without `exclude`.
+    /// The countries that an offer targets: `include`, or every country if `include` is empty, minus `exclude`.
     pub fn targeted(include: &[Country], exclude: &[Country]) -> Self {
         let mut set = Self::default();
         if include.is_empty() {

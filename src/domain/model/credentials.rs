@@ -1,6 +1,7 @@
-//! Credentials: their formats, hashing, and encryption at rest. Credentials that are only checked (Pub-Keys at the edge,
-//! report keys) are stored as hashes. Those that must be read back (Pub-Keys on the publisher's settings page, callback
-//! secrets) are encrypted by a [`Vault`]. Advertisers' tokens are not stored: [`super::mac`] proves them.
+//! Credentials: their formats, hashing, and encryption at rest. Credentials that are only checked (Pub-Keys at the
+//! edge, report keys) are stored as hashes. Credentials that must be read back (Pub-Keys on the publisher's settings
+//! page, callback secrets) are encrypted by a [`Vault`]. Advertisers' tokens are not stored, because their MAC proves
+//! them ([`super::mac`]).
 //!
 //! Each credential that is stored as a hash has 128 random bits or more, so a plain SHA-256 is enough: a dictionary
 //! attack is impossible.
@@ -12,9 +13,9 @@ use chacha20poly1305::{
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The setting whose keys seal what only the origin reads.
+/// The setting with the keys that encrypt data which only the origin reads.
 pub const STORE_KEYS: &str = "STORE_KEYS";
-/// The setting whose keys seal what the edge reads from snapshots.
+/// The setting with the keys that encrypt data which the edge reads from snapshots.
 pub const EDGE_KEYS: &str = "EDGE_KEYS";
 
 /// SHA-256 of a credential.
@@ -42,15 +43,15 @@ pub fn pub_key(random: [u8; 16]) -> String {
 
 /// Encrypts secrets with ChaCha20-Poly1305 under the keys of a setting, `STORE_KEYS` or `EDGE_KEYS`. A sealed value is
 /// the key's id (1 byte), a random nonce (12 bytes) and the ciphertext. Its purpose, such as `pub_key/lumen-arcade`, is
-/// authenticated too, so a value that was copied to another row does not open.
+/// also authenticated, so a value that was copied to another row cannot be decrypted.
 pub struct Vault {
     /// The first key encrypts; all of them decrypt.
     keys: Vec<(u8, ChaCha20Poly1305)>,
 }
 
 impl Vault {
-    /// Parses a comma-separated list of `id:key`, id from 0 to 255, key 64 hexadecimal digits. An error names the setting
-    /// and never quotes the text.
+    /// Parses a comma-separated list of `id:key`. An id is from 0 to 255, and a key has 64 hexadecimal digits. An error
+    /// names the setting and never quotes the text.
     pub fn parse(setting: &str, configuration: &str) -> Result<Self, String> {
         let wrong = |problem: &str| format!("{setting}: {problem}");
         let mut keys = Vec::new();
@@ -76,7 +77,8 @@ impl Vault {
         }
     }
 
-    /// `nonce` must be random: a key must never encrypt two values under the same nonce.
+    /// Encrypts a value with the first key. `nonce` must be random: a key must never encrypt two values under the same
+    /// nonce.
     pub fn seal(&self, purpose: &str, plain: &[u8], nonce: [u8; 12]) -> Option<Vec<u8>> {
         let (id, cipher) = self.keys.first()?;
         let payload = Payload {
@@ -87,7 +89,8 @@ impl Vault {
         Some([&[*id][..], &nonce, &sealed].concat())
     }
 
-    /// Returns `None` if the value is damaged, was sealed for another purpose, or its key is no longer listed.
+    /// Decrypts a value. Returns `None` if it is damaged, was sealed for another purpose, or its key is no longer
+    /// listed.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (&id, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_first_chunk::<12>()?;

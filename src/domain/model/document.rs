@@ -21,13 +21,13 @@ pub const INVALID_FIELD: ApiError = ApiError::new(400, "invalid_field", "a field
 /// The answer to a field that the resource does not have.
 pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is unknown");
 
-/// Identifies a version of a document by the beginning of its hash.
+/// Identifies a version of a document by a prefix of its hash.
 pub fn tag(document: &str) -> String {
     credentials::fingerprint(document)
 }
 
-/// A document that takes the place of a stored one, with the members of that one which `T` does not have: newer code has
-/// written them, and reads them again.
+/// Copies the members that `T` does not have from `stored` to `document`, which replaces it. Newer code wrote those
+/// members and will read them again.
 pub fn keep_unknown<T: DeserializeOwned>(stored: &str, mut document: String) -> String {
     let known = fields::names_of::<T>();
     let stored: Map<String, Value> = serde_json::from_str(stored).unwrap_or_default();
@@ -66,8 +66,8 @@ impl From<FieldError> for ApiError {
 
 /// A resource that is sent as one JSON object.
 pub trait Document: DeserializeOwned {
-    /// Checks rules that types cannot express: lengths, ranges, and combinations of fields. Returns the first error. By
-    /// default there are none.
+    /// Checks rules that types cannot express: lengths, ranges, and combinations of fields. Returns the first error.
+    /// The default has no such rules.
     fn check(&self) -> Result<(), FieldError> {
         Ok(())
     }
@@ -131,7 +131,7 @@ pub fn check_text(path: &str, text: &str, max: usize) -> Result<(), FieldError> 
     check_length(path, text, max)
 }
 
-/// Checks that a text has at most `max` characters and no control characters but tabs and line ends.
+/// Checks that a text has at most `max` characters and no control characters except tabs and line ends.
 pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     if text.contains(|character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t')) {
         return Err(FieldError::new(path, "must not contain control characters"));
@@ -142,7 +142,7 @@ pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError
     Ok(())
 }
 
-/// Checks for an absolute `http` or `https` URL without credentials, at most 2,048 characters.
+/// Checks that a text is an absolute `http` or `https` URL without credentials, of at most 2,048 characters.
 pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
     check_text(path, text, 2_048)?;
     check_characters(text).map_err(|problem| FieldError::new(path, problem))?;

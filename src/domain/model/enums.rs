@@ -1,5 +1,5 @@
-//! The closed lists of docs/SPEC.md, "Offers request" and "Offers response": offer types, platforms and categories; and
-//! the states of an offer, which are Signpost's own.
+//! The closed lists of docs/SPEC.md, "Offers request" and "Offers response": offer types, platforms and categories. The
+//! states of an offer are Signpost's own.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ macro_rules! named_values {
         pub enum $name { $($(#[$value_attribute])* $value),* }
 
         impl $name {
-            /// Every value, in the order of their declaration.
+            /// Every value, in the order of declaration.
             pub const ALL: [Self; [$($text),*].len()] = [$(Self::$value),*];
 
             /// The text of the value.
@@ -73,7 +73,7 @@ closed_lists! {
         ApkRegister = "APK_REGISTER",
     }
 
-    /// The current state of an offer, from `active`, `starts_at` and `ends_at`.
+    /// The current state of an offer, derived from `active`, `starts_at` and `ends_at`.
     OfferState { Active = "active", NotStarted = "not_started", Ended = "ended", Off = "off" }
 
     /// The platform of an app or an offer (`os`).

@@ -22,7 +22,7 @@ pub fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::
         .to_owned())
 }
 
-/// As [`trimmed`], for a member that may be missing.
+/// Like [`trimmed`], for a member that may be missing.
 pub fn trimmed_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let id = Option::<String>::deserialize(deserializer)?;
     Ok(id.map(|id| id.trim_matches(is_blank).to_owned()))
@@ -40,7 +40,7 @@ macro_rules! ids {
                 is_id(text).then(|| Self(text.to_owned()))
             }
 
-            /// The id as the operator wrote it. Case counts.
+            /// The id as the operator wrote it. Case is significant.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -72,9 +72,9 @@ ids! {
     GoalId;
 }
 
-/// The beginning of the transaction ids of tests, which pay nothing.
+/// Prefix of test transaction ids, which pay nothing.
 pub const TEST_ID: &str = "test-";
-/// The lowest id of a test app. All ids from here on belong to test apps.
+/// The lowest id of a test app. All higher ids also belong to test apps.
 pub const FIRST_TEST_APP: u32 = 99_000_000;
 
 /// An app's 8-digit identifier. Leading zeros are part of it.
@@ -98,7 +98,8 @@ impl AppId {
         self.0
     }
 
-    /// True for a test app. The id alone decides this, permanently. Totals, caps and reports exclude test apps by it.
+    /// True for a test app. The id alone decides this, permanently. Totals, caps and reports exclude test apps by their
+    /// ids.
     pub fn is_test(self) -> bool {
         self.0 >= FIRST_TEST_APP
     }

@@ -1,5 +1,5 @@
-//! Streaming of line-based bodies, imports and facts: splits a stream into lines, and collects the errors of lines for
-//! the answer. A body may be far larger than an isolate's memory, so at most one line of it is buffered.
+//! Streaming of line-based bodies (imports and facts): splits a stream into lines, and collects the errors of lines for
+//! the response. A body may be far larger than an isolate's memory, so at most one line of it is buffered.
 
 use std::{borrow::Cow, fmt, io::BufRead};
 
@@ -11,7 +11,7 @@ use crate::model::api_error::ApiError;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Bytes that do not count towards a line's length: a byte order mark before it and a carriage return after it.
 const UNCOUNTED: usize = BYTE_ORDER_MARK.len() + 1;
-/// Maximum errors that an answer lists.
+/// Maximum errors that a response lists.
 const MAX_LISTED: usize = 20;
 
 /// Splits a stream that arrives in chunks of any size into lines. A line ends at `\n`, at `\r\n`, or at the end of the
@@ -51,7 +51,7 @@ impl Lines {
     }
 
     /// Calls `each` for every line that ends in this chunk, with the line's number from 1. Stops at the first error of
-    /// `each`; nothing may be pushed after it.
+    /// `each`; after an error, nothing more may be pushed.
     pub fn push<E>(
         &mut self,
         mut chunk: &[u8],
@@ -144,7 +144,7 @@ fn take_line<'c>(chunk: &mut &'c [u8]) -> &'c [u8] {
 pub struct LineError {
     /// The line's number, from 1.
     pub line: i64,
-    /// The column or member with the error, if it is a single one.
+    /// The column or member with the error, if the error concerns only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<Cow<'static, str>>,
     /// The problem, in words.
@@ -186,7 +186,7 @@ impl LineErrors {
         self.count == 0
     }
 
-    /// Whether an error in a later line would not be listed.
+    /// True if the list is full: an error in a later line would not be listed.
     pub fn is_full(&self) -> bool {
         self.listed.len() == MAX_LISTED
     }

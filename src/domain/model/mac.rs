@@ -11,7 +11,7 @@ const MAC_BYTES: usize = 16;
 /// The length of the suffix that [`MacKeys::sign`] appends: `_`, and the MAC in hexadecimal.
 pub const SUFFIX_LEN: usize = 1 + 2 * MAC_BYTES;
 
-/// The keys of a setting. The first one signs, and all of them verify.
+/// The keys of a setting. The first key signs, and all keys verify.
 pub struct MacKeys {
     signing: Hmac<Sha256>,
     others: Vec<Hmac<Sha256>>,
@@ -37,7 +37,7 @@ impl MacKeys {
         format!("{text}_{}", hex::encode(mac))
     }
 
-    /// The text before a valid MAC.
+    /// The text before the MAC; `None` if the MAC is missing or wrong.
     pub fn verify<'t>(&self, presented: &'t str) -> Option<&'t str> {
         let (text, mac) = presented.rsplit_once('_')?;
         let mac: [u8; MAC_BYTES] = lower_hex(mac)?;

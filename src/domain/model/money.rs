@@ -13,8 +13,8 @@ const MICROS: i64 = 1_000_000;
 pub struct MicroUsd(pub i64);
 
 impl MicroUsd {
-    /// The largest payout of a goal: 1,000,000 USD. A sum of 50 of them is far below 2^53, the largest integer that
-    /// passes through a Durable Object's SQLite.
+    /// The largest payout of a goal: 1,000,000 USD. The sum of an offer's 50 goals stays far below 2^53, the largest
+    /// integer that passes through a Durable Object's SQLite.
     pub const MAX_PAYOUT: Self = Self(1_000_000 * MICROS);
 
     /// Writes a JSON number in USD: at most 6 decimals, no exponent, no trailing zeros.
@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for MicroUsd {
 pub struct CurrencyRate {
     /// The publisher's name for the currency, the `cur` of `inapp_pyt`.
     pub name: String,
-    /// The units that a dollar is worth.
+    /// Units per USD.
     pub per_usd: PerUsd,
     /// Decimals of an amount, 0 to 6.
     #[serde(default)]
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for PerUsd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rounding {
-    /// Towards zero, since payouts are not negative. The default.
+    /// Towards zero, since payouts are not negative.
     #[default]
     Down,
     /// To the next higher unit of the last decimal.
@@ -115,7 +115,7 @@ impl CurrencyRate {
     }
 }
 
-/// A JSON number in millionths; `None` if it has more than 6 decimals or is out of range.
+/// Converts a JSON number to millionths; `None` if it has more than 6 decimals or is out of range.
 fn micros(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     let scaled = (number * 1e6).round();
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(converted("0", &rate(1000.0, 0, Rounding::Up)), "0");
     }
 
-    /// The reference for [`write_decimal`], by the standard library's formatting.
+    /// The reference for [`write_decimal`], with the standard library's formatting.
     fn naive_decimal(units: i128, decimals: u8) -> String {
         let (one, width) = (10_u128.pow(decimals.into()), usize::from(decimals));
         let (whole, rest) = (units.unsigned_abs() / one, units.unsigned_abs() % one);

@@ -1,4 +1,4 @@
-//! The parts of a stored value: the length of each, `u32` little-endian, then the bytes of each.
+//! A stored value in parts: the lengths of all parts as little-endian `u32`, then the bytes of all parts.
 
 /// Builds a value from its parts.
 pub fn join<P: AsRef<[u8]>>(parts: &[P]) -> Vec<u8> {
@@ -9,7 +9,7 @@ pub fn join<P: AsRef<[u8]>>(parts: &[P]) -> Vec<u8> {
     joined
 }
 
-/// The spans of a value's `N` parts, which take all of `bytes` from `start` on.
+/// The spans of a value's `N` parts. `None` unless the parts fill `bytes` from `start` to the end.
 pub fn split<const N: usize>(bytes: &[u8], start: usize) -> Option<[Span; N]> {
     let (lengths, _) = bytes.get(start..)?.as_chunks::<4>();
     let lengths = lengths.first_chunk::<N>()?;
@@ -23,7 +23,8 @@ pub fn split<const N: usize>(bytes: &[u8], start: usize) -> Option<[Span; N]> {
     (start == bytes.len()).then_some(spans)
 }
 
-/// A length or position as a `u32`. No stored value is near 4 GiB, and a longer one would be read as damaged.
+/// A length or position as a `u32`. No stored value is near 4 GiB; a longer value would be refused as damaged when it
+/// is read.
 pub fn to_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -36,7 +37,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The part's bytes in the value's bytes.
+    /// The part's bytes within `bytes`; empty if `bytes` is too short.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         bytes
             .get(self.start..)

@@ -1,16 +1,16 @@
-//! Real-world values: unreplaced macros in all spellings of ad tech, words for "none", other spellings of known names,
-//! and invisible characters (docs/DECISIONS.md, "Placeholders").
+//! Recognizes what senders write in place of a value: unreplaced macros in all spellings of ad tech, words for "none",
+//! other spellings of known names, and invisible characters (docs/DECISIONS.md, "Placeholders").
 //!
-//! Only a whole value is a macro. So `A-1`, `$5` and `me@x.example` are values. Clicks are checked on their hot path,
-//! where the first byte of nearly every value decides.
+//! [`is_macro`] recognizes a macro only if it is the whole value, so `A-1`, `$5` and `me@x.example` are values. Clicks
+//! are checked on the hot path, where the first byte decides for nearly every value.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
 type Fits = fn(&str) -> bool;
-/// The marks before and after a macro's name, and the texts that may stand between them in a whole value. If two begin
-/// alike, the longer one comes first.
+/// The marks before and after a macro's name, and a check of the text between them. If two opening marks begin alike,
+/// the longer one comes first.
 const SPELLINGS: [(&str, &str, Fits); 13] = [
     ("{{", "}}", is_any),
     ("${", "}", is_any),
@@ -27,7 +27,7 @@ const SPELLINGS: [(&str, &str, Fits); 13] = [
     ("$", "", is_name),
 ];
 
-/// The names of Signpost's macros and parameters. A macro with one of these names may also be in lower case.
+/// The names of Signpost's macros and parameters. Between `__` marks, only these names may be in lower case.
 const NAMES: &str = "user_id value payout currency transaction_id offer_id goal_id goal_value app_id gaid idfa c1 c2 c3 \
     c4 c5 country click_ts conversion_ts status original_transaction_id pending_value reason ts click_id goal txn token \
     rid app placement your_user_id gaid_for_android idfa_for_ios sig exp clickid tid cid subid aff_sub";
@@ -40,7 +40,7 @@ const NOBODY: &str = "null undefined none (null)";
 /// Maximum bytes of a placeholder's name.
 const MAX_NAME: usize = 64;
 
-/// True if the whole value is an unreplaced macro, which may be percent-encoded once more.
+/// True if the whole value is an unreplaced macro. The macro may be percent-encoded once more.
 pub fn is_macro(value: &str) -> bool {
     let Some(b'{' | b'[' | b'%' | b'_' | b'<' | b'#' | b':' | b'@' | b'$') = value.bytes().next() else {
         return false;
@@ -53,14 +53,15 @@ pub fn has_macro(value: &str) -> bool {
     is_macro(value) || value.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
-/// True if a value is a macro or contains one in any spelling: `order-[ORDER_ID]` is the same in all postbacks. Other
-/// words in brackets, as in `[EU]-1001`, are part of a value.
+/// True if a value is a macro or contains one in any spelling: `order-[ORDER_ID]` would be the same in all postbacks.
+/// Inside a value, a name between marks counts only if it is known or the text has `{` or `_`. So `[EU]-1001` is a
+/// value.
 pub fn has_any_macro(value: &str) -> bool {
     let is_macro = |found: &Placeholder| found.text.contains(['{', '_']) || is_known(&found.name);
     has_macro(value) || in_part(value).iter().any(is_macro)
 }
 
-/// Whether a value is a word for "none".
+/// True if a value is a word for "none".
 pub fn is_none(value: &str) -> bool {
     is_in(NONE, value)
 }
@@ -70,13 +71,13 @@ pub fn is_nobody(value: &str) -> bool {
     is_in(NOBODY, value)
 }
 
-/// True if a device id stands for "none": zeros, as for a user who declined, or a word.
+/// True if a device id means "none": zeros, as for a user who declined tracking, a word for "none", or a macro.
 pub fn is_no_device(id: &str) -> bool {
     id.bytes().all(|byte| matches!(byte, b'0' | b'-')) || is_none(id) || is_macro(id)
 }
 
 fn is_in(words: &str, value: &str) -> bool {
-    // A quick check first: no word is longer than `undefined`, and most values are.
+    // A quick check first: no word is longer than `undefined`, but most values are longer.
     value.len() <= 9 && words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
 }
 
@@ -92,7 +93,7 @@ fn is_any(_: &str) -> bool {
     true
 }
 
-/// Networks write `[%GOAL:ID%]`, but lists have numbers in brackets.
+/// Networks write macros such as `[%GOAL:ID%]`. Numbers in brackets are a list.
 fn has_letter(inner: &str) -> bool {
     inner.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -101,7 +102,7 @@ fn is_name(inner: &str) -> bool {
     !inner.is_empty() && name_length(inner) == inner.len()
 }
 
-/// A user may be called `__bob__`.
+/// Refuses unknown names in lower case, because a user may be called `__bob__`.
 fn is_upper_or_known(inner: &str) -> bool {
     is_name(inner) && (!inner.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known(inner))
 }
@@ -110,7 +111,8 @@ fn is_known(name: &str) -> bool {
     known_name(name, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some()
 }
 
-/// The length of the name that a text begins with: a letter, then letters, digits and `_ . -`, at most [`MAX_NAME`].
+/// The length of the name that a text begins with: a letter, then letters, digits and `_ . -`. It is 0 if there is no
+/// name, or if the name is longer than [`MAX_NAME`].
 fn name_length(text: &str) -> usize {
     if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
         return 0;
@@ -120,8 +122,8 @@ fn name_length(text: &str) -> usize {
     if length > MAX_NAME { 0 } else { length }
 }
 
-/// The known name that a sender means. Case, `_` and `-` are ignored. A name that differs less comes first, since both
-/// `click_id` and `clickid` may be known.
+/// The known name that a sender means. Case, `_` and `-` are ignored. A known name that differs less is preferred,
+/// because both `click_id` and `clickid` may be known.
 pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     fn letters(name: &str, skips: bool) -> impl Iterator<Item = u8> {
         name.bytes()
@@ -141,12 +143,12 @@ pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     alike(false).or_else(|| alike(true))
 }
 
-/// True for an invisible character at the end of a value, which is not part of it.
+/// True for white space and invisible characters that do not belong to a value when they surround it.
 pub fn is_blank(char: char) -> bool {
     char.is_whitespace() || (is_invisible(char) && !char.is_control())
 }
 
-/// The name of a parameter without the rest of an `&amp;` that was copied from a page's source.
+/// A parameter's name without `amp;`, which is left over when `&amp;` was copied from a page's source.
 pub fn without_amp(name: &str) -> &str {
     name.strip_prefix("amp;").unwrap_or(name)
 }
@@ -167,7 +169,7 @@ pub struct Placeholder {
     name: String,
 }
 
-/// The placeholders in the path, the query and the fragment of a URL, besides Signpost's macros in braces. Names of
+/// The placeholders in the path, the query and the fragment of a URL, except Signpost's macros in braces. Names of
 /// parameters are not searched: `ids[a]=1` is one of many ways to write a list.
 pub fn in_url(rest: &str) -> Vec<Placeholder> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -177,7 +179,8 @@ pub fn in_url(rest: &str) -> Vec<Placeholder> {
     path.split('/').chain(values).flat_map(in_part).collect()
 }
 
-/// The placeholders in a path segment or a parameter's value. If doubly encoded, marks survive the first decoding.
+/// The placeholders in a path segment or a parameter's value. The part is decoded twice, because marks that are doubly
+/// encoded survive the first decoding.
 fn in_part(part: &str) -> Vec<Placeholder> {
     let (mut found, mut rest) = in_text(part);
     found.retain(|placeholder| placeholder.text != right(&placeholder.name));
@@ -216,9 +219,9 @@ fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
         let end = after.find(close).filter(|_| *close == "__");
         let (name, rest) = after.split_at_checked(name_length(after).min(end.unwrap_or(MAX_NAME)))?;
         let is_marked = rest.starts_with(close) && is_name(name) && fits(name);
-        // Otherwise the first sign may begin an encoded byte.
+        // `%ab%cd` is two encoded bytes, not a macro.
         let is_percent = *open != "%" || !begins_with_hex(name) || !begins_with_hex(rest.get(1..)?);
-        // These marks are common amid words: `US$abc`, `a@b@c`.
+        // These marks are common within words: `US$abc`, `a@b@c`.
         let stands_alone = !matches!(*open, "$" | "@" | "#" | "::" | "__")
             || before.is_none_or(|before| !before.is_ascii_alphanumeric());
         (is_marked && is_percent && stands_alone).then(|| Placeholder {
@@ -228,7 +231,7 @@ fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
     })
 }
 
-/// Whether a text begins with two hexadecimal digits, as after a percent sign.
+/// True if a text begins with two hexadecimal digits, as after a percent sign.
 pub fn begins_with_hex(text: &str) -> bool {
     matches!(text.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
@@ -251,8 +254,8 @@ pub fn unknown_macro(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Checks the path, query and fragment of a template: no known macro in a foreign spelling, no remains of a page's
-/// source or an editor, and no broken encoding.
+/// Checks the path, query and fragment of a template: no known macro in the spelling of another system, no remains of a
+/// page's source or an editor, and no broken encoding.
 ///
 /// # Errors
 /// The problem, as a phrase to put after the field's name.
@@ -274,7 +277,7 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     {
         return Err(format!("has the HTML escape {found}: write & instead"));
     }
-    // Joiners and variation selectors belong to emoji and other scripts. After an ASCII letter they are invisible.
+    // Joiners and variation selectors belong to emoji and other scripts. After an ASCII character they are invisible.
     let is_joiner = |char| {
         matches!(
             char,
@@ -303,8 +306,8 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     }
 }
 
-/// True if a character can break a line, is invisible, or changes the direction of the text around it. A name with it
-/// could imitate another name, and a URL with it leads elsewhere.
+/// True if a character can break a line, is invisible, or changes the direction of the text around it. A name with such
+/// a character could imitate another name, and a URL with one leads elsewhere.
 pub fn is_invisible(char: char) -> bool {
     char.is_control()
         || matches!(

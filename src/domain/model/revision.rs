@@ -1,10 +1,10 @@
-//! Numbers of revisions. The number after `last` is at least the UNIX time, so a catalog that was restored from a
-//! backup never reuses a number that it gave out later. Numbers run ahead of the time if changes come faster than its
-//! unit; a restore takes longer than that lead. The catalog's changes are numbered in milliseconds, because an import
-//! makes thousands at once; the terms of one offer or app and the tokens of one advertiser in seconds, because a click
-//! id and a token contain them.
+//! Revision numbers. A new number is at least the UNIX time, so a catalog that was restored from a backup never reuses
+//! a number that it issued after the backup. If changes come faster than one per unit of time, the numbers run ahead of
+//! the time; a restore takes longer than that lead. The catalog's changes are numbered in milliseconds, because an
+//! import makes thousands at once. The terms of an offer or app and the tokens of an advertiser are numbered in
+//! seconds, because click ids and tokens contain these numbers.
 
-/// The number of the revision after `last`, which is 0 before the first.
+/// The revision number that follows `last`. `last` is 0 before the first revision.
 pub fn after(last: i64, now: i64) -> i64 {
     last.saturating_add(1).max(now)
 }

@@ -1,10 +1,10 @@
-//! Per-process hash seed for maps with keys that an attacker can choose; it prevents collision flooding. Colliding keys
-//! of an unseeded hash are found in a minute, and each lookup then scans all of them: 65,000 such values of a dimension
-//! made a report 700 times as slow. `std`'s own seed does not help, since in Wasm it consists of two addresses, which
-//! are the same in every process.
+//! Per-process hash seed for maps with keys that an attacker can choose; it prevents collision flooding. Without a
+//! seed, colliding keys can be found in a minute, and each lookup then scans all of them: 65,000 such values of a
+//! dimension made a report 700 times as slow. `std`'s own seed does not help, since in Wasm it consists of two
+//! addresses, which are the same in every process.
 //!
-//! A Worker draws the seed before it serves requests. Without one, as in native tests, it is 0. No stored data and no
-//! answer depends on it.
+//! A Worker generates the seed before it serves requests. Elsewhere, as in native tests, the seed is 0. No stored data
+//! and no answer depends on it.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// The seed; 0 until one is drawn.
+/// The seed; 0 until [`set_seed`] is called.
 static SEED: AtomicU64 = AtomicU64::new(0);
 
 /// Sets the seed of all maps that are created from now on. Existing maps keep theirs.

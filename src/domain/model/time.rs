@@ -28,7 +28,7 @@ pub struct UtcDay(i32);
 impl UtcDay {
     /// The day of an instant.
     pub fn of_ms(now_ms: i64) -> Self {
-        // An i64 of milliseconds spans 10^11 days, so a clock that is far off may exceed an i32.
+        // An i64 of milliseconds spans 10^11 days, so the day of a clock that is far off may exceed an i32.
         Self(i32::try_from(now_ms.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
     }
 
@@ -105,13 +105,13 @@ pub fn next_night_ms(now_ms: i64) -> i64 {
     today.minus(-1).start_ms().saturating_add(HOUR_MS)
 }
 
-/// Formats an instant by RFC 3339, in UTC and whole seconds.
+/// Formats an instant as in RFC 3339, in UTC and whole seconds.
 pub fn rfc_3339(now_ms: i64) -> String {
     let instant = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
     instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Parses an instant by RFC 3339, to milliseconds since the Unix epoch.
+/// Parses an RFC 3339 instant to milliseconds since the Unix epoch.
 pub fn parse_rfc_3339(text: &str) -> Option<i64> {
     let instant = DateTime::parse_from_rfc3339(text).ok()?;
     Some(instant.timestamp_millis())
@@ -123,7 +123,7 @@ pub fn http_date(now_ms: i64) -> String {
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs()))
 }
 
-/// Parses an HTTP date from 1970 to 9999, in its three formats, to milliseconds since the Unix epoch.
+/// Parses an HTTP date from 1970 to 9999, in any of its three formats, to milliseconds since the Unix epoch.
 pub fn parse_http_date(text: &str) -> Option<i64> {
     let instant = httpdate::parse_http_date(text).ok()?;
     let since_epoch = instant.duration_since(UNIX_EPOCH).ok()?;

@@ -13,8 +13,9 @@ pub const NOT_IN_A_URL: &AsciiSet = &CONTROLS
     .add(b'`')
     .add(b'|');
 
-/// All but RFC 3986's unreserved characters. A value that is encoded with it can neither end its part of the URL nor
-/// start another macro, except that `.` or `..` could be a whole path segment: see [`could_be_dots`].
+/// All but RFC 3986's unreserved characters. A value that is encoded with this set can neither end its part of the URL
+/// nor start another macro. Only `.` and `..` need another check, because they could be a whole path segment: see
+/// [`could_be_dots`].
 const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -22,8 +23,8 @@ const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// Refuses characters that URL parsers drop or convert without an error: a browser reads a backslash as a slash and
-/// drops line breaks, so another host or path could be called than the one that was checked. The error is a phrase to
-/// put after the field's name.
+/// drops line breaks, so the host or path that is called could differ from the one that was checked. The error is a
+/// phrase to put after the field's name.
 pub fn check_characters(url: &str) -> Result<(), &'static str> {
     let is_refused =
         |character: char| character.is_control() || character.is_whitespace() || character == '\\';
@@ -44,8 +45,8 @@ pub enum Piece<'t> {
 
 const STRAY_BRACE: &str = "has a { or } that is not part of a macro";
 
-/// Splits a template at its macros: text, then macro and text in turn. A text may be empty. A stray brace yields an
-/// error, which is a phrase to put after the field's name.
+/// Splits a template at its macros. Yields a text, then a macro and a text in turn; a text may be empty. A stray brace
+/// yields an error, which is a phrase to put after the field's name.
 pub fn pieces(template: &str) -> impl Iterator<Item = Result<Piece<'_>, &'static str>> {
     let text = |text: &'_ str| (!text.contains('}')).then_some(()).ok_or(STRAY_BRACE);
     template.split('{').enumerate().flat_map(move |(index, part)| {
@@ -60,7 +61,7 @@ pub fn pieces(template: &str) -> impl Iterator<Item = Result<Piece<'_>, &'static
 
 /// Appends a macro's value, percent-encoded by RFC 3986.
 pub fn append_value(value: &str, out: &mut String) {
-    // Usually nothing is encoded: in a click's values only `@`, and characters that an operator put into an id.
+    // Usually nothing needs encoding. In a click's values, only `@` does.
     if value.bytes().all(is_unreserved) {
         out.push_str(value);
     } else {
@@ -73,8 +74,9 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Whether a value could make a path segment `.` or `..`, plain or encoded, which URL parsers resolve as a step in the
-/// path. `free` lists the macros whose value could be dots, and `absent` those whose value could be empty.
+/// True if a value could turn a path segment into `.` or `..`, plain or encoded. URL parsers resolve such a segment as
+/// a step in the path. `free` lists the macros whose value could be dots, and `absent` those whose value could be
+/// empty.
 pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
     let without = |segment: &str, macros: &[&str]| {
         macros
@@ -85,11 +87,11 @@ pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
     let has_free = fixed.len() < segment.len();
     let rest = without(&fixed, absent);
     let has_absent = rest.len() < fixed.len();
-    // An empty segment does not move through the path.
+    // An empty segment is not a step in the path.
     (has_free || (has_absent && !rest.is_empty())) && is_dots(&rest)
 }
 
-/// Whether a text consists of dots, each plain, as `%2e`, or as a prefix of `%2e` that a value could complete.
+/// True if a text consists of dots only. A dot may be plain, `%2e`, or a prefix of `%2e` that a value could complete.
 fn is_dots(mut rest: &str) -> bool {
     while !rest.is_empty() {
         let after = rest.strip_prefix('.').or_else(|| {

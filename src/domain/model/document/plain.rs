@@ -37,14 +37,14 @@ fn in_words(problem: &str) -> Option<String> {
     ))
 }
 
-/// A name without the marks around it.
+/// A name without the backticks around it.
 fn bare(name: &str) -> &str {
     name.strip_prefix('`')
         .and_then(|name| name.strip_suffix('`'))
         .unwrap_or(name)
 }
 
-/// The kind of value that a Rust type takes.
+/// Describes the kind of value that serde expected; `None` for an unknown description.
 fn kind_of(expected: &str) -> Option<&'static str> {
     Some(match expected {
         "a string" | "string or map" | "variant identifier" => "a string",
@@ -63,7 +63,7 @@ fn kind_of(expected: &str) -> Option<&'static str> {
     })
 }
 
-/// The beginning of the value that was found.
+/// The value that serde found. A long string is cut.
 fn value_of(found: &str) -> Option<String> {
     Some(match found.split(' ').next()? {
         "sequence" => "a list".to_owned(),

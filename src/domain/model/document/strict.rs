@@ -1,6 +1,7 @@
-//! A strict deserializer for documents that people write. serde also accepts an array for a struct, as the values of its
-//! fields in order, an object of one member for an enum, and members that a struct does not have: each is probably a mistake
-//! of the sender. What Signpost itself has stored or sent is read without it, since newer code may have written it.
+//! A strict deserializer for documents that people write. By itself, serde also accepts an array of field values for a
+//! struct, an object with one member for an enum, and members that a struct does not have. Each is probably the
+//! sender's mistake. Data that Signpost itself stored or sent is not read strictly, because newer code may have written
+//! it.
 
 use std::fmt;
 
@@ -8,8 +9,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-/// Wraps a deserializer so that structs are read only from objects and enums only from strings, at every depth: it also
-/// wraps each visitor and each nested deserializer.
+/// Wraps a deserializer so that structs are read only from objects, and enums are read only from strings. To apply this
+/// at every depth, it also wraps each visitor and each nested deserializer.
 pub struct Strict<T>(pub T);
 
 macro_rules! deserialize {
@@ -139,7 +140,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
     }
 }
 
-/// A visitor of a struct, and its members: others than its fields are refused.
+/// Wraps a struct's visitor, then the struct's members. Refuses a member that is not in `fields`.
 struct Struct<T> {
     fields: &'static [&'static str],
     inner: T,
