@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::plain_text::check_line;
 use crate::model::{Document, FieldError};
 
-/// The number of valid tokens of an advertiser: the newest, and the one before it, so that senders can change over.
+/// The number of valid tokens of an advertiser: the newest and the previous one, so that senders have time to switch.
 pub const VALID_TOKENS: usize = 2;
 
 /// An advertiser, as a document of the operator's API.

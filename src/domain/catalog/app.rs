@@ -19,9 +19,9 @@ use crate::{
     tracking::signature::{self, ClickSecret},
 };
 
-/// Maximum `max_rewards_per_user_day`. A higher number would say nothing about a user.
+/// Maximum `max_rewards_per_user_day`. A higher limit would not single out any user.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
-/// Maximum ports, and maximum hosts, that the operator may allow for an app.
+/// Maximum number of `callback_ports` of an app, and of its `fallback_hosts`.
 const MAX_ALLOWED: usize = 20;
 
 /// An app, as a document of the operator's API.
@@ -31,26 +31,26 @@ pub struct App {
     pub publisher_id: PublisherId,
     /// Name for people, 1 to 200 characters.
     pub name: String,
-    /// The platform whose offers the app lists, besides those of the web.
+    /// The app lists the offers of this platform, and those of the web.
     pub platform: Platform,
     /// The currency of `inapp_pyt` and of rewards.
     pub currency: CurrencyRate,
-    /// The endpoint of completion callbacks; `None` sends none.
+    /// The endpoint of completion callbacks; `None` if the app gets none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
     /// The redirect target of a click that is refused with 403 or 410.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<String>,
-    /// Ports besides 443 to which the publisher may point the callback by itself.
+    /// Ports that the publisher may use in the callback's URL without asking the operator, in addition to 443.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callback_ports: Vec<u16>,
-    /// Hosts to which the publisher may point the fallback URL by itself.
+    /// Hosts that the publisher may use in the fallback URL without asking the operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback_hosts: Vec<String>,
     /// Offers that the app does not show. Ids of offers that do not exist yet are allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_offers: Vec<OfferId>,
-    /// The number of its outboxes: 1, 8 or 64. It never changes.
+    /// The number of the app's outboxes: 1, 8 or 64. It never changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox_shards: Option<u8>,
     /// Conversions of a user who already has this many rewards on a UTC day are held.
@@ -59,10 +59,10 @@ pub struct App {
     /// If present, clicks must be signed with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_secret: Option<ClickSecret>,
-    /// The earlier click secret, which also signs clicks while `click_secret` is new.
+    /// The previous click secret. While it is present, clicks signed with it are also accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_click_secret: Option<ClickSecret>,
-    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It never decreases.
+    /// Clicks before this time are paid by the current terms. In UNIX seconds; it never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
 }
@@ -74,7 +74,7 @@ impl App {
         Some(url.into())
     }
 
-    /// The text to seal for the edge; `None` if clicks are not signed.
+    /// The click secrets as one text, which is sealed for the edge; `None` if clicks are not signed.
     pub fn click_secrets(&self) -> Option<String> {
         let secret = self.click_secret.as_ref()?;
         Some(signature::sealed_text(
@@ -114,7 +114,7 @@ impl App {
         }
         for (index, host) in self.fallback_hosts.iter().enumerate() {
             let url = url::Url::parse(&format!("https://{host}/"));
-            // In the form of a URL parser: lower case and punycode.
+            // The host must be as a URL parser writes it: in lower case and punycode.
             if url.ok().as_ref().and_then(url::Url::host_str) != Some(host) {
                 let path = format!("fallback_hosts[{index}]");
                 return Err(FieldError::new(path, "must be a host name in lower case"));
@@ -135,7 +135,7 @@ impl App {
         masked
     }
 
-    /// True if a secret is [`MASKED_SECRET`], as in a document that was read and sent back.
+    /// True if a secret or a value in the callback's URL is masked, as in a document that was read and sent back.
     pub fn has_masks(&mut self) -> bool {
         let in_url = self
             .callback
@@ -193,7 +193,7 @@ enum SecretKind {
 }
 
 impl App {
-    /// Checks an app but not its callback, which was checked by the rules in force when it was stored.
+    /// Checks an app except its callback, which was checked by the rules in force when it was stored.
     pub(super) fn check_but_callback(&self) -> Result<(), FieldError> {
         check_basics(&self.name, &self.currency)?;
         if let Some(url) = &self.fallback_url {
@@ -248,8 +248,8 @@ pub fn check_currency(currency: &CurrencyRate) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Checks the events and the secrets of a callback, and that its URL may be called. The error's path is that in an
-/// app's document.
+/// Checks the events and the secrets of a callback, and that its URL may be called. An error's path begins at the app's
+/// document.
 pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     let events = callback.events.as_deref().unwrap_or_default();
     if callback.events.is_some() && events.is_empty() {

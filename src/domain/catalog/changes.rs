@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 const ADDED: [&str; 2] = ["terms_revision", "updated_at"];
 /// Members that contain secrets. Their values are not recorded in the audit.
 const SECRET: [&str; 3] = ["callback", "click_secret", "previous_click_secret"];
-/// Maximum characters of a value's JSON. Of a longer value only the path is listed.
+/// Maximum characters of a value's JSON. For a longer value, only the path is listed.
 const MAX_VALUE: usize = 80;
 
 /// Returns a JSON list of changes: `[path, before, after]`, or only `[path]` if a value is secret, long or has members.
@@ -77,7 +77,7 @@ fn compare(changes: &mut Vec<Value>, path: &str, before: &Value, after: &Value) 
     });
 }
 
-/// An object, or a list of objects by their ids.
+/// The members of an object, or the objects of a list by their ids. `None` for any other value.
 fn by_id(value: &Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(members) => Some(members.clone()),

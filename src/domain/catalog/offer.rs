@@ -17,17 +17,17 @@ use crate::{
     },
 };
 
-/// Days after a click within which a conversion is paid, unless the offer sets its own.
+/// Days after a click within which a conversion is paid, if the offer does not set its own window.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 /// The longest window that an offer may set, in days.
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 /// Maximum goals of an offer.
 const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
-/// One day. Real users who convert are seldom held for longer.
+/// Maximum `min_seconds_to_convert`: one day. A longer minimum would hold the conversions of many real users.
 const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
 
-/// An offer, as a document of the operator's API. Most names are those of docs/SPEC.md, "Offers response".
+/// An offer, as a document of the operator's API. Most field names are those of docs/SPEC.md, "Offers response".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
     /// The advertiser that pays, and whose token reports conversions.
@@ -43,10 +43,10 @@ pub struct Offer {
     /// The redirect target of a click, with macros; `lp_url` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_url: Option<String>,
-    /// The longest click id that the advertiser's side can return, in characters.
+    /// The maximum length of a click id that the advertiser's side can return, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_id_max: Option<u16>,
-    /// Address of the icon.
+    /// URL of the icon.
     pub ic_url: String,
     /// Plain text or HTML, shown as plain text.
     pub desc: String,
@@ -76,10 +76,10 @@ pub struct Offer {
     /// How often a user is paid for a goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub once_per: Option<OncePer>,
-    /// A conversion that arrives sooner after its click, in seconds, is held.
+    /// Minimum seconds from a click to its conversion. An earlier conversion is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_seconds_to_convert: Option<u32>,
-    /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It never decreases.
+    /// Clicks before this time are paid by the current terms. In UNIX seconds; it never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
     /// False switches the offer off even within its start and end.
@@ -126,7 +126,7 @@ pub struct Goal {
     pub instr: String,
     /// The payout in micro-USD; USD in JSON.
     pub payout_usd: MicroUsd,
-    /// Position among the goals. Goals with the same one are ordered by id.
+    /// Position among the goals. Goals with the same position are ordered by id.
     pub ord: u32,
     /// The advertiser's event code.
     pub gl_val: Option<String>,
@@ -135,7 +135,7 @@ pub struct Goal {
 /// A limit for each UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cap {
-    /// The period after which the cap is full again.
+    /// The period after which the cap resets.
     pub dur: CapPeriod,
     /// Maximum per period, at most 10^9; 0 lets nothing through.
     pub lim: u32,
@@ -157,7 +157,7 @@ impl Offer {
         goals
     }
 
-    /// The window of the offer, or the default, in days.
+    /// The offer's conversion window in days, or the default.
     pub fn conversion_window_days(&self) -> u16 {
         self.conversion_window_days
             .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
@@ -187,7 +187,7 @@ pub fn state(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms:
     }
 }
 
-/// Whether an offer is live: active, started and not ended.
+/// True if an offer is live: active, started and not ended.
 pub fn is_live(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms: i64) -> bool {
     state(active, starts_at, ends_at, now_ms) == OfferState::Active
 }

@@ -1,5 +1,5 @@
-//! The publisher's part of an app: the fields that the dashboard shows, and those that a member may change. The other
-//! fields, and every secret that somebody typed, belong to the operator.
+//! The publisher's part of an app: the fields that the dashboard shows, and those that a member may change. Only the
+//! operator may set the other fields, and secrets that Signpost did not generate.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use url::{Host, Url};
@@ -35,7 +35,7 @@ pub struct OwnApp<'a> {
     callback: Option<OwnCallback<'a>>,
     fallback_url: Option<&'a str>,
     blocked_offers: &'a [OfferId],
-    /// Whether clicks must be signed.
+    /// True if clicks must be signed.
     signs_clicks: bool,
     /// True if the previous click secret is still valid.
     has_previous_click_secret: bool,
@@ -53,7 +53,7 @@ struct OwnCallback<'a> {
 }
 
 impl<'a> OwnApp<'a> {
-    /// The publisher's view of an app. `revision` is that of its last change.
+    /// The publisher's view of an app. `revision` is the number of the app's last change.
     pub fn of(app_id: AppId, app: &'a App, revision: i64) -> Self {
         let callback = app.callback.as_ref().map(|callback| {
             let told = callback.events();
@@ -134,8 +134,8 @@ impl AppChange {
             .collect()
     }
 
-    /// Changes an app whose secrets are decrypted, and checks the result. `new_secret` is for a callback that had none
-    /// before. A test app's callback may have any port of the sender's own machine.
+    /// Changes an app whose secrets are decrypted, and checks the result. `new_secret` is used if the app had no
+    /// callback before. A test app's callback may use any port of the local machine.
     ///
     /// # Errors
     /// A value is not allowed, or only the operator may set it.
@@ -232,19 +232,20 @@ fn check_fallback(app: &App, url: Option<&str>) -> Result<(), FieldError> {
     Err(FieldError::new("fallback_url", problem))
 }
 
-/// Replaces a secret. The old one becomes the previous secret, unless there already is one. That one then stays: the
-/// answer with the replaced secret may have been lost, so that nobody uses it.
+/// Replaces a secret. The old secret becomes the previous one, unless a previous secret already exists. In that case
+/// the previous secret stays, and the old one is lost: the answer with the old secret may never have arrived, so
+/// perhaps nobody uses it.
 fn renew<T>(secret: &mut T, previous: &mut Option<T>, new: T) {
     let former = std::mem::replace(secret, new);
     previous.get_or_insert(former);
 }
 
-/// Signs callbacks with a new secret and, until the rotation ends, also with the previous one.
+/// Replaces the callback secret. Until the rotation ends, callbacks are also signed with the previous one.
 pub fn renew_callback_secret(callback: &mut Callback, new: String) {
     renew(&mut callback.secret, &mut callback.previous_secret, new);
 }
 
-/// Adds a click secret. From the first one on, clicks must be signed.
+/// Sets a new click secret. Once an app has a click secret, its clicks must be signed.
 pub fn renew_click_secret(app: &mut App, new: ClickSecret) {
     match &mut app.click_secret {
         Some(secret) => renew(secret, &mut app.previous_click_secret, new),
@@ -252,7 +253,7 @@ pub fn renew_click_secret(app: &mut App, new: ClickSecret) {
     }
 }
 
-/// A new app, as its publisher sets it up.
+/// A new app, as its publisher describes it.
 #[derive(Debug, Deserialize)]
 pub struct NewApp {
     name: String,
@@ -269,7 +270,7 @@ impl NewApp {
         &self.name
     }
 
-    /// The number of its outboxes. A test app needs no more than one.
+    /// The number of outboxes of a new app. A test app needs only one.
     pub fn outboxes(is_test: bool) -> u8 {
         if is_test { 1 } else { shards::DEFAULT_COUNT }
     }
@@ -301,7 +302,7 @@ impl Document for NewApp {
     }
 }
 
-/// A test app, as a publisher's key sets it up.
+/// A publisher's request to set up a test app, or to change the one with the same name.
 #[derive(Debug, Deserialize)]
 pub struct TestApp {
     name: String,
@@ -316,7 +317,7 @@ fn web() -> Platform {
     Platform::Web
 }
 
-/// 1,000 coins for a dollar.
+/// 1,000 coins per USD.
 fn coins() -> CurrencyRate {
     CurrencyRate {
         name: "Coins".into(),
@@ -333,12 +334,13 @@ impl Document for TestApp {
 }
 
 impl TestApp {
-    /// The name, by which a key finds its test app again.
+    /// The name, which identifies the test app among those of its publisher.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Changes a new app, or the one that the key has set up. The callback gets a new secret and no previous one.
+    /// Applies the request to `before`, the app with the same name, or to a new app. The callback gets a new secret and
+    /// no previous one.
     ///
     /// # Errors
     /// A value is not allowed.

@@ -1,5 +1,5 @@
-//! Converts offer texts from HTML to plain text (docs/DECISIONS.md, "Offers"). Tags and entities are removed and line
-//! breaks stay. A text that is not HTML stays as it was written.
+//! Converts offer texts from HTML to plain text (docs/DECISIONS.md, "Offers"). Tags are removed, entities are decoded,
+//! and line breaks stay. In a text that is not HTML, only line ends, trailing spaces and blank lines are tidied.
 //!
 //! Signpost has its own converter because the small crates are made for whole pages: they join the lines of numbered
 //! steps, reduce `<br><br>` to one break, print the URLs of links, and read `x < y`, `<name>` and a URL's `&lang=` as
@@ -89,7 +89,7 @@ fn is_joiner(char: char) -> bool {
     matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Whether a text has markup. A text without markup is not converted, since its spaces may be intended.
+/// True if a text has markup. A text without markup is not converted, since its spaces may be intended.
 fn is_html(text: &str) -> bool {
     let has_tag = || {
         text.match_indices('<')
@@ -194,7 +194,8 @@ impl Markup {
     }
 }
 
-/// Splits at the `>` that ends a tag, ignoring those in quoted values. A `<` before it means that this is not a tag.
+/// Splits a text at the `>` that ends a tag. Ignores any `>` in a quoted value. Returns `None` if a `<` comes first,
+/// because then the text is not a tag.
 fn split_tag(text: &str) -> Option<(&str, &str)> {
     let mut quote = None;
     let mut after_equals = false;
@@ -284,8 +285,8 @@ impl Converter {
 
     /// Writes the separator between the output so far and `next`.
     fn push_separator(&mut self, next: &str) {
-        // In HTML the source's line ends are spaces. Here they count where no tag ends the line: feeds mix both, and
-        // steps without line breaks are unreadable.
+        // In HTML the source's line ends are spaces. Here they are line breaks wherever no tag makes one: feeds mix
+        // both, and steps without line breaks are unreadable.
         let breaks = match self.breaks.max(self.lines) {
             0 => self.line_ends,
             from_tags => from_tags,
@@ -306,7 +307,7 @@ impl Converter {
     }
 }
 
-/// Whether an item begins with a bullet or number of its own.
+/// True if an item begins with a bullet or number of its own.
 fn has_marker(item: &str) -> bool {
     let after_digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
     item.starts_with(['-', '–', '•', '·', '*'])

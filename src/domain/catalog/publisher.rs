@@ -1,4 +1,4 @@
-//! A publisher: the account that owns apps. Its offers are served and its clicks redirected only after approval.
+//! A publisher: the account that owns apps. Its apps get offers, and their clicks are redirected, only after approval.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::model::{ApiError, Document, FieldError};
 pub const PUBLISHER_NOT_APPROVED: ApiError =
     ApiError::new(403, "publisher_not_approved", "the publisher is not approved");
 
-/// Refuses to reopen a closed publisher: its users' rewards could not be recognized any more.
+/// Refuses to reopen a closed publisher: after its users are erased, their earlier rewards can no longer be recognized.
 pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
     409,
     "publisher_closed",
@@ -25,13 +25,13 @@ const MAX_APPS: u32 = 1_000;
 pub struct Publisher {
     /// Name for people, 1 to 200 characters.
     pub name: String,
-    /// False refuses its offers and clicks with [`PUBLISHER_NOT_APPROVED`].
+    /// If false, offers requests and clicks of its apps are refused with [`PUBLISHER_NOT_APPROVED`].
     pub approved: bool,
     /// Closes the publisher permanently. Its keys and sessions end, its apps take no clicks, and their users are erased
     /// once the rewards promised to them are sent. Only possible without approval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// The number of apps from which it can create no more by itself, at most 1,000; 20 if absent.
+    /// A publisher with this many apps, not counting test apps, can create no more itself. At most 1,000; 20 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_apps: Option<u32>,
 }
