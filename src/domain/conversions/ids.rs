@@ -13,11 +13,11 @@ use crate::{
 pub struct RowKey<'a> {
     /// The app of the click.
     pub app: AppId,
-    /// The number of the outbox that keeps it.
+    /// The number of the outbox that keeps the row.
     pub shard: u8,
     /// The identity of the click.
     pub nonce: Nonce,
-    /// The id of the paid goal, even if the sender named it by its event code or not at all.
+    /// The id of the paid goal, even if the sender named the goal by its event code or did not name it.
     pub goal: &'a str,
 }
 
@@ -49,11 +49,12 @@ impl From<Movement> for Kind {
 /// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose
 /// bits the application chooses), since publishers store it in columns of that type.
 ///
-/// Its first byte is the shard and the next four are the app's number, so that the row can be found. It is derived and
-/// not random, so that a commit that is retried after a failure has the same one. It is not secret: anyone with the
-/// click id and the goal can compute it.
+/// Its first byte is the shard and the next four are the app's number, so that the row can be found. The id is derived,
+/// not random, so a commit that is retried after a failure has the same id. The id is not secret: anyone with the click
+/// id and the goal can compute it.
 ///
-/// A test app's id has the same digits after `test-`, so that no column of the type UUID accepts it as a reward.
+/// For a test app, the id is `test-` and the same digits without hyphens, so that no column of the type UUID accepts it
+/// as a reward.
 pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     let kind = match kind.into() {
         Kind::Reward => 0,
@@ -85,7 +86,7 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     uuid.map(hex::encode).join("-")
 }
 
-/// The shard of a transaction id; `None` for any other text.
+/// The outbox shard of a transaction id; `None` for any other text.
 pub fn shard_of(transaction_id: &str) -> Option<u8> {
     let digits = digits_of(transaction_id)?;
     u8::from_str_radix(digits.get(..2)?, 16).ok()
@@ -97,8 +98,8 @@ pub fn app_of(transaction_id: &str) -> Option<AppId> {
     AppId::from_number(number)
 }
 
-/// The digits of a transaction id that identify its row. After `test-` they must name a test app: the test of an
-/// endpoint has random ones.
+/// The digits of a transaction id, which identify its row. After `test-` they must contain a test app's id, and without
+/// `test-` they must not: the ids of endpoint tests have random digits.
 fn digits_of(transaction_id: &str) -> Option<String> {
     let digits = match transaction_id.strip_prefix(TEST_ID) {
         Some(digits) => digits.to_owned(),
@@ -112,15 +113,15 @@ fn digits_of(transaction_id: &str) -> Option<String> {
     (digits.len() == 32 && digits.bytes().all(is_hex) && is_alike).then_some(digits)
 }
 
-/// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a
-/// zero byte, which no user id has, and the goal's id. The salt prevents a list of user ids from revealing who was
-/// rewarded for what. Two users of an outbox never share a key by chance.
+/// The key of the one reward that a user gets for a goal: the first 16 bytes of SHA-256 over the outbox's salt, the
+/// user id, a zero byte (no user id has one) and the goal's id. Because of the salt, a list of user ids does not reveal
+/// who was rewarded for what. 16 bytes are enough that no two users of an outbox share a key by chance.
 pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
     salted(salt, user_id, &[0], goal)
 }
 
-/// The key by which an outbox remembers an erased user: as above, with two zero bytes and no goal. No goal's id begins
-/// with a zero byte.
+/// The key by which an outbox remembers an erased user: like [`reward_key`], but with two zero bytes and no goal. No
+/// goal's id begins with a zero byte.
 pub fn erased_key(salt: &[u8], user_id: &str) -> [u8; 16] {
     salted(salt, user_id, &[0, 0], "")
 }

@@ -1,13 +1,13 @@
-//! The numbers of the log's entries. A number contains the time, so the entries of several outboxes merge in the order
-//! of time, and one number is the cursor for all of them.
+//! The numbers of the log's entries. A number contains the time, so the entries of several outboxes merge in order of
+//! time, and one number is a cursor for all these outboxes.
 
-/// Numbers for each millisecond.
+/// Numbers per millisecond.
 pub const NUMBERS_PER_MS: i64 = 1_024;
 
-/// An outbox uses only numbers whose remainder by this is its shard, so no two outboxes share a number.
+/// An outbox uses only numbers that are congruent to its shard modulo this, so no two outboxes share a number.
 pub const SHARDS: i64 = 64;
 
-/// The number of digits, which suffice until the year 2279.
+/// Maximum digits of a number, which suffice until the year 2279.
 const DIGITS: usize = 16;
 
 /// Parses a number in a cursor; `None` for other texts.

@@ -31,7 +31,7 @@ pub const TEST_CLICK: ApiError = ApiError::new(
 );
 
 impl OpenError {
-    /// The answer to a postback whose click id does not open.
+    /// The answer to a postback whose click id cannot be opened.
     pub fn refusal(self) -> ApiError {
         match self {
             // The key may be new and not deployed at this location yet.
@@ -42,11 +42,12 @@ impl OpenError {
     }
 }
 
-/// The first names of [`NAMES`] belong to the click id; this is their number.
+/// The number of names for the click id. They come first in [`NAMES`].
 pub(super) const CLICK_ID_NAMES: usize = 7;
 
-/// The parameters that a postback may carry, in any spelling of [`known_name`]. First come the names of the click id in the
-/// order in which they are tried, Signpost's before the partners'. All other parameters are ignored.
+/// The parameters that a postback may carry, in any spelling that [`known_name`] accepts. The names of the click id
+/// come first, in the order in which they are tried: Signpost's names, then the partners' names. All other parameters
+/// are ignored.
 pub(super) const NAMES: [&str; 12] = [
     "click_id",
     "clickid",
@@ -68,13 +69,13 @@ pub(super) const MAX_GOAL_CHARS: usize = 200;
 pub const MAX_REASON_CHARS: usize = 200;
 /// The longest `txn`, in bytes.
 const MAX_TXN_BYTES: usize = 128;
-/// A UUID has 32 digits, with hyphens or without.
+/// The length of a UUID without hyphens.
 const MIN_UUID: usize = 32;
 
 /// A postback whose form is valid. Keys and the catalog are checked later. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Postback<'a> {
-    /// A text in the form of a click id. Only its key tells whether it is genuine.
+    /// A text in the form of a click id. Whether it is genuine is checked later, with the keys.
     pub click_id: Cow<'a, str>,
     /// The advertiser's token.
     pub token: Cow<'a, str>,
@@ -89,12 +90,12 @@ pub struct Postback<'a> {
 }
 
 impl<'a> Postback<'a> {
-    /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. The two
-    /// count as one list: a sender may put its token in the URL and the rest in the body.
+    /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. Query and
+    /// body count as one list: a sender may put its token in the URL and the rest in the body.
     ///
     /// An empty value and an unreplaced macro count as absent. Exceptions: a macro in `goal` must not select the first
     /// goal, and one in `status` must not mean approval. A parameter may be repeated with the same value, for example
-    /// by a proxy that copies the query into the body, but not with another.
+    /// by a proxy that copies the query into the body, but not with a different value.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
@@ -179,10 +180,10 @@ pub fn check_reason(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Chooses the click id from the values of all its names. Partners send ids of their own beside the click id (Keitaro
-/// sends the click id as `subid` and its own as `tid`), so the first value in the form of a click id is taken and
-/// others are ignored. If several have the form, the order of the names decides: refusing would lose a conversion, and
-/// a fixed order attributes every copy of it to the same click.
+/// Chooses the click id from the values of all its names. In addition to the click id, partners send ids of their own
+/// (Keitaro sends the click id as `subid` and its own id as `tid`). So the first value in the form of a click id is
+/// used, and other values are ignored. If several values have the form, the order of the names decides. A refusal would
+/// lose the conversion, and a fixed order attributes every copy of the postback to the same click.
 fn choose_click_id<'a, const N: usize>(
     values: [Option<Cow<'a, str>>; N],
     macros: [Option<Cow<'a, str>>; N],
@@ -211,7 +212,8 @@ fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
 
 type Values<'a> = [Option<Cow<'a, str>>; NAMES.len()];
 
-/// Returns for each parameter in [`NAMES`] its decoded value, if present, and the first macro that came in its place.
+/// Returns for each parameter in [`NAMES`] its decoded value, if present, and the first unreplaced macro that was sent
+/// in its place.
 fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values<'a>), ApiError> {
     let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
     let mut unfilled: Values<'_> = array::from_fn(|_| None);
@@ -221,10 +223,10 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
     {
-        // Forms of scripts end in a line break.
+        // A form that a script sends may end in a line break.
         let pair = pair.trim_end_matches(['\r', '\n']);
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // An undecodable name may be meant as a known one, so it is an error and not ignored.
+        // An undecodable name may be meant as a known name, so it is an error and is not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let meant = known_name(without_amp(&name), &NAMES);
         let mut slots = NAMES.iter().zip(values.iter_mut().zip(&mut unfilled));
@@ -233,11 +235,11 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         };
         let value = match decode_form(value) {
             Some(value) => value,
-            // A macro between percent signs does not decode.
+            // A macro between percent signs cannot be percent-decoded.
             None if is_macro(value) => value.into(),
             // An undecodable reason must not cost the user the reward.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
-            // The sender's own parameter may have this name, which partners use for the click id.
+            // Partners use this name for the click id, but it may also be the sender's own parameter.
             None if aliases.contains(known) => continue,
             None if name != *known => {
                 undecoded.push(*known);
@@ -261,12 +263,15 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             Some((earlier, true)) if is_exact && *earlier != value => {
                 return Err(INVALID_PARAMETER.with_message(format!("{known} has two different values")));
             }
-            // Among similar names the first counts. Beside Signpost's own name they are the sender's parameters.
+            // Among similar names the first counts. If the exact name is present too, similar names are the sender's
+            // own parameters and are ignored.
             Some((_, was_exact)) if *was_exact >= is_exact => {}
             _ => *slot = Some((value, is_exact)),
         }
     }
-    // Beside Signpost's own name, a similar one belongs to the sender. Alone it may be a status other than approved.
+    // If the exact name is present, a similarly named parameter is the sender's own. If only the similar name is
+    // present, it may have been meant, for example as a status other than approved, so an undecodable value is an
+    // error.
     for (known, value) in NAMES.iter().zip(&values) {
         if undecoded.contains(known) && !matches!(value, Some((_, true))) {
             return Err(badly_encoded(known));

@@ -1,5 +1,5 @@
-//! Reads a postback for display to the operator, who investigates a sender's mistakes, so it may be invalid. Nothing
-//! here decides what a postback does; [`super::parameters`] does.
+//! Reads a postback for display to the operator, who investigates a sender's mistakes. So the postback may be invalid.
+//! Nothing here decides what a postback does; [`super::parameters`] does that.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,14 @@ use crate::{
 
 /// Maximum parameters of a postback that are shown.
 const MAX_PARAMETERS: usize = 24;
-/// Maximum bytes of names and values that are shown: two of the longest click ids, and the rest.
+/// Maximum bytes of names and values that are shown: enough for two click ids of maximum length and the other
+/// parameters.
 const MAX_BYTES: usize = 4 << 10;
 /// Maximum bytes of a name that is shown.
 const MAX_NAME: usize = 40;
-/// Maximum characters of a name that Signpost does not read.
+/// Maximum length of an unknown name that is shown.
 const MAX_UNKNOWN_NAME: usize = 20;
-/// Stands for hidden text.
+/// Replaces hidden text.
 const HIDDEN: &str = "…";
 
 /// A parameter as the operator sees it.
@@ -34,8 +35,8 @@ pub struct ShownParameter {
 /// The parameters of a query and of a form, in order.
 ///
 /// Shows only values that Signpost reads: texts in the form of a click id, `goal`, `txn`, `status`, unreplaced macros,
-/// and of a token its advertiser and serial. Of any other value, which may be a secret or name a person, only the
-/// length.
+/// and the advertiser and serial of a token. Any other value may be a secret or name a person, so only its length is
+/// shown.
 pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> {
     let mut shown = Vec::new();
     let (mut bytes, mut hidden) = (0, 0_usize);
@@ -66,9 +67,9 @@ pub struct Candidates<'a> {
     pub tokens: Vec<Cow<'a, str>>,
 }
 
-/// The first few candidates of a postback, which may be invalid otherwise.
+/// The first candidates of each kind in a postback. The postback may be invalid.
 pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
-    /// Maximum of each kind, since each costs the check of a MAC.
+    /// Maximum candidates of each kind, since the MAC of each is checked.
     const MAX: usize = 2;
     let mut found = Candidates::default();
     for (name, value) in pairs(query, form) {
@@ -87,10 +88,10 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
     found
 }
 
-/// A postback's address as somebody pasted it: a URL, or only its query.
+/// A postback as somebody pasted it: a URL, or only its query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastedPostback<'a> {
-    /// Host and path of a URL.
+    /// Host and path; `None` if only a query was pasted.
     pub address: Option<(&'a str, &'a str)>,
     /// The query without the `?`.
     pub query: &'a str,
@@ -105,7 +106,7 @@ impl<'a> PastedPostback<'a> {
             .split_once("://")
             .filter(|(scheme, _)| !scheme.contains(['?', '=', '&']));
         let Some((_, rest)) = scheme else {
-            // `/v2/tracking/conversion?…`, `?…` and `click_id=…`.
+            // Without a scheme and host: `/v2/tracking/conversion?…`, `?…` or `click_id=…`.
             let query = match text.split_once('?') {
                 Some((path, query)) if !path.contains(['=', '&']) => query,
                 _ => text,
@@ -141,7 +142,7 @@ fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a
         })
 }
 
-/// The name of a parameter that Signpost reads.
+/// The known name that is meant; `None` if Signpost does not read the parameter.
 fn known(name: &str) -> Option<&'static str> {
     known_name(without_amp(&decode_form(name)?), &NAMES)
 }
@@ -164,7 +165,7 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
         },
         value: match known {
             _ if text.is_empty() => String::new(),
-            // The value is a macro, which names its field and is no secret.
+            // The value is a macro. A macro names its field and is not a secret.
             _ if (is_macro(value) || is_macro(text)) && text.len() <= MAX_NAME => text.to_owned(),
             Some("token") => show_token(text),
             _ if text.starts_with("at_") => show_token(text),
@@ -175,7 +176,8 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
     }
 }
 
-/// Shows an unknown name, which may be anything, even a misplaced secret. Secrets are longer than most names.
+/// Shows an unknown name only if it is short and plain, because it may be a misplaced secret. Secrets are longer than
+/// most names.
 fn show_name(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     if name.len() <= MAX_UNKNOWN_NAME && name.bytes().all(is_plain) {
@@ -185,7 +187,7 @@ fn show_name(name: &str) -> String {
     }
 }
 
-/// Shows the advertiser and the serial of a token, by which the operator knows it.
+/// Shows the advertiser and the serial of a token, by which the operator identifies it.
 fn show_token(token: &str) -> String {
     let mut parts = token.splitn(4, '_');
     let is_id = |part: &str| {

@@ -1,4 +1,4 @@
-//! Decides how much a conversion pays, and until when it is paid.
+//! Decides how much a conversion pays, and how long after its click it is still paid.
 
 use super::{state::CONVERSION_WINDOW_CLOSED, table::Action};
 use crate::{
@@ -25,7 +25,7 @@ impl Amounts {
     }
 }
 
-/// Days after its click for which any postback is accepted. Rows are deleted a day later.
+/// Days after a click for which its postbacks are accepted. Rows are deleted a day later.
 pub const CLICK_LIFE_DAYS: i64 = 400;
 
 /// Refuses every postback of a click that is [`CLICK_LIFE_DAYS`] old or older.
@@ -38,11 +38,11 @@ pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiErro
     }
 }
 
-/// Days for which the operator can reverse an approval, however late it was given.
+/// Days after an approval for which the operator can reverse it, however old the click is.
 pub const REVERSAL_DAYS: i64 = 30;
 
-/// Days for which superseded terms are kept. A click may have sealed them a day after they were superseded, on an edge
-/// with an old snapshot, and its reward may be reversed on the last possible day.
+/// Days for which superseded terms are kept. An edge with an old snapshot may seal them in a click up to a day after
+/// they were superseded, and the click's reward may be reversed on the last possible day.
 pub const TERMS_KEPT_DAYS: i64 = CLICK_LIFE_DAYS + 1 + REVERSAL_DAYS;
 
 /// Refuses an action on the conversion of a click past its life. A reward that was paid in the last [`REVERSAL_DAYS`]
@@ -60,8 +60,8 @@ pub fn check_action_life(
     check_life(clicked_at_ms, now_ms)
 }
 
-/// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. Accepts a
-/// click in the future, because another machine's clock may run ahead.
+/// Refuses a conversion that was received more than `window_days` after its click, to the millisecond. Accepts a click
+/// in the future, because another machine's clock may run ahead.
 pub fn check_window(
     clicked_at_ms: i64,
     received_at_ms: i64,

@@ -1,4 +1,5 @@
-//! The states of a conversion, and the reasons for which one is not paid. A row is one click reaching one goal.
+//! The states of a conversion, and the reasons for which a conversion is not paid. A row stands for one click that
+//! reached one goal.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ crate::named_values! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Status {
-        /// The goal was reached and is to be paid. The default.
+        /// The goal was reached and is to be paid.
         #[default]
         Approved = "approved",
         /// The goal was reached and may be paid later.
@@ -39,13 +40,14 @@ impl Status {
     }
 }
 
-/// The state of a row after an event is committed. (A row may also be `reserving`, on its way to one of these states;
-/// every event waits for it.)
+/// The state of a row after an event is committed. (A row may also be `reserving`, on its way to one of these states.
+/// Events then wait until it has reached the state.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Reported as pending, and not paid yet.
     Pending,
-    /// Earned, but not paid until the operator approves it. Advertiser and publisher are told that it is pending.
+    /// Earned, but not paid until the operator approves it. The advertiser and the publisher are told that it is
+    /// pending.
     Held(Reason),
     /// Paid.
     Approved,
@@ -55,7 +57,7 @@ pub enum State {
     Reversed,
     /// Reversed before any other postback arrived, so never paid. Final.
     Tombstone,
-    /// Kept only for the log. A repeated postback is checked again.
+    /// Kept only for the log. If the postback is sent again, the reasons are checked again.
     Refused(Reason),
 }
 
@@ -69,7 +71,8 @@ pub enum Reason {
     DuplicateTxn,
     /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
-    /// The outbox was put back, so its payments for clicks of that time are unknown. Holds for 72 hours.
+    /// The outbox was restored from a copy, so its payments for clicks of the lost time are unknown. Holds for 72
+    /// hours.
     AfterRestore,
     /// The publisher is suspended. Holds until the suspension ends.
     Suspended,
@@ -143,7 +146,8 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// True if it holds a conversion, which the operator may then approve. Other reasons refuse the conversion.
+    /// True if the reason holds a conversion, which the operator may then approve. Any other reason refuses the
+    /// conversion.
     pub fn holds(self) -> bool {
         matches!(
             self,
@@ -151,7 +155,7 @@ impl Reason {
         )
     }
 
-    /// True if the reason ends by itself. The conversions that it held are then judged again.
+    /// True if the reason ends by itself. The conversions that it held are then re-evaluated.
     pub fn passes(self) -> bool {
         matches!(self, Self::AfterRestore | Self::Suspended)
     }

@@ -1,5 +1,5 @@
 //! The table of states: the effect of each event on a conversion in each state. Only this table decides when money
-//! moves, so that it moves once, however often and in whatever order the events arrive.
+//! moves, so that each movement happens once, however often and in whatever order the events arrive.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub enum Event {
     Postback(Status),
     /// The operator's action.
     Action(Action),
-    /// The suspension for which it is held has ended.
+    /// The reason for which the conversion is held has ended by itself ([`Reason::passes`]).
     Release,
 }
 
@@ -51,16 +51,19 @@ crate::named_values! {
 /// The effect of an event on a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// Pays it. A hold against it holds it; any other reason refuses it.
+    /// Pays the conversion. If a reason that holds stands against it, it is held; any other reason refuses it.
     Judge,
-    /// Makes it pending. A reason against it refuses it.
+    /// Makes the conversion pending. A reason that stands against it refuses it.
     Await,
-    /// Pays a pending conversion. A hold against it holds it; any other reason leaves it pending and answers an error.
+    /// Pays a pending conversion. If a reason that holds stands against it, it is held. Any other reason leaves it
+    /// pending, and the sender gets an error.
     Confirm,
-    /// Pays a conversion whose hold has ended. Another hold against it holds it again; any other reason refuses it.
+    /// Pays a conversion whose hold has ended. If another reason that holds stands against it, it is held again; any
+    /// other reason refuses it.
     Release,
-    /// Pays it by the operator's decision and ignores the reason of its own state. The operator must name any other
-    /// reason to override it, and the cap is taken by force.
+    /// Pays the conversion by the operator's decision, and ignores the reason of the conversion's own state. To
+    /// override any other reason, the operator must name it. The conversion counts in the cap even if the cap is used
+    /// up.
     Force,
     /// Ends a conversion that was not paid.
     Reject,
@@ -76,7 +79,7 @@ pub enum Transition {
     Conflict,
 }
 
-/// Returns the effect of an event on a conversion in a state, `None` if it is unknown.
+/// Returns the effect of an event on a conversion in a state. `state` is `None` if the conversion is unknown.
 pub fn step(state: Option<State>, event: Event) -> Transition {
     use Transition::*;
     let [approved, pending, rejected, reversed, approve, reject, reverse] = match state {
@@ -118,13 +121,14 @@ impl Transition {
         }
     }
 
-    /// True if the operator's decision overrides a reason: that of the conversion's own state, or one that it names.
+    /// True if the operator's decision overrides a reason: the reason of the conversion's own state, or a reason in
+    /// `despite`, which the operator named.
     pub fn overrides(self, reason: Reason, state: Option<State>, despite: &[Reason]) -> bool {
         let own = state.and_then(State::reason);
         self == Self::Force && (own == Some(reason) || despite.contains(&reason))
     }
 
-    /// The new state if no reason stands against it, and the money that moves; `None` if nothing changes.
+    /// The new state and the money that moves, if no reason stands against the conversion; `None` if nothing changes.
     pub fn outcome(self) -> Option<(State, Option<Movement>)> {
         Some(match self {
             Self::Judge | Self::Confirm | Self::Release | Self::Force => {
@@ -138,12 +142,12 @@ impl Transition {
         })
     }
 
-    /// True if it pays the conversion when no reason stands against it.
+    /// True if the transition pays the conversion when no reason stands against the conversion.
     pub fn pays(self) -> bool {
         self.outcome() == Some((State::Approved, Some(Movement::Reward)))
     }
 
-    /// The state of a conversion after this reason stood against it; `None` if it is unchanged.
+    /// The new state of a conversion if this reason stands against it; `None` if the state does not change.
     pub fn objected(self, reason: Reason) -> Option<State> {
         match self {
             Self::Judge | Self::Confirm | Self::Release if reason.holds() => Some(State::Held(reason)),

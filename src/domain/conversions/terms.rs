@@ -1,5 +1,6 @@
-//! Terms: what an offer and an app promise for a click. Each change creates a revision that never changes, and a click
-//! seals the numbers of the two current ones. So later changes do not affect the value of a click's reward.
+//! Terms: what an offer and an app promise for a click. Each change creates a revision that never changes. A click
+//! seals the numbers of the offer's and the app's current revisions, so later changes do not affect the value of its
+//! reward, unless the operator applies them to earlier clicks ([`TermsInForce`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ pub struct GoalTerms {
 }
 
 impl GoalTerms {
-    /// True if a text equals its id or its event code, ignoring letter case.
+    /// True if a text equals the goal's id or event code, ignoring letter case.
     pub fn is_alike(&self, name: &str) -> bool {
         let code = self.gl_val.as_deref();
         [Some(self.id.as_str()), code]
@@ -75,8 +76,8 @@ impl OfferTerms {
         }
     }
 
-    /// The goal that a conversion pays: the one `named` by its id or, if none has it, by its event code; the first if
-    /// none is named. The `rid` of the click is ignored, because the user chooses it.
+    /// The goal that a conversion pays: the goal whose id is `named` or, if there is none, whose event code is `named`.
+    /// Without a name, it is the first goal. The `rid` of the click is ignored, because the user chooses it.
     pub fn goal(&self, named: Option<&str>) -> Option<&GoalTerms> {
         let Some(named) = named else {
             return self.goals.first();
@@ -100,17 +101,17 @@ impl AppTerms {
     }
 }
 
-/// The current values of an offer, which apply to conversions of clicks of any age. They travel with the conversion.
+/// The current values of an offer, which apply to conversions of clicks of any age. They are sent with the conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentOffer {
-    /// The revision of the offer's last change: of two, the higher one is newer.
+    /// The revision of the offer's last change. Of two copies, the one with the higher revision is newer.
     pub revision: i64,
     /// The offer's terms that new clicks seal.
     pub terms: TermsInForce,
-    /// Conversions for each UTC day.
+    /// Maximum conversions per UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_cap: Option<u32>,
-    /// Conversions that arrive sooner after their click are held.
+    /// Minimum seconds from a click to its conversion. An earlier conversion is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_seconds_to_convert: Option<u32>,
 }
@@ -124,9 +125,9 @@ pub struct CurrentApp {
     pub terms: TermsInForce,
     /// The owner of the app.
     pub publisher_id: PublisherId,
-    /// The revision of its callback settings.
+    /// The revision of the app's callback settings.
     pub callback_revision: i64,
-    /// The number of its outboxes.
+    /// The number of the app's outboxes.
     pub outbox_shards: u8,
     /// Conversions of a user who already has this many rewards on a UTC day are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,12 +139,12 @@ pub struct CurrentApp {
 pub struct TermsInForce {
     /// The current revision.
     pub revision: i64,
-    /// Clicks made before this UNIX time are paid by the current terms. 0 if the operator never set it.
+    /// Clicks before this time, in UNIX seconds, are paid by the current terms. 0 if the operator never set it.
     pub since: i64,
 }
 
 impl TermsInForce {
-    /// The revision that pays a click which sealed the revision `sealed`.
+    /// The revision that decides the pay of a click, given the revision `sealed` that the click sealed.
     pub fn paying(self, sealed: i64, clicked_at_ms: i64) -> i64 {
         if clicked_at_ms < self.since.saturating_mul(SECOND_MS) {
             self.revision

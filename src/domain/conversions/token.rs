@@ -1,5 +1,5 @@
 //! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that Signpost issued a token. Its
-//! serial is compared with the advertiser's record in the tracking snapshot, which has the valid ones. So the edge
+//! serial is compared with the advertiser's record in the tracking snapshot, which has the valid serials. So the edge
 //! checks a token without a call to an object.
 
 use crate::model::{
@@ -7,7 +7,7 @@ use crate::model::{
     mac::{self, lower_hex},
 };
 
-/// The answer to a postback whose token is unknown, revoked or another advertiser's.
+/// The answer to a postback whose token is unknown, is revoked or belongs to another advertiser.
 pub const INVALID_TOKEN: ApiError = ApiError::new(
     401,
     "invalid_token",
@@ -20,16 +20,16 @@ pub const SETTING: &str = "TOKEN_MAC";
 const PREFIX: &str = "at_";
 /// The bytes of the random part.
 const RANDOM: usize = 8;
-/// The longest token, in bytes: the prefix, an advertiser id of 64 bytes, a serial of 16 digits and the random part in
-/// hexadecimal with a `_` each, the MAC.
+/// The length of the longest token in bytes: the prefix, an advertiser id of 64 bytes and a `_`, a serial of 16 digits
+/// and a `_`, the random part in hexadecimal, and the suffix with the MAC.
 const MAX_TOKEN: usize = PREFIX.len() + 64 + 1 + 16 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 /// A token that was issued. It may have been revoked since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The advertiser that the token reports for.
+    /// The advertiser for which the token reports conversions.
     pub advertiser: AdvertiserId,
-    /// The token's number among the advertiser's.
+    /// The token's number among its advertiser's tokens.
     pub serial: Serial,
 }
 
@@ -38,7 +38,7 @@ pub struct Token {
 pub struct Serial(pub i64);
 
 impl Serial {
-    /// 2^53 - 1: SQLite in a Durable Object gets its integers as doubles.
+    /// 2^53 - 1, because integers reach the SQLite of a Durable Object as doubles.
     pub const MAX: Self = Self((1 << 53) - 1);
 
     /// Parses a number without sign or leading zeros.
@@ -57,7 +57,7 @@ pub fn issue(keys: &MacKeys, advertiser: &str, Serial(serial): Serial, random: [
 }
 
 impl Token {
-    /// The token of a text; `None` for a text that was never issued as one.
+    /// Verifies a text as a token; `None` if Signpost never issued it.
     pub fn verify(keys: &MacKeys, presented: &str) -> Option<Self> {
         if presented.len() > MAX_TOKEN {
             return None;
@@ -73,7 +73,7 @@ impl Token {
         Self::read(text).map(|(token, _)| token)
     }
 
-    /// Parses a token up to the random part. Also returns the text from there on.
+    /// Parses a token up to its serial. Also returns the text that follows, if any.
     fn read(text: &str) -> Option<(Self, Option<&str>)> {
         let (advertiser, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let (serial, rest) = match rest.split_once('_') {

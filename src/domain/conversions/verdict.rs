@@ -2,7 +2,7 @@
 
 use super::state::{Reason, Status};
 
-/// The code of an answer to a repeat, which changed nothing.
+/// The code of the answer to a repeated postback, which changed nothing.
 pub const DUPLICATE: &str = "duplicate";
 
 /// The code of a 200: its `status`, or [`DUPLICATE`].
@@ -15,7 +15,7 @@ pub fn taken_code(status: Status, is_duplicate: bool) -> &'static str {
 pub struct Explanation {
     /// The outcome, in one sentence.
     pub verdict: &'static str,
-    /// The action that fixes it.
+    /// The action that fixes the cause.
     pub remedy: &'static str,
 }
 

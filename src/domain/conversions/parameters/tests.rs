@@ -161,7 +161,7 @@ fn the_queries_of_real_partners_are_parsed() {
 
 #[test]
 fn of_several_click_ids_the_first_name_in_the_table_decides() {
-    // In the query the names come in the reverse order.
+    // In the query, the names are in the reverse order.
     let mut query = "token=t".to_owned();
     for (name, number) in NAMES[..7].iter().rev().zip(0..) {
         query = format!("{query}&{name}={}", click_id(number));
@@ -259,8 +259,8 @@ fn each_fault_has_its_code() {
     );
 }
 
-/// A status decides whether a user is paid, so it is never guessed.
-/// A status or a goal that does not decode must not become an approval or the first goal.
+/// A status decides whether a user is paid, so it is never guessed. A status or a goal that cannot be decoded must not
+/// become an approval or the first goal.
 #[test]
 fn an_undecodable_value_under_another_spelling_is_refused_unless_the_right_name_is_also_given() {
     for other in ["Status=rejet%E9", "GOAL=Einf%FChrung", "Txn=%zz", "goal-=%E9"] {
@@ -308,7 +308,7 @@ fn of_several_faults_the_first_in_the_documented_order_is_returned() {
     ];
     let sound = ["", "", &format!("&{id}"), &format!("&{id}&token=t")];
     for (place, (_, code)) in faults.iter().enumerate() {
-        // In the query the faults come in the reverse of that order.
+        // In the query, the faults are in the reverse order.
         let pairs: Vec<_> = faults[place..].iter().rev().map(|(pair, _)| *pair).collect();
         let query = format!("{}{}", pairs.join("&"), sound[place]);
         assert_eq!(parse(&query), Err(*code), "{query}");

@@ -55,7 +55,7 @@ struct Naive {
     accepted: bool,
     paid: bool,
     ended: bool,
-    /// The reason for which it is held or was refused.
+    /// The reason for which the conversion is held or was refused.
     held: Option<Reason>,
     refused: Option<Reason>,
 }
@@ -102,7 +102,8 @@ impl Naive {
                 return 0;
             }
             Event::Action(Action::Approve) => {
-                // Only a reason other than its own counts, and only if it is not named. The cap never counts.
+                // Only a reason other than the conversion's own counts, and only if the operator does not name it. The
+                // cap never counts.
                 let others = [
                     DuplicateTxn,
                     AlreadyRewarded,
@@ -119,7 +120,7 @@ impl Naive {
             Event::Postback(Status::Approved) if self.held.is_some() => return 0,
             Event::Postback(Status::Approved) if self.accepted => match first(&Reason::ALL[1..]) {
                 None => self.paid = true,
-                // For any other reason it stays pending.
+                // For any other reason, the conversion stays pending.
                 reason => self.held = reason.filter(|reason| reason.holds()),
             },
             Event::Postback(Status::Approved) => match first(&Reason::ALL) {
