@@ -4,21 +4,21 @@
 /// An app's clicks and conversions of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppFigures {
-    /// All its clicks.
+    /// All clicks of the app.
     pub clicks: u64,
-    /// Its conversions, minus reversals.
+    /// The app's conversions, minus reversals.
     pub conversions: u64,
 }
 
-/// Minimum apps with clicks and conversions to derive a plausible rate. Among fewer, the upper quartile is the highest
-/// rate, which may be faked.
+/// Minimum apps with clicks and conversions from which a plausible rate is derived. With fewer apps, the upper quartile
+/// is the highest rate, which may be faked.
 const MIN_APPS: usize = 4;
-/// Of the clicks that count, an app's clicks beyond the plausible rate may be one in this many.
+/// An app's clicks beyond the plausible rate may be at most one in this many of the clicks that count.
 const SHARE: u128 = 20;
 
 /// The number of clicks that count, from the clicks and conversions of all apps. Unlisted apps count as one app.
 pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
-    // An app is known only if its clicks are. Otherwise it belongs to the rest.
+    // An app without known clicks belongs to the rest.
     let known: Vec<AppFigures> = apps.iter().filter(|app| app.clicks > 0).copied().collect();
     let listed = known.iter().fold(AppFigures::default(), |sum, app| AppFigures {
         clicks: sum.clicks.saturating_add(app.clicks),
@@ -28,7 +28,7 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         clicks: all.clicks.saturating_sub(listed.clicks),
         conversions: all.conversions.saturating_sub(listed.conversions),
     };
-    // A minority of the conversions says nothing about the majority.
+    // If the known apps have a minority of the conversions, their rate says nothing about the majority.
     let quartile = upper_quartile(&known).filter(|_| listed.conversions >= rest.conversions);
     let Some(rate) = quartile else {
         return all.clicks;
@@ -39,8 +39,8 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         .map(|app| u128::from(app.clicks.saturating_sub(rate.clicks_for(app.conversions))))
         .collect();
     excesses.sort_unstable_by(|a, b| b.cmp(a));
-    // An app above its share gets exactly its share of the result: `likely + n * counted / SHARE`, solved for
-    // `counted`. At most SHARE - 1 apps are above it.
+    // Each of the `n` apps above their share gets exactly its share of the result. So the result solves `counted =
+    // likely + n * counted / SHARE`. At most SHARE - 1 apps are above their share.
     let (mut likely, mut counted) = (u128::from(all.clicks), u128::from(all.clicks));
     for (n, excess) in (1..SHARE).zip(excesses) {
         if excess * SHARE <= counted {
@@ -52,7 +52,7 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
     u64::try_from(counted).unwrap_or(u64::MAX).min(all.clicks)
 }
 
-/// Clicks for each conversion.
+/// Clicks per conversion.
 #[derive(Clone, Copy)]
 struct Rate(AppFigures);
 

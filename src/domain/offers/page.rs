@@ -1,5 +1,5 @@
-//! Renders a page of offers for an app (docs/SPEC.md, "Offers response"). Bodies are copied from their chunks; amounts
-//! in the app's currency, its tracking URLs, remaining caps and metrics are spliced in.
+//! Renders a page of offers for an app (docs/SPEC.md, "Offers response"). Bodies are copied from their chunks. Amounts
+//! in the app's currency, the app's tracking URLs, remaining caps and metrics are spliced in.
 
 use std::io::Write;
 
@@ -29,7 +29,7 @@ pub struct AppListing {
     pub currency: CurrencyRate,
     /// Offers that the app does not show, in any order.
     pub blocked: Vec<OfferId>,
-    /// Whether its clicks must be signed.
+    /// True if the app's clicks must be signed.
     pub signs_clicks: bool,
 }
 
@@ -49,8 +49,8 @@ pub struct Part<'a> {
     pub rows: &'a [u32],
 }
 
-/// The parts of a page, in its order. A large page with a rare filter may need most of the chunks, which together may
-/// exceed an isolate's memory. So load them one after the other and [`Page::add`] each.
+/// The parts of a page, in page order. A large page with a rare filter may need most of the chunks, which together may
+/// exceed an isolate's memory. So load the chunks one after the other, and [`Page::add`] each part.
 pub fn parts<'a>(listing: &'a Listing, rows: &'a [u32]) -> impl Iterator<Item = Part<'a>> {
     let chunk = |row: &u32| listing.figures(*row).map(|figures| figures.chunk);
     rows.chunk_by(move |a, b| chunk(a) == chunk(b)).map(move |rows| {
@@ -70,7 +70,7 @@ pub fn etag(page: &[u8]) -> String {
     format!("\"{:032x}\"", xxh3_128(page))
 }
 
-/// The `max-age` of a page, in seconds: until the rebuild that follows its listing's.
+/// The `max-age` of a page, in seconds: until the next rebuild of the listing is due.
 pub fn max_age_s(now_ms: i64, built_at_ms: i64) -> u32 {
     let next_ms = built_at_ms
         .div_euclid(REFRESH_MS)
@@ -95,7 +95,7 @@ pub struct Page<'a> {
     click_url: String,
     /// `&app=10000001`
     app_parameter: String,
-    /// The placeholders of `trk_url` that follow.
+    /// The placeholders at the end of `trk_url`.
     placeholders: String,
     amounts: Vec<InAppAmount>,
     number: String,
@@ -136,7 +136,7 @@ impl<'a> Page<'a> {
     pub fn finish(mut self, total: u32) -> Vec<u8> {
         // Writing to a Vec cannot fail.
         let _ = write!(self.out, "],\"total\":{total}}}");
-        // The page cache keeps it for minutes.
+        // The page cache keeps the page for minutes, so spare capacity would be wasted.
         self.out.shrink_to_fit();
         self.out
     }

@@ -13,11 +13,11 @@ use crate::{
     tracking::target::{self, Macros},
 };
 
-/// The sample app: 1,000 coins for a dollar.
+/// The sample app: 1,000 coins per USD.
 const APP: &str = "10000001";
 const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
 
-/// The remaining cap. A cap of 0 shows as 1, because no list has an offer whose cap is used up.
+/// The remaining cap. A cap of 0 shows as 1, because a listing never has an offer whose cap is used up.
 fn left(cap: Cap) -> u32 {
     cap.lim.max(1)
 }

@@ -1,5 +1,6 @@
-//! Parses the offers request (docs/SPEC.md, "Offers request") from the body of a POST, or from the query of its GET
-//! twin. The result is canonical: requests for the same offers are equal, and so are their keys in the page cache.
+//! Parses the offers request (docs/SPEC.md, "Offers request") from the body of a POST, or from the query of the
+//! equivalent GET. The result is canonical: requests for the same offers are equal, and so are their keys in the page
+//! cache.
 
 use std::collections::BinaryHeap;
 
@@ -10,7 +11,7 @@ use crate::model::{
     api_error::common::{INVALID_JSON, MISSING_FIELD},
 };
 
-/// The longest body, in bytes.
+/// Maximum length of a body, in bytes.
 pub const MAX_BODY: usize = 65_536;
 /// Maximum offers on a page.
 pub const MAX_SIZE: u32 = 1_000;
@@ -28,7 +29,7 @@ pub const INVALID_PAGE: ApiError = ApiError::new(
 /// The answer to a `size` that is not from 1 to [`MAX_SIZE`].
 pub const INVALID_SIZE: ApiError =
     ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
-/// The answer to an invalid `filt`. Its message names the place.
+/// The answer to an invalid `filt`. Its message names the place in `filt`.
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filt is not a list of filters");
 
 /// A valid request in canonical form.
@@ -38,7 +39,7 @@ pub struct OffersRequest {
     pub page: u32,
     /// From 1 to [`MAX_SIZE`].
     pub size: u32,
-    /// An offer must pass all of them. Sorted and without duplicates.
+    /// An offer must pass all filters. Sorted and without duplicates.
     pub filters: Vec<Filter>,
 }
 
@@ -52,7 +53,7 @@ pub enum Filter {
     Platform(Vec<Platform>),
     /// `country`, by the offer's targeted countries.
     Country(Vec<Country>),
-    /// May be empty, because texts that cannot be an offer's id are dropped.
+    /// `offer_id`. May be empty, because texts that cannot be an offer's id are dropped.
     OfferId(Vec<OfferId>),
 }
 
@@ -141,7 +142,7 @@ fn positive(value: &Value, max: u32) -> Option<u32> {
 /// Parses the values of a filter. An error is the text to put after the path of the array: `[2] is not …`.
 type ReadValues = fn(&[&str]) -> Result<Filter, String>;
 
-/// The dimensions of a filter, with the parser of their values (docs/SPEC.md, "Offers request").
+/// Each dimension of a filter, with the parser of its values (docs/SPEC.md, "Offers request").
 const DIMENSIONS: &[(&str, ReadValues)] = &[
     ("offer_type", |values| {
         read_values(values, OfferType::parse, "an offer type").map(Filter::OfferType)
@@ -173,7 +174,8 @@ fn read_values<T: Ord>(
         .map(canonical)
 }
 
-/// Sorts with a heap: the module has a copy of the sort for each type, and `sort_unstable`'s is ten times as large.
+/// Sorts with a heap. The Wasm module has a copy of the sort for each type, and a copy of `sort_unstable` is ten times
+/// as large.
 fn canonical<T: Ord>(values: Vec<T>) -> Vec<T> {
     let mut values = BinaryHeap::from(values).into_sorted_vec();
     values.dedup();

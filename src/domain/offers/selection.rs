@@ -1,6 +1,6 @@
 //! Selects the offers of a request: the rows of the listing that the app may show and that pass every filter. Each
-//! value of a filter has a bitmap over the rows, built at its first use and cached with the listing. A request then
-//! only ANDs these bitmaps, 64 rows a word.
+//! offer type, platform and country has a bitmap over the rows, built at its first use and cached with the listing. A
+//! request then only combines bitmaps, 64 rows per word.
 
 use std::cell::OnceCell;
 
@@ -22,8 +22,8 @@ pub struct Selection {
     pub total: u32,
 }
 
-/// A listing with its cached bitmaps: at most one for each country, platform and offer type, which is below 700 KB for
-/// 20,000 offers.
+/// A listing with its cached bitmaps: at most one for each country, platform and offer type. Together they take less
+/// than 700 KB for 20,000 offers.
 #[derive(Debug)]
 pub struct Selector {
     listing: Listing,
@@ -49,7 +49,7 @@ impl Selector {
         &self.listing
     }
 
-    /// Selects the page that an app requests. Past the last page there are no rows, and the same total.
+    /// Selects the page that an app requests. A page past the last one has no rows, but the same total.
     pub fn select(&self, app: &AppListing, request: &OffersRequest) -> Selection {
         let mut selected = self.visible(app);
         for filter in &request.filters {
@@ -62,7 +62,7 @@ impl Selector {
         }
     }
 
-    /// The offers for the app's platform or the web, without those that the app blocks.
+    /// The offers for the app's platform or the web, except those that the app blocks.
     fn visible(&self, app: &AppListing) -> Bitmap {
         let mut visible = self.platform(app.platform).cloned().unwrap_or_default();
         visible.add(self.platform(Platform::Web));

@@ -1,5 +1,5 @@
-//! The offers of test apps (docs/DECISIONS.md, "Test apps"). They are the same in every deployment and in no snapshot
-//! or table: from this list the edge redirects their clicks, and the catalog takes their terms.
+//! The offers of test apps (docs/DECISIONS.md, "Test apps"). They are the same in every deployment, and no snapshot or
+//! table has them: the edge redirects their clicks and the catalog takes their terms from this list.
 
 use super::{
     page::{AppListing, Page, parts},
@@ -18,11 +18,12 @@ use crate::{
     tracking::click_id,
 };
 
-/// The advertiser of the test offers, and the prefix of their ids and their goals' ids. Reserved for them.
+/// The advertiser of the test offers, and the prefix of the ids of test offers and their goals. No other resource may
+/// use it.
 pub const RESERVED: &str = "signpost-test";
 /// The redirect's target, a path of the host of clicks, in the form that a checked `target_url` has.
 const TARGET: &str = "/v2/tracking/test?click_id={click_id}";
-/// Their only revision: the UNIX time of 2026-01-01.
+/// The only revision of the test offers: the UNIX time of 2026-01-01.
 const REVISION: i64 = 1_767_225_600;
 /// The terms that every click seals.
 const IN_FORCE: TermsInForce = TermsInForce {
@@ -114,7 +115,7 @@ pub fn find(id: &str) -> Option<&'static TestOffer> {
     ALL.iter().find(|offer| offer.id == id)
 }
 
-/// The test goal with this id, as a click finds it. Every country and every device may click it.
+/// The test goal with this id, as a click looks it up. It may be clicked in every country and on every device.
 pub fn goal_of_click(id: &str) -> Option<GoalView<'static>> {
     let with_goal = |offer: &'static TestOffer| Some((offer, offer.goals.iter().find(|goal| goal.id == id)?));
     let (offer, goal) = ALL.iter().find_map(with_goal)?;
@@ -169,7 +170,7 @@ impl TestOffer {
         Some((OfferId::parse(self.id)?, offer))
     }
 
-    /// The terms for its clicks, and its current values.
+    /// The terms of the offer's clicks, and the offer's current values.
     pub fn terms(&self) -> Option<(OfferTerms, CurrentOffer)> {
         let (_, offer) = self.document("")?;
         Some((OfferTerms::of(&offer), self.current()))

@@ -105,7 +105,7 @@ impl Shelf {
     }
 }
 
-/// The values that a page shows besides the offer itself.
+/// The values that a page shows in addition to the offer itself.
 #[derive(Clone, Debug, Default)]
 struct Now {
     conversion_left: Option<u32>,

@@ -34,7 +34,7 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
             318,
         ),
         ("more conversions than clicks", alike(10, app(1, 3), &[]), 10),
-        // One app of eleven: it gets a twentieth of the result.
+        // One of eleven apps: it gets a twentieth of the result.
         ("made-up clicks", alike(10, app(100, 10), &[app(500, 10)]), 1_157),
         (
             "no conversions for them",
@@ -52,7 +52,7 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
             alike(19, app(100, 10), &[app(100, 0)]),
             2_000,
         ),
-        // Ten twentieths, and the most that twenty or more apps can do.
+        // Ten twentieths, and the maximum that twenty or more apps can add.
         ("ten apps", alike(10, app(100, 10), &[app(9_000, 0); 10]), 2_000),
         (
             "nineteen apps",
@@ -66,7 +66,7 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
         ),
         // Most apps have no conversion yet.
         ("few conversions", alike(10, app(10, 1), &[app(10, 0); 90]), 1_000),
-        // Of three apps all but one may be faked; of four, the highest is ignored.
+        // Of three apps, all but one may be faked. Of four apps, the highest rate is ignored.
         ("three apps", alike(2, app(100, 10), &[app(500, 10)]), 700),
         ("four apps", alike(3, app(100, 10), &[app(500, 10)]), 421),
         // The limit: an app that converts better than most can be reduced to their rate.
@@ -133,7 +133,7 @@ proptest! {
         let mut attacked = apps.clone();
         which.get_mut(&mut attacked).clicks += made_up;
         prop_assert!(moves_little(before, counted(&attacked)), "{} {}", before, counted(&attacked));
-        // An app without conversions, and one that is not listed.
+        // An app without conversions, and an app that is not listed.
         attacked = [apps.clone(), vec![app(made_up, 0)]].concat();
         let after = counted(&attacked);
         prop_assert!(moves_little(before, after), "{} {}", before, after);
