@@ -18,7 +18,7 @@ use crate::{
 
 const EXAMPLE: &str = "https://x.example/cb?uid={user_id}&tx={transaction_id}&coins={value}&status={status}";
 
-/// Checks the URL and the secrets of a callback that is to be saved. The error's path is that in an app's document.
+/// Checks the URL and the secrets of a callback that is to be saved. An error's path begins at the app's document.
 pub fn check(callback: &Callback) -> Result<(), FieldError> {
     let problem = |problem| FieldError::new("callback.url", problem);
     let url = with_braces(&callback.url);
@@ -35,7 +35,7 @@ pub fn check(callback: &Callback) -> Result<(), FieldError> {
 }
 
 /// Checks that a receiver can tell one reward from another, and rewards from reversals and notices. A URL without
-/// macros and a POST have every field.
+/// macros has every field, and so does a POST.
 fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
     if endpoint.method() == CallbackMethod::Post || !endpoint.has_macros() {
         return Ok(());
@@ -68,19 +68,20 @@ pub fn longest_url(endpoint: &Endpoint) -> usize {
         request.url.len()
     };
     let without = length(None);
-    // Together the custom values have at most `MAX_CUSTOM_TOTAL`, so only those that the URL repeats most are counted.
+    // Together the custom values have at most `MAX_CUSTOM_TOTAL` characters, so only the ones that add most to the URL
+    // are counted.
     let mut added = [0, 1, 2, 3, 4].map(|number| length(Some(number)).saturating_sub(without));
     added.sort_unstable_by(|a, b| b.cmp(a));
     let most = added.into_iter().take(MAX_CUSTOM_TOTAL / MAX_CUSTOM);
     without.saturating_add(most.sum())
 }
 
-/// A callback with each field at its longest. Of `c1` to `c5` it has only the one with this number, from 0.
+/// A callback with each field at its longest. Of `c1` to `c5`, only the one with index `number`, from 0, has a value.
 ///
-/// In a click's values each character may be a `@`, which takes three bytes in a URL; device ids have none. Ids have 64
-/// letters, digits and `-`, and a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6
-/// decimals. `currency`, `goal_value` and `reason` are counted with one byte for each of their 50, 200 and 200
-/// characters. A character may take 12 bytes, but with that bound every URL without macros would be too long.
+/// In a click's values each character may be a `@`, which takes three bytes in a URL; device ids have no `@`. Ids have
+/// 64 letters, digits and `-`, and a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6
+/// decimals. `currency`, `goal_value` and `reason` have at most 50, 200 and 200 characters, each counted as one byte. A
+/// character may take 12 bytes, but then every URL without macros would count as too long.
 fn longest_fields(number: Option<usize>) -> Fields {
     let rate = CurrencyRate {
         name: String::new(),

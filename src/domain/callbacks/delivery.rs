@@ -1,11 +1,11 @@
 //! Decides after an attempt whether its callback is delivered, retried, kept or dead, and whether the endpoint works
-//! (docs/DECISIONS.md, "Completion callbacks"). The receiver controls this with status, `Retry-After` and
-//! `webhook-delivery`.
+//! (docs/DECISIONS.md, "Completion callbacks"). The receiver controls this with the status, `Retry-After` and
+//! `webhook-delivery` of its answer.
 
 use super::schedule::Schedule;
 use crate::model::{DAY_MS, SECOND_MS, time::parse_http_date};
 
-/// The longest delay that `Retry-After` may ask for, in milliseconds, unless the scheduled one is longer.
+/// The longest delay that `Retry-After` may ask for, in milliseconds, unless the scheduled delay is longer.
 const MAX_RETRY_AFTER_MS: i64 = DAY_MS;
 
 /// The parts of a complete answer that the decision depends on. Header values are as received.
@@ -24,7 +24,8 @@ pub struct Answer<'a> {
 pub enum Outcome<'a> {
     /// A complete answer, of any status.
     Answered(Answer<'a>),
-    /// No complete answer: a timeout, a partial answer, a connection refused or reset; or the guard refused the call.
+    /// No complete answer: the call timed out, the answer was cut off, the connection was refused or reset, or the
+    /// guard refused the call.
     Failed,
 }
 
@@ -37,7 +38,7 @@ pub enum Next {
     At(i64),
     /// It waits until the endpoint is enabled again.
     Kept,
-    /// It becomes a dead letter: it is sent again only if the operator replays it.
+    /// It becomes a dead letter, which is sent again only if it is replayed.
     Dead,
 }
 
@@ -46,14 +47,16 @@ pub enum Next {
 pub struct Judgement {
     /// The next step of this callback.
     pub next: Next,
-    /// Whether to switch the endpoint off, for this callback and all others.
+    /// True if the endpoint is to be switched off, for this callback and all others.
     pub disables: bool,
-    /// Whether the endpoint works, for [`Health`](super::health::Health): any 2xx, and `abort-message`, which only a
-    /// receiver that read the callback sends. A rejected message must not slow down the others.
+    /// True if the endpoint works, for [`Health`](super::health::Health): it answered with a 2xx or with
+    /// `abort-message`, which only a receiver that has read the callback sends. One rejected callback must not slow
+    /// down the others.
     pub endpoint_works: bool,
 }
 
-/// Judges attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the next delay's jitter.
+/// Evaluates attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the next delay's
+/// jitter.
 pub fn judge(
     schedule: &Schedule,
     attempts_made: u32,
@@ -96,7 +99,7 @@ pub fn judge(
 }
 
 impl Answer<'_> {
-    /// Whether `webhook-delivery` has this directive. A header that was sent twice arrives as one, with a comma.
+    /// True if `webhook-delivery` has this directive. A header that was sent twice arrives as one header, with a comma.
     fn has_directive(&self, directive: &str) -> bool {
         self.webhook_delivery.is_some_and(|value| {
             value
@@ -105,7 +108,8 @@ impl Answer<'_> {
         })
     }
 
-    /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if it is absent or invalid.
+    /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if the header is absent or
+    /// invalid.
     fn retry_after_ms(&self, now_ms: i64) -> Option<i64> {
         let value = self.retry_after?.trim();
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! The diagnosis of a callback: findings about its URL and the answer to a test, each with a code. The pages have the
-//! texts (openapi-dashboard.yaml, "Finding").
+//! The diagnosis of a callback: findings about its URL and the answer to a test, each with a code. The pages have a
+//! text for each code (openapi-dashboard.yaml, "Finding").
 
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ use super::{
 };
 use crate::model::placeholders::in_url;
 
-/// An answer is slow after this time, in milliseconds: slow answers delay the callbacks that follow.
+/// Milliseconds after which an answer counts as slow. Slow answers delay the callbacks that follow.
 const SLOW_MS: i64 = 3_000;
 
 /// Maximum findings about macros and placeholders of a URL.
 const MAX_PLACEHOLDERS: usize = 12;
-/// Some servers and proxies cut or refuse a URL from this length on, in bytes.
+/// Some servers and proxies cut or refuse a URL of this length or longer, in bytes.
 const MAX_SAFE_URL: usize = 2_000;
 
 /// The urgency of a [`Finding`].
@@ -25,20 +25,20 @@ const MAX_SAFE_URL: usize = 2_000;
 pub enum Severity {
     /// Rewards are lost, doubled or open to forgery.
     Problem,
-    /// It works, but could be better.
+    /// The callback works, but could be better.
     Advice,
     /// Nothing to change.
     Ok,
 }
 
-/// Something that a test or a URL shows.
+/// A finding about a test or a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The code by which the pages find its text.
     pub code: &'static str,
     /// How urgent the finding is.
     pub severity: Severity,
-    /// The value that it refers to: a placeholder, a status, a time.
+    /// The value that the finding refers to, such as a placeholder, a status or a time.
     pub subject: Option<String>,
 }
 
@@ -81,7 +81,7 @@ crate::named_values! {
         Timeout = "timeout",
         /// The TLS handshake failed, for example because of the certificate.
         Tls = "tls",
-        /// No connection: the name does not resolve, or the host or its port does not answer.
+        /// No connection: the host's name does not resolve, or the host or its port does not answer.
         Unreachable = "unreachable",
         /// The answer was cut off.
         BrokenAnswer = "broken_answer",
@@ -100,7 +100,7 @@ pub fn shown_error(logged: &str) -> &str {
 }
 
 impl NoAnswer {
-    /// Returns the reason for a cause that a call has logged.
+    /// Returns the reason for the cause that was logged for a call.
     pub fn of_cause(cause: &str) -> Self {
         match cause {
             "timeout" => Self::Timeout,
@@ -111,7 +111,8 @@ impl NoAnswer {
         }
     }
 
-    /// Returns the reason for a status that Cloudflare's network answers in place of a receiver that it cannot reach.
+    /// Returns the reason for a status with which Cloudflare's network answers in place of a receiver that it cannot
+    /// reach.
     fn of_status(status: u16) -> Option<Self> {
         match status {
             520 => Some(Self::BrokenAnswer),
@@ -140,7 +141,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// Replaces an answer that Cloudflare's network gave in the receiver's place by its reason.
+/// If Cloudflare's network answered in the receiver's place, replaces the answer by its reason.
 pub fn outcome(answered: Result<Answer, NoAnswer>) -> Result<Answer, NoAnswer> {
     answered.and_then(|answer| NoAnswer::of_status(answer.status).map_or(Ok(answer), Err))
 }
@@ -169,7 +170,7 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The finding about a status. If the status shows that the URL is wrong, it shows nothing about signatures.
+/// The finding about a status. A status which shows that the URL is wrong says nothing about signatures.
 fn of_status(sign_with: SignWith, status: u16) -> Finding {
     let is_wrong = sign_with == SignWith::Wrong;
     let problem = |code| Finding::problem(code).about(status);
@@ -231,7 +232,7 @@ pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
     findings
 }
 
-/// The findings about the macros of a URL. Without any, and with POST, all fields are sent.
+/// The findings about the macros of a URL. A URL without macros and a POST send all fields.
 fn of_macros(endpoint: &Endpoint) -> Vec<Finding> {
     if endpoint.method() == CallbackMethod::Post || !endpoint.has_macros() {
         return vec![Finding::ok("sends_all_fields")];
@@ -242,7 +243,7 @@ fn of_macros(endpoint: &Endpoint) -> Vec<Finding> {
     if !has("user_id") {
         findings.push(Finding::problem("no_user_id"));
     }
-    // With the legacy signature, its own parameter `token` carries the id.
+    // The legacy signature's parameter `token` carries the transaction id.
     if !has("transaction_id") && !endpoint.has_legacy_md5() {
         findings.push(Finding::problem("no_transaction_id"));
     }

@@ -1,5 +1,5 @@
 //! The fields of a callback. The values are frozen when the conversion is committed, so that every attempt sends the
-//! same ones even if the operator changes the catalog in between.
+//! same values even if the operator changes the catalog in between.
 
 use std::borrow::Cow;
 
@@ -20,11 +20,11 @@ pub struct Fields {
     pub payout: Decimal,
     /// The name of the app's currency.
     pub currency: String,
-    /// Derived by Signpost and the same on every attempt. A reversal and a notice have their own.
+    /// Derived by Signpost, and the same on every attempt. A reversal and a notice have their own ids.
     pub transaction_id: String,
     /// The clicked offer.
     pub offer_id: String,
-    /// The goal that the conversion is for.
+    /// The goal that the user reached.
     pub goal_id: String,
     /// The goal's `gl_val`: the advertiser's event code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct Fields {
     /// The iOS advertising identifier of the click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idfa: Option<String>,
-    /// The publisher's own value `c1` of the click.
+    /// The click's custom parameter `c1`, a value of the publisher's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c1: Option<String>,
     /// Like `c1`.
@@ -52,7 +52,7 @@ pub struct Fields {
     /// Like `c1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c5: Option<String>,
-    /// ISO 3166-1 alpha-2.
+    /// The country of the click, as ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
     /// Seconds since the Unix epoch.
@@ -64,7 +64,7 @@ pub struct Fields {
     /// The transaction id of the reward that a reversal takes back, or that a notice is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_transaction_id: Option<String>,
-    /// Of a notice, the amount that is not paid, in the app's currency.
+    /// In a notice, the amount that is not paid, in the app's currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_value: Option<Decimal>,
     /// The reason given by the advertiser or the operator.
@@ -73,7 +73,7 @@ pub struct Fields {
 }
 
 crate::named_values! {
-    /// The event that a callback reports, as it is sent, in the order in which settings list events.
+    /// The event that a callback reports, with the text that is sent. Settings list events in this order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Status {
@@ -88,7 +88,7 @@ crate::named_values! {
     }
 }
 
-/// An amount as decimal text. A float cannot represent the largest amounts or preserve every amount's text.
+/// An amount as decimal text. A float could not represent the largest amounts, or keep every amount's text unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Decimal(String);
 
@@ -141,9 +141,9 @@ impl<'de> Deserialize<'de> for Decimal {
 /// The value of a field. The variant decides how a JSON body writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Any other text. A JSON body quotes it.
+    /// Text. A JSON body quotes it.
     Text(&'a str),
-    /// An amount.
+    /// An amount. A JSON body writes it as a number.
     Decimal(&'a Decimal),
     /// A time, in seconds since the Unix epoch.
     Seconds(i64),

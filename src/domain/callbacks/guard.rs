@@ -1,11 +1,11 @@
-//! The network guard: decides which callback URLs may be called (docs/DECISIONS.md, "Completion callbacks"). It runs
-//! when a URL is configured and again before each call, since rules and hosts may change in between. A fallback URL, to
-//! which users are redirected, has the same rules and a stricter port.
+//! The network guard: decides which callback URLs may be called (docs/DECISIONS.md, "Completion callbacks"). The guard
+//! runs when a URL is configured and again before each call, since rules and hosts may change in between. A fallback
+//! URL, to which users are redirected, follows the same rules, except that its port rule is stricter.
 //!
-//! It checks the URL and not DNS answers, because a Worker cannot resolve a name before it calls it, and a public name
-//! may resolve to a private address. The network covers that case. On Cloudflare, a Worker cannot reach a private
-//! network by name, and `global_fetch_strictly_public` routes a call into Signpost's own zone through its public
-//! address. Under workerd, the service for outgoing calls has `network = (allow = ["public"])`, which blocks them.
+//! The guard checks only the URL: a Worker cannot resolve a name before the call. But a public name may resolve to a
+//! private address. The network blocks that case. On Cloudflare, a Worker cannot reach a private network by name, and
+//! `global_fetch_strictly_public` routes a call into Signpost's own zone through its public address. Under workerd, the
+//! service for outgoing calls has `network = (allow = ["public"])`, which blocks them.
 
 mod ranges;
 
@@ -13,10 +13,10 @@ use url::{Host, Url};
 
 use crate::model::url_template::check_characters;
 
-/// The longest configured URL, in characters.
+/// Maximum length of a configured URL, in characters.
 pub const MAX_LENGTH: usize = 2_048;
 
-/// Names outside the public DNS, with the source that reserves them. Each includes all names below it.
+/// Names outside the public DNS, each with the source that reserves it. A name includes all names below it.
 const PRIVATE_NAMES: [(&str, &str); 11] = [
     (LOCALHOST, "RFC 6761"),
     ("local", "RFC 6762"),
@@ -34,14 +34,14 @@ const PRIVATE_NAMES: [(&str, &str); 11] = [
 const LOCALHOST: &str = "localhost";
 const HTTPS_PORT: u16 = 443;
 
-/// The "bad ports" of the Fetch standard from 1024 on. Other protocols use them, and some of their servers read an HTTP
-/// request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
+/// The "bad ports" of the Fetch standard that are 1024 or higher. Other protocols use them, and some of their servers
+/// read an HTTP request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
 const BLOCKED_PORTS: [u16; 19] = [
     1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
     6697, 10080,
 ];
 
-/// The settings with the hosts that Signpost itself answers on.
+/// The settings with Signpost's own hosts.
 const OWN_HOSTS: [&str; 9] = [
     "TRACKING_URL",
     "REPORTING_HOST",
@@ -59,9 +59,9 @@ const OWN_HOSTS: [&str; 9] = [
 pub struct Guard {
     /// `ALLOW_PRIVATE_CALLBACKS`: http, port 80, `localhost`, and loopback and private addresses are allowed as well.
     pub allow_private: bool,
-    /// The hosts that Signpost itself answers on, as names or whole URLs, in any case. A host with a port is refused on
-    /// that port only, because local receivers share 127.0.0.1 with the service. A host without one is refused on every
-    /// port. All names and addresses of the loopback interface count as one host.
+    /// Signpost's own hosts, as names or whole URLs, in any case. A host with a port is refused on that port only,
+    /// because local receivers share 127.0.0.1 with the service. A host without a port is refused on every port. All
+    /// names and addresses of the loopback interface count as one host.
     pub own_hosts: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Guard {
         }
     }
 
-    /// Checks a configured callback URL. The error is a phrase to put after the field's name (`must begin with https://`).
+    /// Checks a configured callback URL. The error is a phrase to put after the field's name: `must …`.
     pub fn check(&self, text: &str) -> Result<Url, String> {
         let url = self.parse(text)?;
         self.check_parsed(&url)?;
@@ -115,7 +115,7 @@ impl Guard {
         Url::parse(text).map_err(|error| format!("is not a URL: {error}"))
     }
 
-    /// Checks a URL just before it is called. With its macros filled in, it may be longer than a configured one.
+    /// Checks a URL just before it is called. With its macros filled in, the URL may be longer than a configured URL.
     pub fn check_parsed(&self, url: &Url) -> Result<(), String> {
         if !self.allows_scheme(url.scheme()) {
             return Err(self.scheme_rule());
@@ -193,7 +193,7 @@ impl Guard {
             } else {
                 Url::parse(&format!("https://{own}"))
             };
-            // A setting that does not parse as a host cannot equal the host of a parsed URL.
+            // A setting that is not a valid host cannot equal the host of a parsed URL.
             own.is_ok_and(|own| {
                 own.host().is_some_and(|own| same_host(&own, host))
                     && own.port().is_none_or(|own| own == port)
@@ -204,7 +204,7 @@ impl Guard {
 
 const NO_CREDENTIALS: &str = "must not carry credentials";
 
-/// Removes the dot at the end, which stands for the root of DNS and does not change the host.
+/// Removes the dot at the end, which means the root of DNS and does not change the host.
 fn without_root(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
@@ -214,8 +214,8 @@ fn is_within(name: &str, parent: &str) -> bool {
         .is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
-/// Whether a host is the local machine under any name or address. A service that listens on one of them may also answer
-/// on the others.
+/// True if a host is the local machine, under any name or address. A service that listens on one of these names or
+/// addresses may also answer on the others.
 fn is_loopback(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => is_within(without_root(name), LOCALHOST),

@@ -1,5 +1,5 @@
 //! Limits the attempts in flight to one endpoint (docs/DECISIONS.md, "Completion callbacks"). A failing endpoint gets
-//! one probe at a time with a backoff, so that it does not block its outbox. A successful attempt lifts the limit.
+//! one probe at a time, with a backoff, so that it does not block its outbox. A successful attempt lifts the limit.
 
 use crate::model::SECOND_MS;
 
@@ -9,13 +9,13 @@ pub const MAX_IN_FLIGHT: usize = 6;
 /// The number of failures in a row after which an endpoint counts as failing.
 pub const FAILING_AFTER: u32 = 5;
 
-/// The first pause of a failing endpoint, and the most to which doubling extends it, in milliseconds. A recovered
-/// endpoint waits for its next probe at most this long.
+/// The first pause of a failing endpoint in milliseconds, and the maximum to which doubling extends it. A recovered
+/// endpoint waits at most the maximum for its next probe.
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
 const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
-/// The health of an endpoint after the attempts that ended. The caller stores both fields. A new endpoint, one that the
-/// operator configures again, and one whose last attempt succeeded have the default.
+/// The health of an endpoint after the attempts that ended. The caller stores both fields. An endpoint has the default
+/// if it is new, if it was configured again, or if its last attempt succeeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Failures since the last success.
@@ -48,7 +48,8 @@ impl Health {
         self.failures >= FAILING_AFTER
     }
 
-    /// The number of further attempts that may start at `now_ms` with `in_flight` attempts in flight, of at most `most`.
+    /// The number of further attempts that may start at `now_ms`, while `in_flight` attempts are in flight. A healthy
+    /// endpoint may have at most `most` in flight.
     pub fn free_slots(self, most: usize, in_flight: usize, now_ms: i64) -> usize {
         let most = match (self.is_failing(), now_ms < self.resumes_ms) {
             (false, _) => most,
@@ -59,7 +60,7 @@ impl Health {
     }
 
     /// The earliest start of the next attempt, in milliseconds, for the alarm. If it is past or `None`, only the number
-    /// of attempts in flight limits further ones.
+    /// of attempts in flight limits further attempts.
     pub fn opens_ms(self) -> Option<i64> {
         self.is_failing().then_some(self.resumes_ms)
     }

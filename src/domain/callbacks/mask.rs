@@ -15,8 +15,8 @@ pub fn of_callback(callback: &Callback, longest: usize) -> Vec<String> {
     secrets.flat_map(|secret| forms(&secret, longest)).collect()
 }
 
-/// The secret as written, with and without its prefix, and both in the encodings of URLs and of several languages'
-/// JSON. Omits forms longer than `longest` bytes.
+/// The secret with and without its prefix, each as written, in the encodings of URLs, and in the JSON of several
+/// languages. Omits forms longer than `longest` bytes.
 fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> + use<> {
     let texts = [secret, secret.trim_start_matches("whsec_")];
     let forms = texts.map(|text| {

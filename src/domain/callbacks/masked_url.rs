@@ -1,5 +1,6 @@
-//! Masks literal values in the query of a callback URL. A value such as an API key is a secret of the receiver, but
-//! documents are shown to support and stored in plain text. If a masked document is sent back, the values are restored.
+//! Masks literal values in the query of a callback URL. A value may be a secret of the receiver, such as an API key,
+//! but documents are shown to support and stored in plain text. When a masked document is sent back, its masks are
+//! replaced by the stored values.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use crate::model::placeholders::has_any_macro;
 /// Minimum bytes of a literal value that is masked wherever it appears. A shorter value may be a common word.
 const SHORTEST: usize = 12;
 
-/// Masks each literal value of the URL's query, and each long literal part of a value with macros.
+/// Masks each literal value in the URL's query. In a value with macros, only long literal parts are masked.
 pub fn masked(url: &str) -> String {
     with_pairs(url, |pair, _| masked_value(pair))
 }
@@ -19,8 +20,8 @@ pub fn has_mask(url: &str) -> bool {
     pairs(url).any(|pair| pair.value.contains(MASKED_SECRET))
 }
 
-/// Replaces masks by the values of a stored URL. A value belongs to the parameter of the same name; repeated parameters
-/// match in order. A mask without a stored value stays.
+/// Replaces masks by the values of a stored URL. A mask gets the value of the parameter with the same name; repeated
+/// parameters are matched in order. A mask without a stored value stays.
 pub fn unmasked(url: &str, stored: &str) -> String {
     let with_name = |url, name| -> Vec<Pair<'_>> { pairs(url).filter(|pair| pair.name == name).collect() };
     with_pairs(url, |pair, before| {
@@ -70,7 +71,8 @@ impl Part<'_> {
     }
 }
 
-/// Splits a value at its macros. An unreplaced placeholder of another system is not a secret, so that it is shown.
+/// Splits a value at its macros. An unreplaced placeholder of another system does not count as a literal: it is not a
+/// secret, and is shown.
 fn parts(value: &str) -> Vec<Part<'_>> {
     let part = |text, is_literal| Part { text, is_literal };
     let (mut parts, mut rest) = (Vec::new(), value);
@@ -98,10 +100,11 @@ fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     Some((literal, text, after))
 }
 
-/// Masks the secret parts of a value. Returns `None` if there are none.
+/// Masks the secret parts of a value. Returns `None` if it has no secret parts.
 fn masked_value(pair: Pair<'_>) -> Option<String> {
     let parts = parts(pair.value);
-    // A short text is not masked if it has no name or stands beside a macro: it shows what the parameter is for.
+    // A short text is not masked if its parameter has no name, or if it is next to a macro: it shows the parameter's
+    // purpose.
     let is_all = pair.name.is_some() && parts.len() == 1 && !pair.value.is_empty();
     let is_masked = |part: &Part<'_>| part.is_secret() || (is_all && part.is_literal);
     parts.iter().any(is_masked).then(|| {
@@ -127,7 +130,8 @@ fn pairs(url: &str) -> impl Iterator<Item = Pair<'_>> {
     query.split('&').map(Pair::parse)
 }
 
-/// Replaces values of a URL. `other` also gets the number of earlier parameters of the same name.
+/// Replaces the values of a URL's query for which `other` returns a new value. `other` also gets the number of earlier
+/// parameters with the same name.
 fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String>) -> String {
     let Some((base, query, fragment)) = query(url) else {
         return url.to_owned();

@@ -1,5 +1,5 @@
 //! Builds the HTTP request of one attempt. An app's callback URL is checked once, when the operator writes it. Each
-//! attempt fills it with the frozen fields, the time of the attempt and signatures by the current secrets.
+//! attempt fills the URL with the frozen fields, the time of the attempt, and signatures made with the current secrets.
 
 use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
@@ -18,12 +18,12 @@ use crate::model::{
     url_template::{self, append_value, could_be_dots},
 };
 
-/// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
-/// changes after it was signed does not verify.
+/// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because the
+/// signature of a query that is changed later cannot be verified.
 const NOT_IN_A_URL: &AsciiSet = &url_template::NOT_IN_A_URL.add(b' ').add(b'\'');
 
-/// Parameters that are added to every query. A configured URL must not have them, because a receiver that finds one
-/// twice could verify one value and use the other.
+/// Parameters that are added to every query. A configured URL must not have them, because a receiver that finds a
+/// parameter twice could verify one value and use the other.
 const RESERVED: [&str; 2] = ["ts", "signature"];
 /// Further parameters that are added with the legacy signature.
 const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
@@ -31,10 +31,10 @@ const RESERVED_WITH_MD5: [&str; 2] = ["token", "signature_hmac"];
 /// Maximum bytes of an answer that the log keeps.
 const MAX_LOGGED: usize = 1 << 10;
 /// Maximum bytes of an answer that are read for the log. No secret is longer than `MAX_READ - MAX_LOGGED`, so a secret
-/// that the read limit splits always lies in the part that is dropped.
+/// that the read limit splits is always in the part that is dropped.
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
-/// The macros whose value could be empty or consist of dots.
+/// The macros whose values could be empty or consist of dots.
 const USER_MACROS: [&str; 14] = [
     "{user_id}",
     "{currency}",
@@ -55,7 +55,7 @@ const USER_MACROS: [&str; 14] = [
 const NOT_HTTP: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros if the method is POST, because the body has every field";
 
-/// The URL with the braces of its macros, which may be written as `%7B` and `%7D`.
+/// The URL with plain braces, which may be written as `%7B` and `%7D`.
 pub(super) fn with_braces(url: &str) -> String {
     let url = url.replace("%7B", "{").replace("%7b", "{");
     url.replace("%7D", "}").replace("%7d", "}")
@@ -88,8 +88,8 @@ enum Piece {
 
 impl Template {
     /// Checks a callback URL. A macro's braces may be `%7B` and `%7D`. A fragment is dropped, because requests do not
-    /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters to a GET. The error is
-    /// a phrase to put after the field's name: `must not …`.
+    /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters to a GET. The
+    /// error is a phrase to put after the field's name: `must not …`.
     pub fn parse(url: &str, method: CallbackMethod, with_md5: bool) -> Result<Self, String> {
         let url = with_braces(url);
         let (scheme, rest) = url.split_once("://").ok_or(NOT_HTTP)?;
@@ -112,7 +112,7 @@ impl Template {
             .map_err(|error| format!("is not a URL: {error}"))?;
 
         let with_md5 = with_md5.then_some(RESERVED_WITH_MD5);
-        // A URL with macros gets only the fields it names. A URL without macros gets every field.
+        // A URL with macros gets only the fields that they name. A URL without macros gets every field.
         let has_macros = path.contains(braces) || query.contains(braces);
         let fields = TABLE.map(|(name, _)| name);
         let added: &[&str] = if has_macros { &[] } else { &fields };
@@ -192,7 +192,7 @@ fn fill(pieces: &[Piece], fields: &Fields, timestamp: i64, out: &mut String) {
     }
 }
 
-/// Appends `&name=value`, without the `&` if it is the first parameter.
+/// Appends `&name=value`, without the `&` if the query is empty.
 fn append(query: &mut String, name: &str, value: &str) {
     if !query.is_empty() {
         query.push('&');
@@ -205,7 +205,7 @@ fn append(query: &mut String, name: &str, value: &str) {
 /// An app's callback settings, checked and parsed.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The target of a POST, as the operator wrote it.
+    /// The URL as configured. A POST calls it as it is.
     url: String,
     template: Template,
     method: CallbackMethod,
@@ -214,14 +214,14 @@ pub struct Endpoint {
     md5_secret: Option<Hidden<String>>,
     /// All secrets, in each form in which a receiver may echo them.
     secret_texts: Hidden<Vec<String>>,
-    /// The events that it is told about.
+    /// The events for which callbacks are sent.
     pub events: Events,
 }
 
 /// The HTTP request of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The method, by the app's settings.
+    /// The method from the app's settings.
     pub method: CallbackMethod,
     /// The full URL, with the signed query on a GET.
     pub url: String,
@@ -232,7 +232,7 @@ pub struct Request {
 }
 
 impl Endpoint {
-    /// Checks the URL and the secrets. The error's path is that in an app's document, such as `callback.url`.
+    /// Checks the URL and the secrets. An error's path begins at the app's document, such as `callback.url`.
     pub fn parse(callback: &Callback) -> Result<Self, FieldError> {
         let secret =
             |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
@@ -264,7 +264,7 @@ impl Endpoint {
         secrets.iter().fold(text.to_owned(), mask)
     }
 
-    /// The callback URL as the operator wrote it, with macros.
+    /// The callback URL as configured, with macros.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -274,7 +274,7 @@ impl Endpoint {
         self.method
     }
 
-    /// True if the URL has macros. It then gets only the fields that they name.
+    /// True if the URL has macros. It then gets only the fields that the macros name.
     pub fn has_macros(&self) -> bool {
         self.template.has_macros()
     }
@@ -303,7 +303,8 @@ impl Endpoint {
 
     /// Builds the request of an attempt at `timestamp`, in seconds since the Unix epoch.
     ///
-    /// If the URL exceeds the limit that is checked when it is saved, `reason` is omitted: the reward matters more.
+    /// If the URL exceeds the limit that is checked when the settings are saved, `reason` is omitted: the reward
+    /// matters more.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let request = self.request_with(fields, timestamp);
         if request.url.len() <= MAX_URL || fields.reason.is_none() {
@@ -365,7 +366,7 @@ impl Endpoint {
         }
     }
 
-    /// The same endpoint, signing with the secrets that a test chose. All secrets stay masked.
+    /// The same endpoint, but signing as a test asks. All its secrets are still masked.
     pub(super) fn signing_with(&self, sign_with: SignWith, random: &[u8; 32]) -> Self {
         let mut endpoint = self.clone();
         if sign_with != SignWith::Both {
@@ -410,7 +411,7 @@ impl Endpoint {
         format!("{{{}}}", members.join(","))
     }
 
-    /// The parameters of the legacy signature, if the app has one.
+    /// The parameters of the legacy signature; `None` if the app does not use it.
     fn md5_parameters(&self, fields: &Fields) -> Option<[(&'static str, String); 2]> {
         let token = &fields.transaction_id;
         let Hidden(secret) = self.md5_secret.as_ref()?;

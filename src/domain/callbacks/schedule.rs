@@ -23,7 +23,7 @@ pub fn timeout_ms(text: Option<&str>) -> Result<u32, String> {
         .ok_or_else(|| "CALLBACK_TIMEOUT_MS: must be 100 to 60000 milliseconds".to_owned())
 }
 
-/// The delay before each attempt of a callback, in milliseconds: whole seconds, at least one of them.
+/// The delay before each attempt of a callback, in milliseconds. Delays are whole seconds, and there is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule(Vec<i64>);
 
@@ -76,11 +76,12 @@ impl Schedule {
     }
 
     /// The time from the end of attempt number `attempts_made` to the next one, in milliseconds; for 0, from the commit
-    /// to the first attempt. It is the delay less 20 % for a `random` of 0, and plus 20 % for the greatest. `None`
-    /// after the last attempt.
+    /// to the first attempt. The scheduled delay is shortened by 20 % for a `random` of 0, and extended by 20 % for the
+    /// highest `random`. `None` after the last attempt.
     pub fn delay_ms(&self, attempts_made: u32, random: u32) -> Option<i64> {
         let delay_ms = self.0.get(usize::try_from(attempts_made).ok()?)?;
-        // At most 2^28 ms times 2^32, so it does not overflow. Delays are whole seconds, so a fifth is exact.
+        // The product is at most 2^28 ms times 2^32, so it does not overflow. Delays are whole seconds, so a fifth is
+        // exact.
         let jitter_ms = delay_ms * 2 / 5 * i64::from(random) / i64::from(u32::MAX);
         Some(delay_ms - delay_ms / 5 + jitter_ms)
     }

@@ -9,16 +9,16 @@ use super::fields::Status;
 /// The endpoint of completion callbacks and its secrets (docs/DECISIONS.md, "Completion callbacks").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
-    /// The address, which may have macros if the method is GET.
+    /// The URL, which may have macros if the method is GET.
     pub url: String,
     /// The method of every request.
     pub method: CallbackMethod,
     /// The signing secret: `whsec_` and base64.
     pub secret: String,
-    /// The secret before a rotation, which signs beside the new one; `None` once it is retired.
+    /// The previous secret. While it is present, callbacks are signed with both secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret: Option<String>,
-    /// Adds an MD5 signature for older receivers; `None` sends none.
+    /// Adds an MD5 signature for older receivers, if present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legacy_md5: Option<LegacyMd5>,
     /// The events that the publisher is told about; approved and reversed if absent.
@@ -111,7 +111,7 @@ impl fmt::Debug for LegacyMd5 {
 /// Maximum bytes of a URL that is called: half of what common servers accept for a request's line and headers.
 pub(super) const MAX_URL: usize = 4_096;
 /// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
-/// sent back unchanged can never overwrite its secret by the mask.
+/// sent back unchanged can never overwrite a secret with the mask.
 pub const MASKED_SECRET: &str = "********";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The shards of an app: it has 1, 8 or 64 outboxes, and one of them has all conversions of a user. The number of
-//! outboxes is set with the app and never changes, since another number would move users away from their conversions.
+//! Outbox shards: an app has 1, 8 or 64 outboxes, and each user's conversions are all in one of them. The number is set
+//! when the app is created and never changes, since another number would separate users from their conversions.
 
 use xxhash_rust::xxh64::xxh64;
 
@@ -7,11 +7,11 @@ use crate::{callbacks::health::MAX_IN_FLIGHT, model::AdvertiserId};
 
 /// The numbers of outboxes that an app may have.
 pub const COUNTS: [u8; 3] = [1, 8, 64];
-/// The number of outboxes unless the app's document sets it.
+/// The number of outboxes if the app's document does not set it.
 pub const DEFAULT_COUNT: u8 = 8;
 
 /// Maximum concurrent callback attempts of one outbox in an app with `count` outboxes. With 8 outboxes a receiver gets
-/// at most 24 at once, and with 64 at most 64.
+/// at most 24 attempts at once, and with 64 outboxes at most 64.
 pub fn attempts_at_once(count: u8) -> usize {
     match count {
         0..8 => MAX_IN_FLIGHT,

@@ -17,12 +17,12 @@ crate::named_values! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum SignWith {
-        /// The current secret and, during a rotation, the previous one: as rewards are signed.
+        /// The current secret and, during a rotation, the previous secret, as for rewards.
         #[default]
         Both = "both",
-        /// Only the current secret, as after the rotation.
+        /// Only the current secret, as after a rotation.
         Current = "current",
-        /// A random secret that nobody knows. A receiver that accepts it does not check signatures.
+        /// A random secret that nobody knows. A receiver that accepts such a callback does not check signatures.
         Wrong = "wrong",
     }
 }
@@ -69,8 +69,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The text that `webhook-signature` signs: `id.timestamp.payload`. `timestamp` is in seconds; the payload is the body, or
-/// on a GET the raw query as sent.
+/// The text that `webhook-signature` signs: `id.timestamp.payload`. `timestamp` is in seconds; the payload is the body,
+/// or on a GET the raw query as sent.
 pub fn webhook_content(id: &str, timestamp: i64, payload: &str) -> String {
     format!("{id}.{timestamp}.{payload}")
 }
@@ -98,7 +98,7 @@ pub fn query_signature(secret: &Secret, query: &str) -> String {
 }
 
 /// The legacy signature: lower-case hex of MD5 over `secret.user_id.int(value).token`, where `int` drops the decimals
-/// of a decimal text. It covers nothing else, so it is only sent together with an HMAC.
+/// of a decimal text. It does not cover any other field, so it is only sent together with an HMAC.
 pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> String {
     hex::encode(Md5::digest(legacy_content(secret, user_id, value, token)))
 }

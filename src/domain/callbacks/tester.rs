@@ -1,5 +1,6 @@
-//! The tester: a callback with the fields of a reward that pays nothing. Its fixed ids and a header mark it as a test.
-//! It also shows the bytes that were sent and the texts that were signed, without a secret.
+//! The tester builds a callback that has the fields of a reward but pays nothing. Fixed ids and a header mark the
+//! callback as a test. The tester also shows the bytes that were sent and the texts that were signed, with secrets
+//! masked.
 
 use serde::Serialize;
 
@@ -11,12 +12,13 @@ use super::{
 };
 use crate::model::{AppId, CurrencyRate, MicroUsd, TEST_ID};
 
-/// The user of every test. A test cannot name another.
+/// The user of every test. A test cannot name another user.
 pub const USER_ID: &str = "signpost-test";
 /// The value of a test in USD.
 const PAYOUT: MicroUsd = MicroUsd(1_250_000);
 
-/// The fields of a test at `now_s`. Its transaction id begins with `test-`, which no reward's does.
+/// The fields of a test at `now_s`. The transaction id begins with `test-`, which no transaction id of a paid reward
+/// does.
 pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64) -> Fields {
     let custom = |name: &str| Some(format!("test-{name}"));
     let device = || Some("00000000-0000-0000-0000-000000000000".to_owned());

@@ -26,7 +26,8 @@ fn with_legacy(callback: Callback) -> Callback {
     }
 }
 
-/// Returns the problem of a URL that can still be used: it was saved before the rule existed.
+/// Returns the problem of a URL that may not be saved any more. A URL that was saved before the rule existed can still
+/// be used.
 #[track_caller]
 fn problem(callback: &Callback) -> String {
     assert!(Endpoint::parse(callback).is_ok(), "{}", callback.url);

@@ -10,7 +10,8 @@ use crate::{
 
 /// A whole second, because HTTP dates have no fractions.
 const NOW_MS: i64 = 1_790_000_000_000;
-/// After the fourth attempt of the default schedule the next one is due in 30 minutes; less 20 %, that is 24 minutes.
+/// After the fourth attempt of the default schedule, the next attempt is due in 30 minutes. With the shortest jitter,
+/// less 20 %, that is 24 minutes.
 const ATTEMPTS_MADE: u32 = 4;
 const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;

@@ -1,4 +1,4 @@
-//! The address ranges that callbacks must not call, from IANA's special-purpose address registries, each with the
+//! The address ranges that callbacks must not call, mostly from IANA's special-purpose address registries. Each has the
 //! document that reserves it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

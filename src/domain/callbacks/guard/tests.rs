@@ -26,7 +26,7 @@ const ALLOWED: Answer = [true, true];
 const LOCAL_ONLY: Answer = [false, true];
 const REFUSED: Answer = [false, false];
 
-/// Checks a URL with the guard of production and with that of local runs.
+/// Checks a URL with the guard of production and with the guard of local runs.
 #[track_caller]
 fn expect(url: &str, [production, local]: Answer) {
     for (allow_private, expected) in [(false, production), (true, local)] {
@@ -58,7 +58,7 @@ fn expect_names(names: &str, expected: Answer) {
     }
 }
 
-/// Checks that a URL is refused because Signpost itself answers on its host.
+/// Checks that a URL is refused because its host is one of Signpost's own.
 #[track_caller]
 fn expect_own(guard: &Guard, url: &str) {
     let answer = guard.check(url);
@@ -177,7 +177,7 @@ fn a_configured_url_is_at_most_2048_characters() {
     let url = |length: usize| format!("https://acme.example.com/{}", "ä".repeat(length - 25));
     expect(&url(2_048), ALLOWED);
     expect(&url(2_049), REFUSED);
-    // With its macros filled in, it may be longer.
+    // With its macros filled in, the URL may be longer.
     let filled = Url::parse(&url(5_000)).unwrap();
     assert_eq!(guard(false).check_parsed(&filled), Ok(()));
 }

@@ -96,7 +96,7 @@ fn query_verifies(query: &str, name: &str) -> bool {
     })
 }
 
-/// Checks the signature of a GET in its header, and the one in its query, which has this name.
+/// Checks both signatures of a GET: the one in the header, and the parameter of the query with this name.
 #[track_caller]
 fn expect_signed(request: &Request, name: &str) {
     assert!(verifies(SECRET, request, query(request)), "{}", request.url);
@@ -185,7 +185,7 @@ fn a_url_that_could_mislead_is_refused() {
         ("https://x.example/?a=c1}", "has a { or }"),
         ("https://x.example/?a={{c1}}", "has a { or }"),
         ("https://x.example/?a={c1}}", "has a { or }"),
-        // A receiver that reads the first of two would see the same id in every callback.
+        // A receiver that reads the first of two equal parameters would see the same id in every callback.
         ("https://x.example/?transaction_id=fixed", own),
         ("https://x.example/?Value=5&x=1", own),
         ("https://x.example/?signature=1", own),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// All delays of the default schedule together, in milliseconds.
+/// The sum of all delays of the default schedule, in milliseconds.
 pub const WHOLE_MS: i64 = 347_735 * SECOND_MS;
 
 /// The delays of any valid schedule, in seconds.

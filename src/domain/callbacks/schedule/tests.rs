@@ -1,10 +1,10 @@
-//! Tests the default schedule from end to end, and configured ones.
+//! Tests the default schedule from end to end, and configured schedules.
 
 use proptest::prelude::*;
 
 use super::{testing::*, *};
 
-/// Random values, the two extremes among them.
+/// Random values, including the two extremes.
 fn random() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(u32::MAX), any::<u32>()]
 }

@@ -196,7 +196,7 @@ proptest! {
         let (production, development) = (guard(false), guard(true));
         for host in spellings(bits, bases) {
             let url = format!("https://{host}/");
-            // Makes sure that the spelling stands for this address.
+            // Makes sure that the spelling means this address.
             let parsed = Url::parse(&url).unwrap();
             prop_assert_eq!(parsed.host(), Some(Host::Ipv4(Ipv4Addr::from_bits(bits))));
             prop_assert!(production.check(&url).is_err(), "{}", url);
