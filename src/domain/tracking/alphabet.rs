@@ -4,7 +4,7 @@
 /// The number of characters.
 pub const SIZE: u8 = 66;
 
-/// A character's number, below [`SIZE`]; `None` for one that is not allowed.
+/// A character's number, below [`SIZE`]; `None` for a character that is not allowed.
 pub fn number_of(character: u8) -> Option<u8> {
     Some(match character {
         b'0'..=b'9' => character - b'0',
@@ -18,7 +18,7 @@ pub fn number_of(character: u8) -> Option<u8> {
     })
 }
 
-/// The character with a number; `None` from [`SIZE`] on.
+/// The character with a number; `None` for [`SIZE`] or higher.
 pub fn character(number: u8) -> Option<char> {
     Some(char::from(match number {
         0..=9 => b'0' + number,
@@ -32,7 +32,7 @@ pub fn character(number: u8) -> Option<char> {
     }))
 }
 
-/// Whether every character is in the alphabet. True for an empty text.
+/// True if every character is in the alphabet. An empty text counts as true.
 pub fn contains_all(text: &str) -> bool {
     text.bytes().all(|byte| number_of(byte).is_some())
 }

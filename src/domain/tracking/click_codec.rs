@@ -18,7 +18,7 @@ const UUID_LOWER: u64 = 0;
 const UUID_UPPER: u64 = 1;
 const NUMBER: u64 = 2;
 const UTF8: u64 = 3;
-/// The lowest code of a text in the alphabet; its number of characters is added.
+/// The code of a text in the alphabet is this plus the text's number of characters.
 const CHARACTERS: u64 = 4;
 
 /// Characters that are packed as one number. 66^10 is below 2^64, so ten of them fit eight bytes.
@@ -309,8 +309,8 @@ mod tests {
     fn a_click_packed_in_any_other_way_is_refused() {
         let click = Click::sample("7", EPOCH_MS);
         let right = packed(&click);
-        // Presence, country, time, two revisions of four bytes, offer (2 and a varint of three bytes), goal (head and six
-        // bytes), user_id.
+        // Presence, country, time, two revisions of four bytes, offer (2 and a varint of three bytes), goal (head and
+        // six bytes), user_id.
         let revisions = [0xc0, 0x80, 0xb1, 0x0a, 0x80, 0xab, 0xa9, 0x01];
         let (head, texts) = ([0, 255, 0], [2, 0xd6, 0xd5, 3, 11]);
         assert_eq!(

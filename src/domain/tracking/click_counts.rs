@@ -1,5 +1,6 @@
 //! Counts clicks in an isolate and numbers the batches for the counters (docs/DECISIONS.md, "Clicks"). A click is
-//! counted after it was answered. The counters apply each batch number once, so an unanswered batch is sent again.
+//! counted after its request was answered. The counters apply each batch number once, so an unanswered batch can be
+//! resent.
 //!
 //! This module keeps the sums and the batches in flight; `edge` sends them.
 
@@ -14,20 +15,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AppId, Country, OfferId, PublisherId, SECOND_MS, UtcDay, seeded_hash::SeededHasher};
 
-/// The number of different sums after which a batch is sent at once, and the maximum in one object's batch. Batches
-/// should be few: a call costs the counters as much as several hundred redirects.
+/// The number of different sums at which a batch is sent at once, unless the counters are busy. Also the maximum sums
+/// in one object's batch. Batches should be few: a call costs the counters as much as several hundred redirects.
 const FULL_BATCH_SUMS: usize = 8_192;
 /// The time for which a batch waits for more clicks, and its maximum while the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
 const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
-/// The delay after a batch was due from which the next click sends it: the runtime may cancel the request that opened a
-/// batch together with its timer.
+/// If a batch is not sent this long after it was due, the next click sends it. The runtime may cancel the request that
+/// opened the batch, and with it the request's timer.
 const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
-/// The delay after which an unanswered batch is sent again, even if the request that sent it was cancelled.
+/// The delay after which an unanswered batch is resent, even if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
-/// Maximum sums in an isolate, including those in flight. They limit memory while the counters are unreachable: a sum
-/// takes about 200 bytes. Beyond the first limit new clicks lose their placement and country, and beyond the second
-/// their count. Redirects continue.
+/// Maximum sums in an isolate, including those in flight. The limits bound memory while the counters are unreachable: a
+/// sum takes about 200 bytes. From `COARSE_SUMS`, clicks lose their placement and country. From `MAX_SUMS`, clicks that
+/// need a new sum are not counted. Redirects continue.
 const COARSE_SUMS: usize = 49_152;
 const MAX_SUMS: usize = 65_536;
 
@@ -42,9 +43,9 @@ pub struct ClickSum {
     pub offer: OfferId,
     /// The app that was clicked in.
     pub app: AppId,
-    /// `None` if unknown, or if memory was nearly full.
+    /// The visitors' country. `None` if unknown, or if memory was nearly full.
     pub country: Option<Country>,
-    /// `None` if the links name none, or if memory was nearly full.
+    /// The spot in the app. `None` if the links name none, or if memory was nearly full.
     pub placement: Option<String>,
     /// The number of clicks, at least 1.
     pub clicks: u32,
@@ -64,7 +65,7 @@ impl ClickSum {
 }
 
 /// The key of a [`ClickSum`]. It borrows from the click, since most clicks add to an existing sum. A click counts on
-/// its own UTC day, whenever its batch arrives.
+/// its own UTC day, no matter when its batch arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClickKind<'c> {
     /// The id of the app's owner, unparsed.
@@ -75,9 +76,9 @@ pub struct ClickKind<'c> {
     pub offer: &'c str,
     /// The app that was clicked in.
     pub app: AppId,
-    /// `None` if the network does not report one.
+    /// The visitor's country; `None` if the network does not report it.
     pub country: Option<Country>,
-    /// `None` if the link names none.
+    /// The spot in the app; `None` if the link names none.
     pub placement: Option<&'c str>,
 }
 
@@ -96,13 +97,13 @@ impl ClickKind<'_> {
     }
 }
 
-/// The part of a click's request in sending the open batch.
+/// The duty of a click's request towards the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Nothing: another request will send it.
+    /// No duty: another request will send the batch.
     None,
-    /// Send after this many milliseconds, if the batch is still open then; another request may have sent it. The wait
-    /// is 0 if the batch is full, or if the request that opened it did not send it.
+    /// Send the batch after the wait, if it is still open then: another request may have sent it. The wait is 0 if the
+    /// batch is full, or if the request that opened the batch did not send it in time.
     Send {
         /// Milliseconds from now.
         wait_ms: i64,
@@ -118,20 +119,20 @@ pub struct Batch {
     pub object: u64,
     /// The batch's number in the isolate's sequence for this object, from 1.
     pub sequence: u64,
-    /// Shared with the batch in flight, which may be sent again.
+    /// Shared with the batch in flight, which may be resent.
     pub sums: Rc<Vec<ClickSum>>,
 }
 
 /// The clicks of one isolate that no counters object has confirmed.
 #[derive(Debug)]
 pub struct ClickCounts {
-    /// Ordered, so that an object has about the same place in each round of batches.
+    /// Ordered, so that an object has about the same position in each round of batches.
     objects: BTreeMap<u64, ObjectCounts>,
     open: Option<OpenBatch>,
     /// Batches opened so far.
     opened: u64,
     interval_ms: i64,
-    /// True if an object of this round of batches was busy.
+    /// True if an object answered busy in this round of batches.
     is_busy: bool,
     /// The number of sums in memory, including those in flight.
     stored: usize,
@@ -143,7 +144,7 @@ pub struct ClickCounts {
 #[derive(Clone, Copy, Debug)]
 struct OpenBatch {
     opened_at_ms: i64,
-    /// The number of different sums, of all objects together.
+    /// The number of different sums of all objects.
     sums: usize,
 }
 
@@ -159,7 +160,7 @@ struct ObjectCounts {
 #[derive(Debug)]
 struct InFlight {
     batch: Batch,
-    /// Not sent again before this time.
+    /// The batch is not resent before this time.
     lease_until_ms: i64,
 }
 
@@ -209,14 +210,14 @@ impl ClickCounts {
         }
     }
 
-    /// Whether the next click sends the open batch.
+    /// True if the next click has to send the open batch.
     fn is_due(&self, open: OpenBatch, now_ms: i64) -> bool {
         let age_ms = now_ms.saturating_sub(open.opened_at_ms);
         let full = open.sums >= FULL_BATCH_SUMS && self.interval_ms == INTERVAL_MS;
         full || age_ms >= self.interval_ms + TAKEOVER_AFTER_MS
     }
 
-    /// Whether the batch of this number is still open, so that the request that opened it has to send it.
+    /// True if the batch with this number is still open. Then the request that has the duty must send it.
     pub fn is_open(&self, batch: u64) -> bool {
         self.open.is_some() && self.opened == batch
     }
@@ -244,7 +245,7 @@ impl ClickCounts {
     }
 
     /// The batches to send now, in the order of their objects. An object has at most one batch in flight, so that its
-    /// numbers arrive in order; clicks that arrive meanwhile wait for the next one.
+    /// batch numbers arrive in order. Until the batch is confirmed, further clicks wait for the next batch.
     pub fn take(&mut self, now_ms: i64) -> Vec<Batch> {
         self.open = None;
         if !std::mem::take(&mut self.is_busy) {
@@ -285,8 +286,8 @@ impl ClickCounts {
         }
     }
 
-    /// Records that a batch failed: the next [`Self::take`] sends it again. The first busy answer of a round doubles
-    /// the interval, and a round without a busy answer resets it.
+    /// Records that a batch failed: the next [`Self::take`] resends it. The first busy answer of a round doubles the
+    /// interval, and a round without a busy answer resets it.
     pub fn record_failure(&mut self, object: u64, sequence: u64, busy: bool, now_ms: i64) {
         if busy && !std::mem::replace(&mut self.is_busy, true) {
             self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
@@ -300,14 +301,14 @@ impl ClickCounts {
         }
     }
 
-    /// True if clicks wait that no request is scheduled to send. Their object's batch was in flight when their own
-    /// request called [`Self::take`].
+    /// True if clicks are waiting that no request is scheduled to send. The batch of their object was in flight when
+    /// their own request called [`Self::take`].
     pub fn has_unscheduled(&self) -> bool {
         let has_unscheduled = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
         self.open.is_none() && self.objects.values().any(has_unscheduled)
     }
 
-    /// Whether the counters have confirmed every click.
+    /// True if the counters have confirmed every click.
     pub fn is_empty(&self) -> bool {
         self.stored == 0
     }
@@ -317,12 +318,12 @@ impl ClickCounts {
         self.interval_ms
     }
 
-    /// Clicks that lost their placement and country, because memory was nearly full.
+    /// The number of clicks that lost their placement and country, because memory was nearly full.
     pub fn coarse(&self) -> u64 {
         self.coarse
     }
 
-    /// Clicks that were redirected but not counted, because memory was full.
+    /// The number of clicks that were redirected but not counted, because memory was full or an id was malformed.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

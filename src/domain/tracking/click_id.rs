@@ -2,7 +2,7 @@
 //!
 //! The format is in docs/ARCHITECTURE.md, "Formats of ids".
 //!
-//! The check bytes are no protection. They distinguish an id sealed with a key that this instance does not have yet,
+//! The check bytes give no security. They distinguish an id sealed with a key that this instance does not have yet,
 //! which the sender should retry, from a text that was never a click id.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -17,14 +17,14 @@ use super::{
 };
 use crate::model::AppId;
 
-/// Maximum characters of a short click id, and so the lowest limit of an offer.
+/// Maximum characters of a short click id. So this is also the lowest limit that an offer may set.
 pub const SHORT_MAX: usize = 50;
-/// The longest click id of an offer that sets no limit, in characters.
+/// Maximum characters of a click id if the offer sets no limit.
 pub const DEFAULT_MAX: usize = 255;
 /// The highest limit that an offer may set, in characters.
 pub const MAX_LENGTH: usize = 1_000;
 
-/// The identity of a click, unique over the service.
+/// The identity of a click, unique across the service.
 pub type Nonce = [u8; 12];
 
 /// The version of an id with the whole click, and of a stored record.
@@ -100,12 +100,12 @@ impl Opened {
     }
 }
 
-/// The reason why a click id or its record does not open.
+/// The reason why a click id or its record cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// The text does not have the form of a click id.
     Malformed,
-    /// The form is valid, but the key is not in the ring, or the version is unknown: retired, or not deployed here yet.
+    /// The form is valid, but the key is not in the ring: it is retired, or is not deployed here yet.
     UnknownKey,
     /// The form is valid, but the id was not sealed with the key that it names, or the record belongs to another click.
     Forged,
@@ -142,7 +142,7 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(USUAL_LEN);
     bytes.resize(PREFIX_LEN, 0);
     click_codec::pack(click, &mut bytes);
-    // The prefix covers the length, which is known only now.
+    // The prefix depends on the total length, which is known only now.
     let total = bytes.len() + TAG_LEN;
     let prefix = Header {
         version: WHOLE,
@@ -282,7 +282,8 @@ impl Header {
         prefix
     }
 
-    /// `None` unless the bytes have a valid app, the right check bytes, and the length of their version if it is known.
+    /// `None` unless the bytes have a known version, a length that fits the version, a valid app and the right check
+    /// bytes.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (&[version, key_id, a, b, c, d, shard, check, check_too], rest) =
             bytes.split_first_chunk::<HEADER_LEN>()?;
@@ -314,8 +315,8 @@ impl Header {
     }
 }
 
-/// The nonces of one isolate: 8 random bytes and a counter. It ends after 2^32 nonces; the caller then creates a new
-/// source with new random bytes.
+/// The nonces of one isolate: 8 random bytes and a counter. The source ends after 2^32 nonces; the caller then creates
+/// a new source with new random bytes.
 #[derive(Clone, Debug)]
 pub struct NonceSource {
     base: [u8; 8],

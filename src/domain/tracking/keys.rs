@@ -9,8 +9,8 @@ use sha2::Sha256;
 
 use crate::model::credentials::parse_key;
 
-/// Labels that derive a key for each use. A nonce must never authenticate two messages under one ChaCha20-Poly1305 key,
-/// and a short click id has the same nonce as its record, so the two uses need separate keys.
+/// Labels from which a separate key is derived for each use. A nonce must never authenticate two messages under one
+/// ChaCha20-Poly1305 key, and a short click id has the same nonce as its record, so the two uses need separate keys.
 const SEALING: &[u8] = b"signpost sealed click";
 const SHORT: &[u8] = b"signpost short click id";
 
@@ -67,8 +67,8 @@ pub struct KeyRing {
 
 impl KeyRing {
     /// Parses `CLICK_KEYS`: ids from 0 to 255, each once; modes `seal` and `open`; keys of 64 hexadecimal digits. The
-    /// first key with `seal` seals, and all open. An error names the entry and the fault but never quotes the text,
-    /// which may be a key in the wrong field.
+    /// first key with `seal` seals, and all keys open. An error names the entry and the fault but never quotes the
+    /// text, which may be a key in the wrong field.
     pub fn parse(configuration: &str) -> Result<Self, String> {
         let mut sealing = None;
         let mut others: Vec<ClickKey> = Vec::new();

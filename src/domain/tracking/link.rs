@@ -1,5 +1,5 @@
 //! Makes the tracking URL of one user, as a publisher's app or backend would. The parameters are checked by the rules
-//! of clicks, and the link is signed if the app's clicks must be.
+//! of clicks, and the link is signed if the app's clicks must be signed.
 
 use super::{
     parameters::{ClickParameters, INVALID_PARAMETER, NAMES},
@@ -12,11 +12,11 @@ pub fn is_callers(name: &str) -> bool {
     NAMES.contains(&name) && !matches!(name, "rid" | "app")
 }
 
-/// The URL of a click: `base` with its `rid` and `app`, the caller's parameters by name, and a signature with the keys
-/// that is valid until `exp`, in UNIX seconds.
+/// The URL of a click: `base`, which has `rid` and `app`, with the caller's parameters. With `signing` it also has a
+/// signature that is valid until the given time, in UNIX seconds.
 ///
 /// # Errors
-/// A click with these parameters would be refused, or would lose one that stands for "none".
+/// A click with these parameters would be refused, or would lose a value that means "none".
 pub fn tracking_url<'p>(
     base: &str,
     parameters: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -39,7 +39,7 @@ pub fn tracking_url<'p>(
     let optional = [&click.gaid, &click.idfa, &click.placement]
         .into_iter()
         .chain(&click.custom);
-    // All parsed parameters but `user_id` are optional.
+    // Of the caller's parameters, only `user_id` is required.
     if optional.flatten().count() + 1 < given {
         let message =
             "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";

@@ -21,20 +21,20 @@ pub const INVALID_USER_ID: ApiError = ApiError::new(
     "invalid_user_id",
     "user_id must be 1 to 128 characters of A-Z, a-z, 0-9 and _ @ - .",
 );
-/// The answer to a malformed one of `c1` to `c5`.
+/// The answer to a malformed `c1`, `c2`, `c3`, `c4` or `c5`.
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
     "invalid_custom_parameter",
     "c1 to c5 must be at most 256 characters of A-Z, a-z, 0-9 and _ @ - . each, and 768 together",
 );
-/// The answer to any other faulty parameter. Its message names it.
+/// The answer to any other faulty parameter. The message names the parameter.
 pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
 
 /// The longest `user_id`, in characters.
 pub const MAX_USER_ID: usize = 128;
 /// Maximum characters of each of `c1` to `c5`: the click ids of large networks have up to 250.
 pub const MAX_CUSTOM: usize = 256;
-/// Maximum characters of `c1` to `c5` together: three of the maximum length.
+/// Maximum characters of `c1` to `c5` together: three values of the maximum length.
 pub const MAX_CUSTOM_TOTAL: usize = 768;
 /// The longest `gaid`, `idfa` and `placement`, in characters.
 pub const MAX_LABEL: usize = 64;
@@ -93,7 +93,8 @@ impl<'a> ClickParameters<'a> {
         if !is_user_id(&user_id) {
             return Err(refuse_user_id(&user_id));
         }
-        // A word for "none" such as `n/a` cannot be a value. Others, such as `null`, could be one and are kept.
+        // A word for "none" with characters that are not allowed, such as `n/a`, cannot be a value. Other such words,
+        // for example `null`, could be a value and are kept.
         let is_absent = |text: &str| has_macro(text) || (is_none(text) && !alphabet::contains_all(text));
         let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !is_absent(text)));
         let texts = custom.iter().map(|text| text.as_deref().unwrap_or_default());
@@ -139,7 +140,7 @@ pub(super) fn scan<'q, const N: usize>(
     let mut values = [const { None }; N];
     for pair in ascii_split::split_all(query, b'&') {
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
-        // An undecodable name may be meant as a known one, so it is an error and not ignored.
+        // An undecodable name may be meant as a known name, so it is an error and is not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let name = without_amp(&name);
         let Some((known, slot)) = names.iter().zip(&mut values).find(|(known, _)| **known == name) else {
@@ -148,9 +149,9 @@ pub(super) fn scan<'q, const N: usize>(
         if slot.is_some() {
             return Err(INVALID_PARAMETER.with_message(format!("{known} is given more than once")));
         }
-        // A macro between percent signs does not decode.
+        // A macro between percent signs cannot be percent-decoded.
         let left_in = || is_macro(value).then_some(Cow::Borrowed(value));
-        // An undecodable device identifier counts as absent, so that it stops no redirect.
+        // An undecodable device identifier counts as absent, so that it does not prevent the redirect.
         let no_device = || ["gaid", "idfa"].contains(known).then_some(Cow::Borrowed(""));
         *slot = Some(
             decode(value)
@@ -162,7 +163,7 @@ pub(super) fn scan<'q, const N: usize>(
     Ok(values)
 }
 
-/// The refusal of a text that does not decode. `what` names the text.
+/// The refusal of a text that cannot be decoded. `what` names the text.
 pub(crate) fn badly_encoded(what: &str) -> ApiError {
     INVALID_PARAMETER.with_message(format!("{what} is not valid percent-encoded UTF-8"))
 }
@@ -184,19 +185,20 @@ fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>,
     present(value).ok_or_else(|| MISSING_FIELD.with_message(format!("{name} is required")))
 }
 
-/// The identifier of a device. An invalid one counts as absent and stops no redirect: for devices without one, many
-/// apps send a placeholder or a word for "none".
+/// The identifier of a device. An invalid identifier counts as absent and does not prevent the redirect: for a device
+/// without an identifier, many apps send a placeholder or a word for "none".
 fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let is_id =
         |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
-    // In a form a `+` is a blank.
+    // In form encoding, a `+` is a blank.
     let is_blank_or_plus = |char: char| is_blank(char) || char == '+';
     value
         .map(|text| trim(text, is_blank_or_plus))
         .filter(|text| is_id(text))
 }
 
-/// The refusal of a `user_id`, which decides who is paid. The message shows the placeholder.
+/// The refusal of an invalid `user_id`, which is required because it decides who is paid. If a placeholder was not
+/// replaced, the message shows it.
 #[cold]
 fn refuse_user_id(found: &str) -> ApiError {
     let shown: String = found.chars().take(MAX_SHOWN).collect();

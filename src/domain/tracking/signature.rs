@@ -1,8 +1,8 @@
 //! Signed clicks (docs/DECISIONS.md, "Clicks"). The publisher's backend signs `app`, `user_id` and optionally `exp`
-//! with its app's click secret, so that nobody can click in another user's name.
+//! with the app's click secret, so that nobody can click in another user's name.
 //!
 //! `sig` is the HMAC-SHA256 of `app=<app>&user_id=<user_id>`, followed by `&exp=<exp>` if the link has one, as 64
-//! lower-case hexadecimal digits. The values are the decoded ones, and the key is the secret's text.
+//! lower-case hexadecimal digits. The values are percent-decoded, and the key is the secret's text.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl ClickSecret {
         Self(hex::encode(random))
     }
 
-    /// The problem with its form, if there is one.
+    /// The problem with the form of the secret, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         let is_valid = SECRET_LENGTHS.contains(&self.0.len()) && self.0.bytes().all(is_allowed);
@@ -70,25 +70,25 @@ pub fn sealed_text(secret: &ClickSecret, previous: Option<&ClickSecret>) -> Stri
     }
 }
 
-/// The click secret and the previous one from a text of [`sealed_text`].
+/// Parses the output of [`sealed_text`]: the click secret, and the previous one if there is one.
 pub fn secrets_in(opened: &[u8]) -> Option<(ClickSecret, Option<ClickSecret>)> {
     let mut secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
     let mut next = || secrets.next().map(|secret| ClickSecret(secret.to_owned()));
     Some((next()?, next()))
 }
 
-/// The keys of an app whose clicks are signed. A signature by any of them is valid.
+/// The keys of an app whose clicks are signed. A signature with any of these keys is valid.
 pub struct SigningKeys(Vec<Hmac<Sha256>>);
 
 impl SigningKeys {
-    /// Reads a text of [`sealed_text`].
+    /// Parses the output of [`sealed_text`].
     pub fn parse(opened: &[u8]) -> Option<Self> {
         let secrets = std::str::from_utf8(opened).ok()?.split(SEPARATOR);
         let keys = secrets.map(|secret| Hmac::new_from_slice(secret.as_bytes()).ok());
         keys.collect::<Option<_>>().map(Self)
     }
 
-    /// The `sig` of a click by the newest key, with `exp` in UNIX seconds.
+    /// The `sig` of a click, made with the newest key and with `exp` in UNIX seconds.
     pub fn sign(&self, click: &ClickParameters<'_>, exp: i64) -> Option<String> {
         let mac = mac(self.0.first()?, click, Some(&exp.to_string()));
         Some(hex::encode(mac.finalize().into_bytes()))
@@ -97,7 +97,7 @@ impl SigningKeys {
     /// Checks the `sig` and `exp` of a click whose other parameters were parsed from the same raw query.
     ///
     /// # Errors
-    /// `sig` is missing or wrong, or the time is past `exp`. A repeated parameter is refused like any other.
+    /// `sig` is missing or wrong, `exp` is not a time or is past, or one of the two is repeated.
     pub fn check(&self, query: &str, click: &ClickParameters<'_>, now_ms: i64) -> Result<(), ApiError> {
         let [sig, exp] = scan(query, &["sig", "exp"])?.map(present);
         let sig = sig

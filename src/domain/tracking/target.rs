@@ -10,13 +10,13 @@ use crate::model::{
     url_template::{NOT_IN_A_URL, Piece, append_value, check_characters, could_be_dots, pieces},
 };
 
-/// The longest template as the operator writes it, in characters.
+/// Maximum length of a template as the operator writes it, in characters.
 const MAX_LENGTH: usize = 2_048;
 
 /// Web pages and the stores' own schemes. Other schemes could run code on the device.
 const SCHEMES: [&str; 5] = ["http", "https", "market", "itms-apps", "itms-appss"];
 
-/// Whether a URL has one of the allowed schemes.
+/// True if a URL has one of the allowed schemes.
 pub fn is_openable(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     SCHEMES
@@ -106,14 +106,15 @@ fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
         (None | Some(""), _) => Err("must name a host".to_owned()),
         // The URL parser turns `%7B` and full-width braces into braces and leaves them in a host.
         (Some(host), _) if host.contains(['{', '}']) => Err(MACRO_IN_HOST.to_owned()),
-        // It also accepts quotes, stars and the like, which no real host has and other parsers read differently.
+        // The parser also accepts quotes, asterisks and similar characters. No real host has them, and other parsers
+        // read them differently.
         (Some(host), _) if !host.bytes().all(is_host_byte) => Err("must name a host".to_owned()),
         (Some(host), None) => Ok(host.to_owned()),
         (Some(host), Some(port)) => Ok(format!("{host}:{port}")),
     }
 }
 
-/// Whether a byte may be in a host name or an address, with the brackets and colons of IPv6.
+/// True if a byte may be in a host name or an IP address, including the brackets and colons of IPv6.
 fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte)
 }
@@ -174,8 +175,8 @@ fn is_click_id(name: &str) -> bool {
     known_name(name, &[CLICK_ID]).is_some()
 }
 
-/// Fills the empty parameter for the click id, or appends one. Another one with a value is refused, since the
-/// receiver might read it instead. `equals` follows a name: `=`, or its encoding.
+/// Fills the empty parameter for the click id, or appends one. A `click_id` with another value is refused, since the
+/// receiver might read that value instead. `equals` separates a name from its value: `=`, or its encoding.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
     let mut empty: Option<(usize, String)> = None;
     let mut kept = Vec::new();
@@ -184,7 +185,8 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         let (name, value) = split.unwrap_or((&parameter, ""));
         let decoded = decode_lossy(name);
         if value.is_empty() && is_click_id(&decoded) {
-            // If several are empty, the correct name is filled, at the place of the first.
+            // Several empty parameters become one, at the place of the first. The remaining parameter gets the correct
+            // name if one of them has it.
             let (_, filled) = empty.get_or_insert_with(|| (kept.len(), name.to_owned()));
             if decoded == CLICK_ID {
                 name.clone_into(filled);
@@ -236,7 +238,7 @@ pub struct Macros<'a> {
     pub goal_id: &'a str,
     /// The clicked offer.
     pub offer_id: &'a str,
-    /// 8 digits.
+    /// The app's id, as 8 digits.
     pub app_id: &'a str,
     /// The publisher's identifier of the user.
     pub user_id: &'a str,
@@ -246,7 +248,7 @@ pub struct Macros<'a> {
     pub idfa: &'a str,
     /// `c1` to `c5`, in this order.
     pub custom: [&'a str; 5],
-    /// ISO 3166-1 alpha-2.
+    /// The visitor's country, as ISO 3166-1 alpha-2.
     pub country: &'a str,
 }
 

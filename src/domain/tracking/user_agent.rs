@@ -16,7 +16,7 @@ const DEVICES: [(&str, Platform); 4] = [
     ("ipod", Platform::Ios),
 ];
 
-/// Other systems whose User-Agent names Android or iPhone as well, for pages that look for these.
+/// Other systems whose User-Agent also names Android or iPhone, because some pages look for these names.
 const IMITATORS: [&str; 4] = ["windows", "kaios", "tizen", "sailfish"];
 
 /// The platform of the device, if the User-Agent is unambiguous. `None` for a desktop or an unknown device. An iPad
@@ -39,7 +39,7 @@ pub fn device_platform(user_agent: &str) -> Option<Platform> {
 
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
 
-/// The headers by which browsers announce that they prefetch or preview a link. Keep `entry.js` equal.
+/// The headers by which browsers announce that they prefetch or preview a link. `entry.js` must have the same list.
 pub const PURPOSES: [&str; 4] = ["Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"];
 
 /// True if a browser prefetches the link. `purposes` are the values of [`PURPOSES`], separated by spaces.
@@ -47,9 +47,9 @@ pub fn is_prefetch(purposes: &str) -> bool {
     words(purposes).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name)))
 }
 
-/// True if a request is a confirmed click, which takes from the click cap and is counted. A missing header is an empty
-/// text. A click without a User-Agent is confirmed, because privacy settings and some apps remove it, and the crawlers
-/// that matter identify themselves.
+/// True if a request is a confirmed click, which takes from the click cap and is counted. A missing header is passed as
+/// an empty text. A click without a User-Agent is confirmed, because privacy settings and some apps remove it, and the
+/// crawlers that matter identify themselves.
 pub fn is_confirmed_click(is_head: bool, user_agent: &str, purposes: &str) -> bool {
     !is_head && !is_prefetch(purposes) && !is_crawler(user_agent)
 }

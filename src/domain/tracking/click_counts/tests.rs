@@ -127,7 +127,7 @@ fn clicks_added_while_a_batch_is_in_flight_are_left_for_its_sender() {
     assert!(!counts.has_unscheduled(), "its request checks again later");
     counts.confirm(1, 1);
     assert!(counts.has_unscheduled());
-    // Another click opens a batch, which includes them.
+    // Another click opens a batch, which includes the waiting clicks.
     counts.add(2, kind("b", None), 2_200);
     assert!(!counts.has_unscheduled());
     assert_eq!(counts.take(3_200).len(), 2);
@@ -152,7 +152,7 @@ fn memory_is_bounded_while_the_counters_are_unreachable() {
     assert!(counts.is_empty());
 }
 
-/// 10,000 clicks a second, no two alike, while each object confirms a batch nearly a second after it was closed.
+/// 10,000 clicks per second, no two alike, while each object confirms a batch nearly a second after it was closed.
 #[test]
 fn a_minute_of_distinct_clicks_loses_nothing() {
     let mut counts = ClickCounts::default();

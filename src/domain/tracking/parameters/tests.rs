@@ -261,7 +261,7 @@ fn of_several_faults_the_first_in_the_documented_order_is_returned() {
         ("placement=!", "invalid_parameter"),
     ];
     for (place, (_, code)) in faults.iter().enumerate() {
-        // In the query the faults come in the reverse of that order.
+        // In the query, the faults are in the reverse order.
         let pairs: Vec<_> = faults[place..].iter().rev().map(|(pair, _)| *pair).collect();
         let user = if place > 1 { "&user_id=u1" } else { "" };
         let query = format!("{}&rid=g1&app=1{user}", pairs.join("&"));

@@ -178,7 +178,7 @@ fn every_changed_character_is_refused() {
 proptest! {
     #[test]
     fn a_signature_is_valid_for_its_own_values_alone(
-        // Not a placeholder such as `__x__` or `@x@`, which is refused before.
+        // Not a placeholder such as `__x__` or `@x@`, which is refused earlier.
         users in ["[A-Za-z0-9][A-Za-z0-9_@.-]{0,127}", "[A-Za-z0-9][A-Za-z0-9_@.-]{0,127}"],
         apps in [0..100_000_000_u32, 0..100_000_000_u32],
         exps in proptest::array::uniform2(proptest::option::of(1_800_000_000..2_000_000_000_i64)),

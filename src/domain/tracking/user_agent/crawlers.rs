@@ -7,25 +7,26 @@ use std::sync::LazyLock;
 
 use super::{starts_with, words};
 
-/// Names of crawlers that [`has_crawlers_form`] does not recognize, in lower case, one a line, sorted. Each begins at
-/// the start of a word and has at least three characters. They come from the npm package `crawler-user-agents` (MIT,
-/// copyright 2017 Martin Monperrus). After an update of the package, run `make crawlers` to regenerate the file.
+/// Names of crawlers that [`has_crawlers_form`] does not recognize, in lower case, one per line, sorted. Each name is
+/// compared with the start of a word, and has at least three characters. They come from the npm package
+/// `crawler-user-agents` (MIT, copyright 2017 Martin Monperrus). After an update of the package, run `make crawlers` to
+/// regenerate the file.
 pub const NAMES: &str = include_str!("crawlers.txt");
 
-/// Whether a User-Agent belongs to a crawler, a link preview or a monitor.
+/// True if a User-Agent belongs to a crawler, a link preview or a monitor.
 pub fn is_crawler(user_agent: &str) -> bool {
     let names: &Index = &NAMES_INDEX;
     is_any(user_agent, |on| names.has(on))
 }
 
-/// Whether a User-Agent has the form of a crawler's: a word such as "Googlebot", a web or e-mail address, or
-/// `compatible;` before its name, as old browsers had it.
+/// True if a User-Agent has a crawler's form: a word such as "Googlebot", a web or e-mail address, or a name after
+/// `compatible;` that is not the name of an old browser.
 pub fn has_crawlers_form(user_agent: &str) -> bool {
     is_any(user_agent, |_| false)
 }
 
-/// True if a User-Agent has a crawler's form, or if `is_name` accepts the text from one of its words on. It is a single
-/// pass, since every click is checked.
+/// True if a User-Agent has a crawler's form, or if `is_name` accepts the text that begins at one of its words. Makes a
+/// single pass, since every click is checked.
 fn is_any(user_agent: &str, is_name: impl Fn(&[u8]) -> bool) -> bool {
     let mut compatible = Compatible::No;
     for (word, on) in words(user_agent) {
@@ -35,18 +36,18 @@ fn is_any(user_agent: &str, is_name: impl Fn(&[u8]) -> bool) -> bool {
         }
         compatible = compatible.then(word, on);
     }
-    // Old browsers begin with `Mozilla/4.0`.
+    // The User-Agents of old browsers begin with `Mozilla/4.0`.
     compatible == Compatible::Named && starts_with(user_agent.as_bytes(), "mozilla/5.0")
 }
 
-/// Browsers that say `compatible;`.
+/// Browsers whose User-Agent contains `compatible;`.
 const COMPATIBLE_BROWSERS: [&str; 5] = ["msie", "konqueror", "u", "viera", "linux"];
 
 /// The part of `compatible; Name` that was read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Compatible {
     No,
-    /// It was read, and no browser's name has followed so far.
+    /// `compatible; ` was read, and no browser's name has followed so far.
     Named,
     Browser,
 }
@@ -69,8 +70,8 @@ impl Compatible {
 /// Words with a crawler's ending that are names of phones.
 const PHONES: [&str; 2] = ["cubot", "xbot"];
 
-/// True if a word ends like the names of crawlers. Phones are called "M bot 54" and "Spider 8", so these words alone
-/// must not be followed by a space or an underscore.
+/// True if a word ends like the names of crawlers. Phones are called "M bot 54" and "Spider 8", so `bot`, `bots` and
+/// `spider` do not count as whole words before a space or an underscore.
 fn is_crawlers_word(word: &[u8], after: &[u8]) -> bool {
     let Some(ending) = endings(word).iter().find(|ending| ends_with(word, ending)) else {
         return false;
@@ -84,7 +85,7 @@ fn is_crawlers_word(word: &[u8], after: &[u8]) -> bool {
     !is_phone && !may_be_phone
 }
 
-/// Endings of the last word of a crawler's name, by the word's last letter.
+/// The endings of crawlers' names that have the same last letter as the word.
 fn endings(word: &[u8]) -> &'static [&'static str] {
     match word.last().map_or(0, u8::to_ascii_lowercase) {
         b'c' => &["synthetic"],
@@ -121,7 +122,7 @@ fn endings(word: &[u8]) -> &'static [&'static str] {
     }
 }
 
-/// Whether a web or e-mail address begins at a word.
+/// True if a web or e-mail address begins at a word.
 fn begins_address(word: &[u8], after: &[u8]) -> bool {
     match after {
         [b':', b'/', b'/', ..] => word.eq_ignore_ascii_case(b"http") || word.eq_ignore_ascii_case(b"https"),
@@ -143,9 +144,10 @@ static NAMES_INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
 
 /// Finds the names of a list at the start of a text, by a hash of their first three letters.
 struct Index {
-    /// In the order of their hashes.
+    /// Sorted by hash.
     names: Vec<&'static str>,
-    /// The number of names before each hash. Most words of a browser have the same before and after theirs.
+    /// For each hash, the number of names with lower hashes. For most words of a browser, the next number is the same,
+    /// so there are no names to compare.
     firsts: Vec<u16>,
 }
 
