@@ -1,7 +1,7 @@
 //! Decides from the request and the tracking snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The
-//! order of checks is: parameters, app and goal known, publisher approved, offer live, country and device platform
-//! allowed. The caller then checks the signature, since it caches the opened keys, and last the cap, which may need a
-//! request to the counters.
+//! order of checks is: the parameters are valid, app and goal are known, the publisher is approved, the offer is live,
+//! and the country and the device's platform are allowed. The caller then checks the signature, since the caller caches
+//! the opened keys. Last it checks the cap, which may need a request to the counters.
 
 use crate::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
@@ -23,7 +23,7 @@ pub const NOT_AVAILABLE_IN_COUNTRY: ApiError = ApiError::new(
     "not_available_in_country",
     "this offer is not available in your country",
 );
-/// The answer to an Android device on an iOS offer, or the reverse.
+/// The answer to an Android device that clicks an iOS offer, or the reverse.
 pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
     403,
     "not_available_on_platform",
@@ -35,7 +35,7 @@ pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer 
 pub const OFFER_CAPPED: ApiError =
     ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
 
-/// The inputs of a decision besides the query.
+/// The inputs of a decision in addition to the query.
 #[derive(Clone, Copy, Debug)]
 pub struct Visitor {
     /// The visitor's country; `None` if the network does not report one.
@@ -57,7 +57,7 @@ pub struct Allowed<'a> {
     pub goal: GoalView<'a>,
 }
 
-/// A refused click, and the app's fallback URL if this click goes there.
+/// A refused click, and the app's fallback URL if the visitor is redirected there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused<'a> {
     /// The answer if there is no redirect.
@@ -67,7 +67,7 @@ pub struct Refused<'a> {
 }
 
 impl Refused<'_> {
-    /// A refusal that does not go to a fallback URL.
+    /// A refusal without a redirect to a fallback URL.
     pub fn plain(refusal: ApiError) -> Self {
         Self {
             refusal,
@@ -76,7 +76,8 @@ impl Refused<'_> {
     }
 }
 
-/// Refuses a click for an app. Statuses 403 and 410 go to the app's fallback URL if it has one.
+/// Refuses a click for an app. With status 403 or 410, the visitor is redirected to the app's fallback URL if it has
+/// one.
 pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     let to_fallback = matches!(refusal.status, 403 | 410);
     Refused {
@@ -85,7 +86,7 @@ pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     }
 }
 
-/// Decides a click of this app and goal, each `None` if unknown.
+/// Decides a click on this app and goal. Each is `None` if it is unknown.
 pub fn decide<'a>(
     parameters: ClickParameters<'a>,
     app: Option<AppView<'a>>,

@@ -1,4 +1,5 @@
-//! Builds the redirect of an allowed click: seals the click, fills its offer's target, and returns its counting key.
+//! Builds the redirect of an allowed click: seals the click, fills its offer's target, and returns the key under which
+//! it is counted.
 
 use crate::{
     callbacks::shards,
@@ -13,13 +14,14 @@ use crate::{
     },
 };
 
-/// Capacity for the macros' values beside template and click id, so that a usual location is allocated once.
+/// Capacity for the macros' values, in addition to the template and the click id, so that a usual location is allocated
+/// once.
 const MACROS_LEN: usize = 256;
 
 /// A click id and the URL to redirect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The record of a short id must be stored before the redirect is sent.
+    /// The click id. The record of a short id must be stored before the redirect is sent.
     pub sealed: Sealed,
     /// The header `Location`.
     pub location: String,
@@ -54,7 +56,7 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
         click_id: sealed.id(),
         goal_id: allowed.goal.id,
         offer_id: offer.id,
-        // Eight digits, so the text is the same as the number's.
+        // The parameter has eight digits, so it equals the text of the app's id.
         app_id: &parameters.app,
         user_id: &parameters.user_id,
         gaid: parameters.gaid.as_deref().unwrap_or_default(),
