@@ -1,6 +1,6 @@
 //! The bodies of offers: their JSON (docs/SPEC.md, "Offers response"), rendered when an offer is written. A body has
-//! cuts, the positions at which a page inserts the app's values (amounts in its currency, tracking URLs); metrics and
-//! caps are appended. So rendering a page only copies bytes and writes numbers.
+//! cuts, the positions at which a page inserts the app's values (amounts in the app's currency, tracking URLs). Metrics
+//! and caps are appended. So rendering a page only copies bytes and writes numbers.
 //!
 //! Bodies are published in chunks whose keys are hashes of their contents, so only changed chunks are written to KV.
 
@@ -31,9 +31,9 @@ columns! {
     ChunkColumns { texts, cuts, goals, }
 }
 
-/// Renders an offer's body, which is stored with the offer: its JSON without the inserted values and without the end
-/// (metrics, caps, closing brace), its cuts and its goals, as joined columns. `upd_ts_s` is the time of its last
-/// change, in UNIX seconds.
+/// Renders an offer's body, which is stored with the offer. The body consists of joined columns: the JSON without the
+/// inserted values and without the end (metrics, caps, closing brace), the cuts, and the goals. `upd_ts_s` is the time
+/// of the offer's last change, in UNIX seconds.
 pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     let goals = offer.goals_in_order();
     let mut json = Json("{".to_owned());
@@ -94,7 +94,7 @@ pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> Str
     format!("{:032x}", hash.digest128())
 }
 
-/// Builds the KV value of a chunk from bodies of [`render_body`].
+/// Builds the KV value of a chunk from bodies that [`render_body`] returned.
 pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Result<Vec<u8>, Damage> {
     let bodies: Vec<B> = bodies.into_iter().collect();
     let (mut texts, mut cuts, mut goals) = (Vec::new(), Vec::new(), Vec::new());
@@ -113,7 +113,7 @@ pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Resul
     Ok(chunk.into_value(Kind::Bodies))
 }
 
-/// A JSON object while it is written.
+/// A JSON object that is being written.
 struct Json(String);
 
 impl Json {
@@ -145,13 +145,13 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
+    /// Opens a KV value, unless it is damaged, has another kind or has an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ChunkColumns::open(&bytes, Kind::Bodies)?;
         Ok(Self { bytes, columns })
     }
 
-    /// Its size in memory, in bytes.
+    /// The chunk's size in memory, in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -185,7 +185,7 @@ pub struct Body<'a> {
     goals: Rows<'a, GOAL>,
 }
 
-/// A position in a body, by the value that a page inserts there.
+/// A position in a body, named after the value that a page inserts there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut<'a> {
     /// The offer's `inapp_pyt`.
@@ -197,7 +197,7 @@ pub enum Cut<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The payouts of its goals, in display order.
+    /// The payouts of the offer's goals, in display order.
     pub fn payouts(&self) -> impl Iterator<Item = MicroUsd> {
         self.goals
             .iter()

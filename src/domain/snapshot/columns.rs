@@ -1,5 +1,6 @@
-//! Columns: the parts of a snapshot. Each is one blob of bytes, so opening a snapshot reads their lengths and nothing
-//! else. A column is read in place with `get`: invalid bytes give `None` and never a panic.
+//! Columns: the parts of a snapshot. Each column is one blob of bytes, so apart from the checksum, opening a snapshot
+//! reads only the lengths of the columns. A column is read in place with `get`. Invalid bytes give `None`, never a
+//! panic.
 
 use std::cmp::Ordering;
 
@@ -7,8 +8,8 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::model::parts::to_u32;
 
-/// Declares a snapshot's columns: a struct with the bytes of each to build it from, or with the
-/// [`Span`](crate::model::parts::Span) of each in an opened snapshot value.
+/// Declares a snapshot's columns: a struct that has the bytes of each column, to build a snapshot, or the
+/// [`Span`](crate::model::parts::Span) of each column in an opened snapshot value.
 macro_rules! columns {
     (
         $(#[$doc:meta])*
@@ -47,7 +48,7 @@ pub(crate) use columns;
 pub struct Rows<'a, const N: usize>(&'a [[u8; N]]);
 
 impl<'a, const N: usize> Rows<'a, N> {
-    /// Bytes after the last whole row are ignored.
+    /// Reads the bytes of rows. Bytes after the last whole row are ignored.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.as_chunks().0)
     }
@@ -73,7 +74,7 @@ impl<'a, const N: usize> Rows<'a, N> {
     }
 }
 
-/// One `u32` for each row, little-endian.
+/// One little-endian `u32` per row.
 #[derive(Clone, Copy, Debug)]
 pub struct U32Column<'a>(Rows<'a, 4>);
 
@@ -128,7 +129,7 @@ pub fn find_sorted(rows: usize, compare: impl Fn(u32) -> Option<Ordering>) -> Op
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The next `N` bytes. If fewer are left, `None`, and nothing is read.
+    /// The next `N` bytes. If fewer are left, returns `None` and reads nothing.
     pub fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let (field, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -156,7 +157,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// One text (or any bytes) for each row: the number of rows `u32`, the end of each row's text `u32`, and the texts.
+/// One text (or any bytes) per row. The layout is the number of rows (`u32`), the end of each row's text (`u32`), and
+/// the texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     ends: U32Column<'a>,
@@ -164,7 +166,7 @@ pub struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// Has no rows if bytes are missing.
+    /// Reads the bytes of [`Self::column`]. The result has no rows if bytes are missing.
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut fields = Fields(bytes);
         let rows = fields.u32().and_then(|rows| usize::try_from(rows).ok());
@@ -195,7 +197,8 @@ impl<'a> Strings<'a> {
             .get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    /// Validates UTF-8 at each access: a few short texts for each request cost less than all of them at a cold start.
+    /// The text of a row. UTF-8 is validated at each access: a request needs few short texts, and validating all texts
+    /// would slow down a cold start.
     pub fn get(self, row: u32) -> Option<&'a str> {
         std::str::from_utf8(self.bytes(row)?).ok()
     }
@@ -219,8 +222,9 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// A hash index from keys to rows, by open addressing with linear probing. It has a power of two of slots, at most half
-/// of them used. A slot holds a row plus one, or 0. The caller has the column with the keys.
+/// A hash index from keys to rows, by open addressing with linear probing. The number of slots is a power of two, and
+/// at most half of the slots are used. A slot holds a row's number plus one, or 0 if it is free. The keys are in
+/// another column, which the caller has.
 #[derive(Clone, Copy, Debug)]
 pub struct HashIndex<'a>(U32Column<'a>);
 
@@ -233,7 +237,7 @@ impl<'a> HashIndex<'a> {
     /// The first row with this key. `matches` says whether a row has the key.
     pub fn lookup(self, key: &[u8], matches: impl Fn(u32) -> bool) -> Option<u32> {
         let slots = self.0.len();
-        // Each slot is tried once at most, since a damaged index may have no free slot.
+        // Each slot is tried at most once, since a damaged index may have no free slot.
         for probe in probes(key, slots).take(slots) {
             let row = self.0.get(u32::try_from(probe).ok()?)?.checked_sub(1)?;
             if matches(row) {
@@ -243,7 +247,7 @@ impl<'a> HashIndex<'a> {
         None
     }
 
-    /// Builds the column of an index of keys, listed by row. Of equal keys, the first is found.
+    /// Builds the index of `keys`, which has the key of each row. Of equal keys, the first is found.
     pub fn column<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
         let mut slots = vec![0_u32; keys.len().saturating_mul(2).next_power_of_two()];
         for (key, row) in keys.iter().zip(1_u32..) {
@@ -256,7 +260,7 @@ impl<'a> HashIndex<'a> {
     }
 }
 
-/// The endless sequence of slots for a key. `slots` is a power of two; with a damaged count, look-ups only fail.
+/// The endless sequence of slots for a key. `slots` is a power of two. If the count is damaged, look-ups find nothing.
 fn probes(key: &[u8], slots: usize) -> impl Iterator<Item = usize> {
     let mask = slots.wrapping_sub(1);
     #[expect(clippy::cast_possible_truncation, reason = "only the low bits are used")]

@@ -1,5 +1,5 @@
 //! The envelope of every snapshot value: its kind, format and checksum. KV guarantees neither freshness nor
-//! completeness, and an opened snapshot is not checked again, so a damaged value or one of another kind is refused
+//! completeness, and an opened snapshot is not checked again, so damaged values and values of another kind are refused
 //! here.
 //!
 //! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload

@@ -1,7 +1,7 @@
 //! The listing snapshot: the index of the offers that may be listed, sorted by id. It holds the data of filters, caps
 //! and metrics, and the position of each offer's body. It is small, since it is rebuilt every five minutes.
 //!
-//! Opening one takes a checksum and constant-time checks: it consists of columns that are read in place.
+//! Opening a listing takes a checksum and constant-time checks, because its columns are read in place.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -18,27 +18,28 @@ use crate::model::{
 };
 
 /// A chunk ends after an offer whose id hashes to 0 modulo this number, so that adding or removing an offer changes
-/// only the chunk that it is in.
+/// only the offer's own chunk.
 const CHUNK_MEAN: u64 = 64;
 /// A chunk also ends at this many offers, or once its bodies have this many bytes, since an isolate caches only a few
-/// chunks. Even with a last body of 768 KiB it stays below 2 MB, the limit of a SQLite value.
+/// chunks. Even with a last body of 768 KiB, the chunk stays below 2 MB, the limit of a SQLite value.
 const CHUNK_OFFERS: usize = 256;
 const CHUNK_BYTES: u64 = 1 << 20;
 
 /// The catalog's data of an offer that is live now.
 #[derive(Clone, Debug)]
 pub struct ListedOffer {
-    /// Offers are sorted by it, bytewise.
+    /// The offer's id. Offers are sorted by id, bytewise.
     pub id: OfferId,
     /// The value of the filter `offer_type`.
     pub off_type: OfferType,
     /// The platform of the promoted app.
     pub os: Platform,
-    /// The targeted countries: `include` without `exclude`.
+    /// The targeted countries: `include` minus `exclude`.
     pub countries: CountrySet,
-    /// The remainder of today's conversion cap, if set. An offer with 0 left stays in its chunk but is not listed.
+    /// The remainder of today's conversion cap; `None` without a cap. An offer with 0 left stays in its chunk but is
+    /// not listed.
     pub conversion_left: Option<u32>,
-    /// The remainder of today's click cap, if set.
+    /// The remainder of today's click cap; `None` without a cap.
     pub click_left: Option<u32>,
     /// Clicks of the last 30 days that count.
     pub clicks: u64,
@@ -67,7 +68,7 @@ pub struct ChunkPlan {
     pub range: Range<usize>,
 }
 
-/// Divides offers, sorted by id, into chunks. Caps are ignored, so an offer that reaches its cap changes no chunk.
+/// Divides offers, sorted by id, into chunks. Caps are ignored, so no chunk changes when an offer reaches its cap.
 pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
     let mut chunks = Vec::new();
     let mut bytes = 0;
@@ -96,10 +97,10 @@ columns! {
         /// One row: version `u64`, build time in milliseconds `i64`.
         header,
         ids,
-        /// One byte for each offer: the code of its [`OfferType`], and of its [`Platform`].
+        /// One byte per offer: the code of its [`OfferType`], and in `platforms` the code of its [`Platform`].
         off_types,
         platforms,
-        /// One `u32` for each offer: a row of `country_sets`. Many offers have the same few targets.
+        /// One `u32` per offer: its row in `country_sets`. Many offers share a few sets of countries.
         targets,
         country_sets,
         figures,
@@ -132,7 +133,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Adds the next chunk with its offers. Those that reached a cap are not listed.
+    /// Adds the next chunk with its offers. Offers that reached a cap are not listed.
     pub fn push(&mut self, key: &str, offers: &[ListedOffer]) {
         let chunk = to_u32(self.keys.len());
         self.keys.push(key.to_owned());
@@ -164,7 +165,7 @@ impl Index {
         }
     }
 
-    /// The keys of the chunks so far.
+    /// The keys of the chunks that were added so far.
     pub fn chunk_keys(&self) -> &[String] {
         &self.keys
     }
@@ -215,7 +216,7 @@ pub struct Figures {
 }
 
 impl Listing {
-    /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
+    /// Opens a KV value, unless it is damaged, has another kind or has an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ListingColumns::open(&bytes, Kind::Listing)?;
         let mut header = Fields(columns.header.of(&bytes));
@@ -246,17 +247,17 @@ impl Listing {
         .all(|len| len == rows)
     }
 
-    /// The number of the publication, which only rises.
+    /// The number of the publication. Later publications have higher numbers.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The time of its data, in milliseconds since the epoch.
+    /// The time of the listing's data, in milliseconds since the epoch.
     pub fn built_at_ms(&self) -> i64 {
         self.built_at_ms
     }
 
-    /// Its size in bytes.
+    /// The size of the listing, in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -336,7 +337,7 @@ impl Listing {
         self.column(self.columns.platforms)
     }
 
-    /// For each row, true if it targets a country.
+    /// For each row, true if its offer targets the country.
     pub fn for_country(&self, country: Country) -> impl Iterator<Item = bool> {
         let sets = self
             .country_sets()

@@ -154,7 +154,7 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
 /// A value with some bytes of its payload changed, or with a random payload. Its checksum is correct.
 pub fn damaged(value: &[u8], kind: envelope::Kind) -> impl Strategy<Value = Vec<u8>> {
     let payload = value[envelope::HEADER..].to_vec();
-    // The lengths of the columns are at the start: damage there is the worst.
+    // The lengths of the columns are at the start, where damage has the worst effect.
     let change = (
         prop_oneof![0..payload.len(), 0..payload.len().min(64)],
         any::<u8>(),

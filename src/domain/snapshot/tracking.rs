@@ -1,13 +1,13 @@
-//! The tracking snapshot: the catalog's data for clicks, credential checks and conversions, in shards of about 32 KiB. An
-//! isolate holds the shards that it uses, so neither its cold start nor a publication grows with the catalog.
+//! The tracking snapshot: the catalog's data for clicks, credential checks and conversions, in shards of about 32 KiB.
+//! An isolate holds the shards that it uses, so neither its cold start nor a publication grows with the catalog.
 //!
-//! - [`slots`]: decides by an id's hash which shard has it;
+//! - [`slots`]: decides by an id's hash which shard has the id;
 //! - [`manifest`]: the checksum of every shard, stored in KV's pointer;
-//! - [`goals`]: shards of goals, each with its offer; [`apps`]: of apps, each with its publisher's approval and Pub-Key
-//!   hash; [`advertisers`]: of the serials of tokens.
+//! - [`goals`]: shards of goals, each goal with its offer; [`apps`]: shards of apps, each app with its publisher's
+//!   approval and Pub-Key hash; [`advertisers`]: shards of the serials of tokens.
 //!
-//! No shard refers to another by position, so shards of different ages can be used together. Each is read in place: a
-//! look-up takes a hash or a binary search and reads a row of fixed width.
+//! No shard refers to another by position, so shards of different ages can be used together. Each shard is read in
+//! place: a look-up takes a hash or a binary search, and reads a row of fixed width.
 
 pub mod advertisers;
 pub mod apps;
@@ -29,7 +29,7 @@ pub use slots::{ShardKind, Slot};
 
 /// Maximum bytes of a shard before it is split, unless it has fewer than [`SPLIT_ROWS`] rows.
 const SPLIT_BYTES: usize = 32 << 10;
-/// A shard of fewer rows is not split: it is large because its rows are.
+/// A shard with fewer rows is not split: it is large because its rows are large.
 const SPLIT_ROWS: usize = 16;
 
 /// The value for "none" in a column of limits.
@@ -37,10 +37,10 @@ const NO_LIMIT: u32 = u32::MAX;
 
 /// A shard of one kind.
 pub trait Shard: Sized {
-    /// The kind, which every slot of such a shard has.
+    /// The kind of the shard and of its slot.
     const KIND: ShardKind;
 
-    /// Opens a value from KV, unless it is damaged, foreign, of an unknown format or of another slot.
+    /// Opens a value from KV, unless it is damaged, has another kind, has an unknown format or belongs to another slot.
     fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage>;
 
     /// The value's bytes.
@@ -108,7 +108,7 @@ impl AnyShard {
         }
     }
 
-    /// The tokens of advertisers.
+    /// The shard of advertisers; `None` if the shard has another kind.
     pub fn advertisers(&self) -> Option<&AdvertiserShard> {
         match self {
             Self::Advertisers(shard) => Some(shard),
@@ -138,12 +138,12 @@ impl AnyShard {
 pub struct BuiltShard {
     /// The KV value.
     pub bytes: Vec<u8>,
-    /// Its rows: goals, apps or advertisers.
+    /// The number of its rows: goals, apps or advertisers.
     pub rows: usize,
 }
 
 impl BuiltShard {
-    /// The checksum by which the manifest names it.
+    /// The checksum by which the manifest identifies the shard.
     pub fn checksum(&self) -> u64 {
         checksum(&self.bytes).unwrap_or_default()
     }
@@ -159,7 +159,7 @@ fn check_slot(column: &[u8], slot: Slot) -> Result<(), Damage> {
     (column == slot.to_bytes()).then_some(()).ok_or(Damage::Foreign)
 }
 
-/// Reads a number of a column of limits.
+/// The limit that a number in a column of limits stands for.
 fn limit(number: u32) -> Option<u32> {
     (number != NO_LIMIT).then_some(number)
 }

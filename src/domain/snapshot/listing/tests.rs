@@ -136,7 +136,7 @@ fn adding_or_removing_an_offer_changes_only_its_chunk() {
         let mut fewer = all.clone();
         fewer.remove(index);
         let after = keys(&fewer);
-        // This covers adding too: `fewer` with the offer added is `all`.
+        // This also covers adding: `fewer` with the offer added is `all`.
         assert!(before.difference(&after).count() <= 2, "{index}");
         assert!(after.difference(&before).count() <= 2, "{index}");
     }

@@ -15,7 +15,8 @@ columns! {
         slot,
         /// Ascending.
         ids,
-        /// The serials of an advertiser's tokens, `i64` each: the newest that was ever issued, then the valid ones.
+        /// The serials of an advertiser's tokens, `i64` each: first the newest that was ever issued, then the valid
+        /// serials.
         serials,
     }
 }
@@ -31,9 +32,9 @@ impl AdvertiserShard {
         self.row(advertiser).is_some()
     }
 
-    /// True if an issued token is valid: its serial is listed, or it was issued since `as_of_ms`, before which the
-    /// shard has every change. A serial is at least the time of its issue, so a token that a catalog restored from a
-    /// backup does not know is refused.
+    /// True if an issued token is valid: its serial is listed, or the token may be newer than the shard, which has
+    /// every change before `as_of_ms`. A serial is at least the time of issue. So if the catalog was restored from a
+    /// backup and does not have a token, the token is refused.
     pub fn accepts(&self, token: &Token, as_of_ms: i64) -> bool {
         let serial = token.serial;
         let is_since = serial.0 >= as_of_ms.div_euclid(SECOND_MS);
@@ -58,7 +59,7 @@ impl AdvertiserShard {
 /// An advertiser to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceAdvertiser {
-    /// The advertiser in its tokens' texts.
+    /// The id, which is part of the advertiser's tokens.
     pub id: AdvertiserId,
     /// The serial of the newest token that was ever issued, which may have been revoked; 0 for none.
     pub newest_serial: Serial,

@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
-/// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
-/// blocked offers `u32`; as `i64` each its revision, the revision of its terms, the UNIX second before which these pay
-/// clicks, and the revision of its callback settings; number of its outboxes `u8`, rewards of a user on a day `u32`;
-/// whether its publisher is approved and has a Pub-Key `u8` each, the key's hash.
+/// blocked offers in `blocked` `u32`; as `i64` each its revision, the revision of its terms, the UNIX second before
+/// which clicks are paid by these terms, and the revision of its callback settings; number of its outboxes `u8`,
+/// maximum rewards of a user per day `u32`; whether its publisher is approved and has a Pub-Key `u8` each, and the
+/// key's hash.
 const APP_ROW: usize = 1 + 1 + 1 + 8 + 4 + 4 * 8 + 1 + 4 + 1 + 1 + 32;
 /// Number of texts of an app: its publisher's id, its currency's name and its fallback URL.
 const APP_TEXTS: u32 = 3;
@@ -30,13 +30,13 @@ const APP_TEXTS: u32 = 3;
 columns! {
     AppColumns {
         slot,
-        /// One `u32` for each app, ascending.
+        /// One `u32` per app, ascending.
         ids,
         apps,
         texts,
         /// The click secrets of each app, sealed under `EDGE_KEYS`; empty if its clicks are not signed.
         click_secrets,
-        /// The blocked offers of each app, one app after another, each ascending.
+        /// The ids of blocked offers, app by app, ascending within each app.
         blocked,
     }
 }
@@ -104,7 +104,7 @@ impl AppShard {
         rows.get(row).map(<[u8; APP_ROW]>::as_slice)
     }
 
-    /// The end of the previous app's blocked offers.
+    /// The first row of an app's blocked offers, which is the end of the previous app's.
     fn first_blocked(&self, row: u32) -> Option<u32> {
         const BEFORE_BLOCKED: usize = 1 + 1 + 1 + 8;
         match row.checked_sub(1) {
@@ -119,7 +119,7 @@ impl AppShard {
 pub struct PublisherView<'a> {
     /// The publisher's id, unparsed.
     pub id: &'a str,
-    /// True if its offers are served and its clicks redirected.
+    /// True if its apps get offers and their clicks are redirected.
     pub approved: bool,
     /// The hash of its Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<&'a CredentialHash>,
@@ -133,7 +133,7 @@ pub struct AppView<'a> {
     pub id: AppId,
     /// The owner.
     pub publisher: PublisherView<'a>,
-    /// The platform whose offers the app lists, besides those of the web.
+    /// The app lists the offers of this platform, and those of the web.
     pub platform: Platform,
     currency_name: &'a str,
     per_usd: PerUsd,
@@ -141,9 +141,9 @@ pub struct AppView<'a> {
     rounding: Rounding,
     /// The redirect target of a click that is refused with 403 or 410, as a header value.
     pub fallback_url: Option<&'a str>,
-    /// Its click secrets, sealed under `EDGE_KEYS`; `None` if its clicks are not signed.
+    /// The app's click secrets, sealed under `EDGE_KEYS`; `None` if its clicks are not signed.
     pub click_secrets: Option<&'a [u8]>,
-    /// The range of its rows in the column of blocked offers.
+    /// The range of the app's rows in the column of blocked offers.
     blocked: (u32, u32),
     /// The revision of the app's last change.
     pub revision: i64,
@@ -166,7 +166,7 @@ impl<'a> AppView<'a> {
         }
     }
 
-    /// Its values for conversions; `None` if the id of its publisher does not parse.
+    /// The app's current values for conversions; `None` if its publisher's id is malformed.
     pub fn current(&self) -> Option<CurrentApp> {
         Some(CurrentApp {
             revision: self.revision,
@@ -187,7 +187,7 @@ impl<'a> AppView<'a> {
         usize::try_from(rows).is_ok_and(|rows| find_sorted(rows, compare).is_some())
     }
 
-    /// The ids of the offers it blocks, ascending.
+    /// The ids of the offers that the app blocks, ascending.
     pub fn blocked_offers(&self) -> impl Iterator<Item = &'a str> {
         let ids = self.blocked_ids();
         (self.blocked.0..self.blocked.1).map_while(move |row| ids.get(row))
@@ -211,7 +211,7 @@ pub struct SourceApp {
     pub terms: TermsInForce,
     /// The revision of the callback settings.
     pub callback_revision: i64,
-    /// The number of its outboxes.
+    /// The number of the app's outboxes.
     pub outbox_shards: u8,
     /// The document's click secrets, sealed under `EDGE_KEYS`.
     pub click_secrets: Option<Vec<u8>>,

@@ -13,8 +13,9 @@ use crate::{
 };
 
 /// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
-/// end in UNIX seconds `i64` each, click cap, longest click id, conversion cap and fewest seconds to convert `u32` each,
-/// and as `i64` each its revision, the revision of its terms, and the UNIX second before which clicks are paid by them.
+/// end in UNIX seconds `i64` each, click cap, maximum length of a click id, conversion cap and minimum seconds to
+/// convert `u32` each, and as `i64` each its revision, the revision of its terms, and the UNIX second before which
+/// clicks are paid by these terms.
 const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 * 4 + 3 * 8;
 /// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
@@ -38,7 +39,7 @@ opened_shard! {
 }
 
 impl GoalShard {
-    /// A goal by its id, the `rid` of a click. Retired goals are found too.
+    /// A goal by its id, the `rid` of a click. Also finds retired goals.
     pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
         let ids = self.strings(self.columns.goal_ids);
         let index = HashIndex::new(self.columns.goal_index.of(&self.bytes));
@@ -86,7 +87,7 @@ pub struct GoalView<'a> {
 }
 
 impl<'a> GoalView<'a> {
-    /// A goal outside all shards, of an offer without caps that is live for everybody.
+    /// A goal that is in no shard. Its offer has no caps and is live for everybody.
     pub fn everywhere(id: &'a str, offer: &'a str, target: &'a str, terms: TermsInForce) -> Self {
         let offer = OfferView {
             id: offer,
@@ -122,7 +123,7 @@ pub struct OfferView<'a> {
     active: bool,
     /// The platform of the promoted app.
     pub os: Platform,
-    /// True if it includes countries by name. A click from an unknown country is then not targeted.
+    /// True if the offer includes countries by name. A click from an unknown country is then refused.
     pub includes_countries: bool,
     /// The targeted countries.
     pub countries: CountrySet,
@@ -130,7 +131,7 @@ pub struct OfferView<'a> {
     ends_at: i64,
     /// Clicks for each UTC day.
     pub click_cap: Option<u32>,
-    /// The longest click id that the advertiser's side can return, in characters.
+    /// The maximum length of a click id that the advertiser's side can return, in characters.
     pub click_id_max: Option<u32>,
     /// Conversions for each UTC day.
     conversion_cap: Option<u32>,
@@ -142,7 +143,7 @@ pub struct OfferView<'a> {
 }
 
 impl OfferView<'_> {
-    /// Its values for conversions.
+    /// The offer's current values for conversions.
     pub fn current(&self) -> CurrentOffer {
         CurrentOffer {
             revision: self.revision,
@@ -152,7 +153,7 @@ impl OfferView<'_> {
         }
     }
 
-    /// True if the offer is live at an instant. Ignores its cap.
+    /// True if the offer is live at an instant. Ignores its caps.
     pub fn is_live(&self, now_ms: i64) -> bool {
         let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
         let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);
@@ -180,21 +181,21 @@ pub struct SourceOffer {
     pub active: bool,
     /// Time from which the offer is live, in UNIX seconds; `None` for always.
     pub starts_at: Option<i64>,
-    /// Time from which it is no longer live, in UNIX seconds; `None` for never.
+    /// Time from which the offer is no longer live, in UNIX seconds; `None` for never.
     pub ends_at: Option<i64>,
     /// The platform of the promoted app.
     pub os: Platform,
     /// The targeted countries.
     pub countries: CountrySet,
-    /// Whether it includes countries by name.
+    /// True if the offer includes countries by name.
     pub includes_countries: bool,
-    /// Clicks for each UTC day; `None` for no cap.
+    /// Maximum clicks per UTC day; `None` for no cap.
     pub click_cap: Option<u32>,
     /// Maximum length of a click id, in characters; `None` for the default.
     pub click_id_max: Option<u32>,
-    /// Conversions for each UTC day; `None` for no cap.
+    /// Maximum conversions per UTC day; `None` for no cap.
     pub conversion_cap: Option<u32>,
-    /// A conversion that arrives sooner after its click, in seconds, is held.
+    /// Minimum seconds from a click to its conversion. An earlier conversion is held.
     pub min_seconds_to_convert: Option<u32>,
     /// The revision of its last change.
     pub revision: i64,

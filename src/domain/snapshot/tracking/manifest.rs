@@ -1,4 +1,4 @@
-//! The manifest: the checksum of every shard of the tracking snapshot, 8 bytes for each slot. Shards are named by their
+//! The manifest: the checksum of every shard of the tracking snapshot, 8 bytes per slot. Shards are named by their
 //! checksums, so a manifest identifies their exact bytes.
 
 use super::slots::{MAX_BITS, ShardKind, Slot};
@@ -21,7 +21,7 @@ columns! {
     }
 }
 
-/// The checksums of a catalog's shards, by kind and number. Each kind has a power of two.
+/// The checksums of a catalog's shards, by kind and number. The number of shards of a kind is a power of two.
 pub type Checksums = [Vec<u64>; ShardKind::ALL.len()];
 
 /// An opened manifest.
@@ -34,7 +34,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Opens a value, unless it is damaged, foreign or of an unknown format, or a count of slots is not a power of two.
+    /// Opens a value, unless it is damaged, has another kind or has an unknown format, or a count of slots is not a
+    /// power of two.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ManifestColumns::open(&bytes, Kind::Manifest)?;
         let mut header = Fields(columns.header.of(&bytes));
@@ -72,29 +73,29 @@ impl Manifest {
         columns.into_value(Kind::Manifest)
     }
 
-    /// The number of the publication, which only rises.
+    /// The number of the publication. Later publications have higher numbers.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The time of its data in milliseconds: its shards include every earlier change.
+    /// The time of the manifest's data in milliseconds: the shards include every earlier change.
     pub fn built_at_ms(&self) -> i64 {
         self.built_at_ms
     }
 
-    /// Its size in bytes.
+    /// The size of the manifest, in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
     /// The slot of a hash.
     pub fn slot(&self, kind: ShardKind, hash: u16) -> Slot {
-        // A power of two of at most 2^16.
+        // The number of slots is a power of two, at most 2^16.
         let bits = self.checksums(kind).len().trailing_zeros();
         Slot::of(kind, u8::try_from(bits).unwrap_or_default(), hash)
     }
 
-    /// The checksum of a slot's shard; `None` if this manifest has other slots.
+    /// The checksum of a slot's shard; `None` if this manifest has a different number of slots of this kind.
     pub fn checksum(&self, slot: Slot) -> Option<u64> {
         let checksums = self.checksums(slot.kind);
         if checksums.len() != 1 << slot.bits {

@@ -8,8 +8,8 @@ use crate::model::AppId;
 pub const MAX_BITS: u8 = 16;
 
 crate::named_values! {
-    /// The kinds of shards, with their texts in the names of slots. The catalog publishes them in this order, and a
-    /// kind is stored by its place in it.
+    /// The kinds of shards, with their texts in the names of slots. The catalog publishes the kinds in this order, and
+    /// a kind is stored by its position in it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum ShardKind {
@@ -34,7 +34,8 @@ impl ShardKind {
     }
 }
 
-/// The hash that decides the slot of an advertiser or a goal: the upper bits, since an index in a shard uses the lower.
+/// The hash that decides the slot of an advertiser or a goal: the upper bits, since an index in a shard uses the lower
+/// bits.
 pub fn hash(id: &str) -> u16 {
     let [.., low, high] = xxh64(id.as_bytes(), 0).to_le_bytes();
     u16::from_le_bytes([low, high])
@@ -46,10 +47,10 @@ pub fn hash_of_app(id: AppId) -> u16 {
     u16::from_le_bytes([low, high])
 }
 
-/// A slot: the shard of the ids of a kind whose hashes begin with these bits.
+/// A slot. Its shard has the ids of one kind whose hashes begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// Hashes of different kinds are unrelated.
+    /// The kind of the shard. The hashes of different kinds are unrelated.
     pub kind: ShardKind,
     /// There are 2^bits slots of this kind.
     pub bits: u8,
@@ -58,7 +59,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The slot of a hash, among 2^bits.
+    /// The slot of a hash, among 2^bits slots.
     pub fn of(kind: ShardKind, bits: u8, hash: u16) -> Self {
         let number = u32::from(hash) >> MAX_BITS.saturating_sub(bits);
         Self {
@@ -68,7 +69,7 @@ impl Slot {
         }
     }
 
-    /// The first and the last hash in it.
+    /// The first and the last hash in the slot.
     pub fn hashes(self) -> (u16, u16) {
         let width = 1_u32 << MAX_BITS.saturating_sub(self.bits);
         let first = u32::from(self.number).saturating_mul(width);
@@ -79,12 +80,13 @@ impl Slot {
         )
     }
 
-    /// Its name in the URL of the catalog's answer: `goals-13-4711`, with the bits and the number.
+    /// The slot's name in the URL at which the catalog answers with its shard: kind, bits and number, such as
+    /// `goals-13-4711`.
     pub fn name(self) -> String {
         format!("{}-{}-{}", self.kind.as_str(), self.bits, self.number)
     }
 
-    /// Parses a [`Self::name`]; `None` for any other text.
+    /// Parses the output of [`Self::name`]; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
         let mut parts = name.split('-');
         let kind = parts.next()?;
@@ -98,7 +100,7 @@ impl Slot {
         (is_slot && parts.next().is_none()).then_some(slot)
     }
 
-    /// The column of a shard that names its slot.
+    /// The bytes of the column that names a shard's slot.
     pub(super) fn to_bytes(self) -> [u8; 4] {
         let [low, high] = self.number.to_le_bytes();
         [self.kind.code(), self.bits, low, high]

@@ -150,7 +150,7 @@ fn a_token_is_valid_if_it_is_listed_or_newer_than_the_shard() {
     };
     assert_eq!(valid("adv", 1_000), [5, 7, 10, 11], "9 was revoked");
     assert_eq!(valid("newcomer", 1_000), (1..12).collect::<Vec<_>>());
-    // Built after a restore from a backup: tokens that were issued in between are not in it.
+    // Built after a restore from a backup: the shard lacks tokens that were issued after the backup.
     assert_eq!(valid("adv", 11_000), [5, 7, 11]);
     assert_eq!(valid("newcomer", 11_000), [11]);
     assert!(shard.has(&id(AdvertiserId::parse, "adv")) && !shard.has(&id(AdvertiserId::parse, "newcomer")));
