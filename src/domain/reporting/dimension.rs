@@ -1,19 +1,19 @@
 //! The dimensions of facts and reports. docs/SPEC.md, "Report query".
 
 crate::named_values! {
-    /// A column that rows may be grouped, filtered and ordered by, in the specification's order. Its text is its name
-    /// in a request and in a row, where `app` becomes `app_id`.
+    /// A column by which rows may be grouped, filtered and ordered, in the specification's order. Its text is its name
+    /// in a request and in a row; in a row, `app` becomes `app_id`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Dimension {
         /// The UTC day, `YYYY-MM-DD`.
         Date = "date",
         /// The app, by its 8-digit id.
         App = "app",
-        /// ISO 3166-1 alpha-2, upper case.
+        /// The country, as ISO 3166-1 alpha-2 in upper case.
         Country = "country",
-        /// The spot in the app; for Signpost's own facts the `placement` of a click.
+        /// The spot in the app; for Signpost's own facts, the `placement` of a click.
         PlacementId = "placement_id",
-        /// The ad that was shown; for Signpost's own facts the offer.
+        /// The ad that was shown; for Signpost's own facts, the offer.
         AdTag = "ad_tag",
         /// The network that paid; [`OWN_DEMAND_SOURCE`] for Signpost's own facts.
         DemandSource = "demand_source",
@@ -28,12 +28,12 @@ impl Dimension {
         Self::ALL.into_iter().find(|dimension| dimension.as_str() == name)
     }
 
-    /// Its index in a [`Key`]; `None` for the date, which is a fact's day.
+    /// The dimension's index in a [`Key`]; `None` for the date, which is a fact's day.
     pub fn key_index(self) -> Option<usize> {
         KEY.iter().position(|dimension| *dimension == self)
     }
 
-    /// The value that replaces an unknown or empty one. docs/DECISIONS.md, "Reports".
+    /// The value that replaces an unknown or empty value. docs/DECISIONS.md, "Reports".
     pub fn unknown(self) -> &'static str {
         match self {
             Self::Country => "ZZ",
@@ -55,14 +55,14 @@ pub const KEY: [Dimension; 6] = [
 /// The values of a fact's dimensions except its day. The app is its 8-digit id.
 pub type Key<'a> = [&'a str; KEY.len()];
 
-/// The `demand_source` of facts that Signpost counts itself. Uploads may not use it, since they would count twice.
+/// The `demand_source` of facts that Signpost counts itself. Uploads may not use it, since the facts would count twice.
 pub const OWN_DEMAND_SOURCE: &str = "offerwall";
 
 /// The longest value of a dimension, in bytes.
 pub const MAX_VALUE: usize = 128;
 
-/// True if a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Reports rely on it:
-/// a value contains no line break and no NUL.
+/// True if a text can be a dimension's value: 1 to [`MAX_VALUE`] bytes without control characters. Reports rely on
+/// this: a value contains no line break and no NUL.
 pub fn is_value(text: &str) -> bool {
     (1..=MAX_VALUE).contains(&text.len()) && !text.chars().any(char::is_control)
 }

@@ -3,10 +3,10 @@
 //!
 //! `scan` reads the segments one at a time, each once. `dictionary` numbers distinct values as they are first seen,
 //! `layout` packs a row's numbers into the key of its group, and `batch` finds runs of rows with one key and adds them
-//! to the group's sums in `table`. If the date is requested, the groups of a day are complete at its end, otherwise at
-//! the end of all days. Complete groups go to `top_rows`, which keeps the first rows in the order. If memory is short,
-//! `execution` splits the groups into parts by a hash of their values, or makes several sweeps over all facts, each for
-//! the rows after the previous ones.
+//! to the group's sums in `table`. If the date is requested, the groups of a day are complete once the day was read.
+//! Otherwise groups are complete once all days were read. Complete groups go to `top_rows`, which keeps the first rows
+//! in the order of the query. If memory is short, `execution` splits the groups into parts by a hash of their values,
+//! or makes several sweeps over all facts, each for the rows that follow those of the previous sweep.
 
 mod batch;
 mod dictionary;
@@ -64,7 +64,7 @@ pub trait Source {
     /// The reason why the storage failed.
     type Error;
 
-    /// The segments of both layers from the day `first` to `last`, both included.
+    /// The segments of both layers from the day `first` to the day `last`, inclusive.
     ///
     /// # Errors
     /// The storage failed.
@@ -74,21 +74,22 @@ pub trait Source {
     /// not change while a query runs.
     ///
     /// # Errors
-    /// The storage failed. A missing column is no error but empty bytes, which the engine reports as corrupt.
+    /// The storage failed. A missing column is not an error: it is returned as empty bytes, which the engine reports as
+    /// corrupt.
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Self::Error>;
 }
 
 /// The limits of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Memory for the state of groups, in bytes. Not included are the columns of the segment being read (at most 12
+    /// Memory for the state of groups, in bytes. It does not include the columns of the segment being read (at most 12
     /// MB), the memory for sorting a dictionary (at most 2 MiB), and the rows of the page.
     pub bytes: usize,
     /// The part of `bytes` for the rows kept for the page.
     pub kept: usize,
     /// Maximum groups on all pages together.
     pub groups: u64,
-    /// The largest array of all possible keys, in groups.
+    /// Maximum size of an array with a slot for every possible key, in groups.
     pub dense: usize,
     /// The hash seed for values and groups. The answer does not depend on it.
     pub seed: u64,
@@ -118,9 +119,9 @@ pub enum EngineError<E> {
         /// The damaged column, and what is wrong with it.
         cause: Corrupt,
     },
-    /// More groups than the budget allows, or no memory for the smallest part: [`RESULT_TOO_LARGE`].
+    /// There are more groups than the budget allows, or the smallest part does not fit in memory: [`RESULT_TOO_LARGE`].
     TooLarge,
-    /// More text than a page may hold: [`PAGE_TOO_LARGE`].
+    /// The page has more text than is allowed: [`PAGE_TOO_LARGE`].
     PageTooLarge,
 }
 
@@ -137,13 +138,13 @@ pub struct RunStats {
     pub wide: u64,
     /// Parts that did not fit in memory and were split.
     pub splits: u64,
-    /// Times that groups were moved, because new values needed more bits in their keys.
+    /// Number of times that groups were moved, because new values needed more bits in the keys.
     pub moves: u64,
-    /// Times that kept rows after the page were dropped.
+    /// Number of times that kept rows beyond the page were dropped.
     pub prunes: u64,
-    /// Times that values without a kept row were dropped.
+    /// Number of times that values without a kept row were dropped.
     pub compactions: u64,
-    /// Times that all facts were aggregated.
+    /// Number of times that all facts were aggregated.
     pub sweeps: u64,
 }
 
@@ -155,7 +156,7 @@ pub fn run<S: Source>(source: &S, query: &Query, budget: &Budget) -> Result<Page
     run_measured(source, query, budget).map(|(page, _)| page)
 }
 
-/// Runs a query like [`run`], and shows each group of all pages to `visitor`, in no order.
+/// Runs a query like [`run`], and shows each group of all pages to `visitor`, in no particular order.
 pub fn run_visited<S: Source>(
     source: &S,
     query: &Query,

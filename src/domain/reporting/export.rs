@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{format::Format, query::Query};
 use crate::model::{MINUTE_MS, PublisherId};
 
-/// The time for which an export can be read after it was made. A page reads it at once.
+/// The time for which an export can be read after it was made. The dashboard's page reads it at once.
 pub const LIFE_MS: i64 = 5 * MINUTE_MS;
 
 /// The format of a file.
@@ -14,9 +14,9 @@ pub const LIFE_MS: i64 = 5 * MINUTE_MS;
 pub enum ExportFormat {
     /// The bytes of a report as CSV.
     Csv,
-    /// CSV in which no text is a formula.
+    /// CSV in which a spreadsheet reads no text as a formula.
     SpreadsheetCsv,
-    /// A row of a report on each line.
+    /// One row of a report per line, as JSON.
     Ndjson,
 }
 
@@ -38,7 +38,7 @@ impl ExportFormat {
     }
 }
 
-/// The name of an export's file. A publisher's id has no character that a file name may not have.
+/// The name of an export's file. A publisher's id has only characters that are allowed in file names.
 pub fn file_name(publisher: &PublisherId, query: &Query, format: ExportFormat) -> String {
     let Query { start, end, .. } = query;
     format!("signpost-{publisher}-{start}-to-{end}.{}", format.extension())

@@ -1,5 +1,5 @@
-//! Reads uploads of facts: CSV or NDJSON that arrives in chunks of any size, parsed line by line.
-//! `column` holds what both formats share, `csv` and `ndjson` split a line, `row` checks its values.
+//! Reads uploads of facts: CSV or NDJSON that arrives in chunks of any size, parsed line by line. `column` has the
+//! columns of both formats, `csv` and `ndjson` split a line into texts, and `row` checks the texts.
 
 mod column;
 mod csv;
@@ -21,11 +21,12 @@ use crate::model::{
     lines::{LineErrors, Lines, TooLong},
 };
 
-/// The answer to an upload with a wrong line, or beyond the limits of a day.
+/// The answer to an upload that has a wrong line or exceeds the limits of a day.
 pub const INVALID_FACTS: ApiError =
     ApiError::new(400, "invalid_facts", "nothing was kept: some lines are wrong");
 
-/// The longest line, in bytes. A row whose texts all have 128 bytes, every byte escaped, takes less than a third.
+/// The longest line, in bytes. A row takes less than a third of this even if all its texts have 128 bytes and every
+/// byte is escaped.
 pub const MAX_LINE: usize = 16 << 10;
 
 /// The result of reading an upload. The upload may be stored only if `errors` is empty.
@@ -37,7 +38,7 @@ pub struct Outcome {
     pub errors: LineErrors,
 }
 
-/// Reads one upload. Its memory does not grow with the upload, except for the totals of each day.
+/// Reads one upload. The reader's memory does not grow with the upload, except for the totals of each day.
 #[derive(Debug)]
 pub struct Reader {
     lines: Lines,
@@ -125,7 +126,7 @@ struct Rows {
     layout: Layout,
     day: Option<UtcDay>,
     day_totals: DayTotals,
-    /// The unescaped texts of a row; one buffer for all rows.
+    /// The unescaped texts of a row. All rows share the buffer.
     unescaped: String,
     count: u64,
     errors: LineErrors,
@@ -134,7 +135,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Whether the lines that follow cannot change the answer.
+    /// True if the lines that follow cannot change the answer.
     fn is_stopped(&self) -> bool {
         self.stopped || self.errors.is_full()
     }

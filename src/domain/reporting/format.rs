@@ -1,15 +1,16 @@
-//! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1), or by name for an export.
+//! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1), or by name for an
+//! export.
 
 /// The format of a report's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// One object with `rows`. The default.
     Json,
-    /// A header and a row on each line (RFC 4180).
+    /// A header line, then one row per line (RFC 4180).
     Csv,
-    /// CSV in which no text is a formula. Only exports have it.
+    /// CSV in which a spreadsheet reads no text as a formula. Only exports use it.
     SpreadsheetCsv,
-    /// A JSON row on each line.
+    /// One JSON row per line.
     Ndjson,
 }
 
@@ -23,8 +24,8 @@ const NAMES: [(&str, Format); 5] = [
 ];
 
 impl Format {
-    /// The format that `accept` names with the highest quality. Among equals JSON wins, else the first. Without a named
-    /// format it is JSON; wildcards never select another one.
+    /// The format that `accept` names with the highest quality. Among equal qualities, JSON wins, otherwise the first
+    /// format. If `accept` names no format, it is JSON: wildcards never select another format.
     pub fn from_accept(accept: Option<&str>) -> Self {
         let mut best = (0, Self::Json);
         for range in accept.unwrap_or_default().split(',') {

@@ -39,7 +39,7 @@ impl Scope {
     pub fn interval_ms(self) -> i64 {
         match self {
             Self::Reporting => rate::INTERVAL_MS,
-            // A page of rewards asks every outbox, and an erasure writes about 30 rows for each app.
+            // A page of rewards asks every outbox, and an erasure writes about 30 rows per app.
             Self::Rewards | Self::Privacy => SECOND_MS,
             // Each request publishes the app.
             Self::Test => 10 * SECOND_MS,
@@ -60,11 +60,12 @@ pub const INSUFFICIENT_SCOPE: ApiError = ApiError::new(
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "REPORT_KEY_MAC";
 
-/// Begins every key.
+/// The prefix of every key.
 pub const PREFIX: &str = "sk_";
 /// The bytes of the random part.
 const RANDOM: usize = 16;
-/// The longest key, in bytes: the prefix, a publisher id of 64 bytes, `_` and the random part in hexadecimal, the MAC.
+/// The length of the longest key in bytes: the prefix, a publisher id of 64 bytes, `_`, the random part in hexadecimal,
+/// and the suffix with the MAC.
 const MAX_KEY: usize = PREFIX.len() + 64 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 /// Issues a new key. `random` must come from a secure source, because it makes the key unguessable.

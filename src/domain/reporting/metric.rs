@@ -1,4 +1,4 @@
-//! Measures, which reports add up, and metrics, which are measures or ratios of them.
+//! Measures, which reports add up, and metrics, which are measures or ratios of measures.
 
 use std::cmp::Ordering;
 
@@ -21,13 +21,14 @@ crate::named_values! {
 }
 
 impl Measure {
-    /// Its index in [`Sums`].
+    /// The measure's index in [`Sums`].
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// One value for each [`Measure`], in its order. Sums cannot overflow: a day has at most [`MAX_OF_A_DAY`] of each.
+/// One value for each [`Measure`], in the order of [`Measure::ALL`]. Sums cannot overflow: a day has at most
+/// [`MAX_OF_A_DAY`] of each.
 pub type Sums = [i64; Measure::ALL.len()];
 
 /// Maximum of a measure in one day of a publisher, in its unit: 2^53, the largest integer that a Durable Object's
@@ -74,7 +75,7 @@ impl Metric {
         Self::ClickRate,
     ];
 
-    /// Its name in a request and in a row.
+    /// The metric's name in a request and in a row.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sum(measure) => measure.as_str(),

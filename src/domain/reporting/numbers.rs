@@ -31,7 +31,7 @@ impl Number {
         }
     }
 
-    /// Whether a JSON row omits the number. docs/SPEC.md, "Report response".
+    /// True if a JSON row omits the number. docs/SPEC.md, "Report response".
     pub fn is_zero(self) -> bool {
         self.units == 0
     }

@@ -52,7 +52,7 @@ impl Page {
         Some(())
     }
 
-    /// Removes all rows and keeps the memory for the next ones.
+    /// Removes all rows and keeps the memory for the next rows.
     pub fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
@@ -78,7 +78,7 @@ impl Page {
         self.sums.len()
     }
 
-    /// True if no fact matched the query. A page past the last one is empty too, but then this is false.
+    /// True if no fact matched the query. A page past the last one is also empty, but if facts matched, this is false.
     pub fn matched_nothing(&self) -> bool {
         self.total == 0
     }
@@ -104,7 +104,7 @@ impl Page {
 pub struct Row<'p> {
     page: &'p Page,
     at: usize,
-    /// The sums of all measures; those that the query does not need may be 0.
+    /// The sums of all measures; sums that the query does not need may be 0.
     pub sums: &'p Sums,
 }
 

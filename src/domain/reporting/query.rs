@@ -12,27 +12,27 @@ use crate::model::UtcDay;
 /// A checked query. Each list is in the order of the request, without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The first day, included.
+    /// The first day, inclusive.
     pub start: UtcDay,
-    /// The last day, included; at most 90 days after `start`.
+    /// The last day, inclusive; at most 90 days after `start`.
     pub end: UtcDay,
     /// At least one.
     pub dimensions: Vec<Dimension>,
     /// At least one.
     pub metrics: Vec<Metric>,
-    /// A fact counts if it passes every filter. At most one filter for each dimension.
+    /// A fact counts if it passes every filter. There is at most one filter per dimension.
     pub filters: Vec<Filter>,
     /// The request's order, or the default. Rows that are still equal are ordered by the requested dimensions,
     /// ascending, in the order of the request, so that every row has one position.
     pub order: Vec<Order>,
-    /// From 1.
+    /// The number of the page, from 1.
     pub page: u64,
-    /// Rows on a page, 1 to [`MAX_COUNT`].
+    /// Maximum rows on the page, 1 to [`MAX_COUNT`].
     pub count: u32,
 }
 
 /// Passes facts whose value of a dimension is one of `values`, which are sorted and distinct. Without values no fact
-/// passes. Countries are upper case, a date is `YYYY-MM-DD`, an app is its id.
+/// passes. A country is in upper case, a date is `YYYY-MM-DD`, and an app is its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// The dimension whose values are compared.
@@ -50,7 +50,7 @@ pub struct Order {
     pub ascending: bool,
 }
 
-/// A column that rows can be ordered by: a requested dimension, or any metric.
+/// A column by which rows can be ordered: a requested dimension, or any metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// Compared bytewise.
@@ -59,9 +59,9 @@ pub enum Column {
     Metric(Metric),
 }
 
-/// The longest accepted body, in bytes.
+/// Maximum length of a body, in bytes.
 pub const MAX_BODY: usize = 262_144;
-/// Maximum days between the first day and the last.
+/// Maximum days from the first day to the last day.
 pub const MAX_SPAN_DAYS: i64 = 90;
 /// The highest page number: 2^53, up to which every JSON reader is exact.
 pub const MAX_PAGE: u64 = 1 << 53;

@@ -1,5 +1,5 @@
-//! The rate limit of a report key: one request in 2 seconds (docs/SPEC.md, "Limits"). The headers follow the IETF draft
-//! draft-ietf-httpapi-ratelimit-headers-10.
+//! The rate limit of a report key: one request per 2 seconds (docs/SPEC.md, "Limits"). The headers follow the IETF
+//! draft draft-ietf-httpapi-ratelimit-headers-10.
 
 use crate::model::ApiError;
 
@@ -16,7 +16,7 @@ pub const RATE_LIMIT_EXCEEDED: ApiError =
 /// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// The caller stores this request's time as the key's last accepted one.
+    /// The caller stores the time of this request as that of the key's last accepted request.
     Accepted,
     /// Refused; a retry is accepted after this many milliseconds, 1 to [`INTERVAL_MS`]. Nothing is stored.
     Wait(i64),
@@ -32,7 +32,8 @@ pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64, interval_ms: i64) -> A
 }
 
 impl Admission {
-    /// The value of the header `RateLimit`: no request remains, and the seconds until the next one.
+    /// The value of the header `RateLimit`: no request remains, and the next request is accepted after this many
+    /// seconds.
     pub fn rate_limit(self) -> String {
         format!(r#""report";r=0;t={}"#, self.next_in_s())
     }
@@ -108,7 +109,7 @@ mod tests {
             for step in steps {
                 now += step;
                 if step < 0 {
-                    // A time from the old clock counts only if the new clock is past it too.
+                    // A time from the old clock counts only if the new clock has also passed it.
                     accepted.retain(|at| *at <= now);
                     if last > Some(now) {
                         accepted.clear();

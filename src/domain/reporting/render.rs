@@ -22,7 +22,7 @@ const ROW: usize = 1 << 10;
 /// Without a byte order mark, spreadsheets read a CSV file in the encoding of the machine.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The name of an app without a name.
+/// The text that is shown for an app without a name.
 const UNNAMED: &str = "unknown";
 
 /// An iterator over the chunks of a body. No chunk is empty.
@@ -74,8 +74,8 @@ impl Renderer {
         out.into_bytes()
     }
 
-    /// A piece of a longer body: rows from the index `from` until it has `min_bytes`. Also returns the number of these
-    /// rows. Only the first piece has the head.
+    /// A piece of a longer body: rows from the index `from` until the piece has `min_bytes`. Also returns the number of
+    /// these rows. Only the first piece has the head.
     pub fn piece(mut self, from: usize, is_first: bool, min_bytes: usize) -> (Vec<u8>, usize) {
         let mut out = String::new();
         self.next = Some(from);
@@ -213,7 +213,7 @@ impl Iterator for Renderer {
     }
 }
 
-/// The names of the dimensions, then of the metrics. `app` is the name of the app's.
+/// The names of the dimensions, then of the metrics. `app` is used as the name of the dimension `app`.
 fn columns(page: &Page, app: &'static str) -> impl Iterator<Item = &'static str> {
     let dimensions = page.dimensions.iter().map(move |dimension| match dimension {
         Dimension::App => app,
@@ -249,7 +249,8 @@ fn csv_field(text: &str) -> Cow<'_, str> {
 
 /// Writes a text so that spreadsheets keep it as text and no two texts look alike. A text that could run as a formula
 /// gets a leading `'`, which remains when the sheet is saved as CSV. A text that could be read as a number, a date or a
-/// boolean becomes the formula `="…"`. A number stays a number, even a negative one, so that sums include it.
+/// boolean becomes the formula `="…"`. Metrics are not written with this function: they stay numbers, even if they are
+/// negative, so that sums include them.
 fn spreadsheet_field(text: &str) -> Cow<'_, str> {
     let is_sign =
         |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);

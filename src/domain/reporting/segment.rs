@@ -9,12 +9,12 @@
 //! | 2 | width of a row in bytes: 0, 1, 2, 4 or 8 |
 //! | 3 | 0 |
 //! | 4–7 | rows |
-//! | 8–15 | a dimension: distinct values, and bytes of their text; a measure: the base |
+//! | 8–15 | for a dimension: number of distinct values, and bytes of their text; for a measure: the base |
 //! | 16–23 | XXH3 of the payload, seeded with XXH3 of the bytes before |
 //!
 //! The payload of a dimension is the end of each distinct value in the text (`u32` each), the text, and for each row
-//! its code: the index of its value. Values are in bytewise order. The payload of a measure is the distance of each row
-//! from the base. Width 0 stores nothing for each row: all rows have the first value, or the base.
+//! its code, which is the index of its value. Values are in bytewise order. The payload of a measure is the distance of
+//! each row from the base. Width 0 stores nothing for each row: all rows have the first value, or the base.
 
 mod build;
 mod read;
@@ -39,7 +39,7 @@ pub const MAX_ROWS: usize = 1 << 16;
 /// column stays below 1.5 MiB; SQLite in a Durable Object accepts values up to 2 MB.
 pub const MAX_TEXT: usize = 1 << 20;
 /// A segment of at most this many bytes is stored as one value, its [`Image`]. Reading unused columns then costs less
-/// than a row of SQLite for each column.
+/// than one SQLite row per column.
 pub const MAX_IMAGE: usize = 16 << 10;
 
 const HEADER: usize = 24;
@@ -52,14 +52,14 @@ pub const COLUMNS: usize = KEY.len() + Measure::ALL.len();
 pub struct Column(u8);
 
 impl Column {
-    /// The column of a dimension; `None` for the date, since a segment has only one.
+    /// The column of a dimension; `None` for the date, since a segment has only one day.
     pub fn of_dimension(dimension: Dimension) -> Option<Self> {
         u8::try_from(dimension.key_index()?).ok().map(Self)
     }
 
     /// The column of a measure.
     pub fn of_measure(measure: Measure) -> Self {
-        // Eleven columns in all.
+        // There are eleven columns in all.
         Self(u8::try_from(KEY.len() + measure.index()).unwrap_or(u8::MAX))
     }
 

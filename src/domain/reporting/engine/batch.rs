@@ -11,8 +11,8 @@ use crate::{
 /// The rows of a batch. Its memory (about 120 KiB) stays in the CPU's inner caches.
 pub const BATCH: usize = 2048;
 
-/// From this average length on, runs are summed one by one. Shorter runs are summed as differences of running totals,
-/// which needs no loop for each run.
+/// Runs of this average length or longer are summed one by one. Shorter runs are summed as differences of running
+/// totals, which needs no loop per run.
 const LONG_RUN: usize = 24;
 /// The length of the running totals: more than [`BATCH`], and a power of two.
 const TOTALS: usize = 2 * BATCH;
@@ -20,7 +20,7 @@ const TOTALS: usize = 2 * BATCH;
 /// The state of one batch, reused for the next.
 pub struct Batch {
     rows: usize,
-    /// For each row 1 if it differs from the previous row in a marked column, else 0.
+    /// For each row, 1 if it differs from the previous row in one of the compared columns, else 0.
     differs: Box<[u8; BATCH]>,
     /// The starts of runs, followed by the end of the last run.
     starts: Box<[u32; BATCH + 1]>,
@@ -133,7 +133,7 @@ impl Batch {
         }
     }
 
-    /// Calls `group` with the key of each run. It returns the index at which the group's sums begin.
+    /// Calls `group` with the key of each run. `group` returns the index at which the sums of the key's group begin.
     pub fn group<const W: usize>(&mut self, mut group: impl FnMut([u64; W]) -> usize) {
         let [first, second] = self.words.each_ref();
         for (run, (first, second)) in self.runs.iter_mut().zip(first.iter().zip(second.iter())) {
@@ -152,7 +152,7 @@ impl Batch {
             .unwrap_or_default()
     }
 
-    /// Marks each row except the first that differs from the previous one in any of these columns.
+    /// Marks each row, except the first, that differs from the previous row in any of these columns.
     fn mark_changes<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
         let Some(differs) = self.differs.get_mut(..self.rows) else {
             return;
@@ -178,7 +178,8 @@ impl Batch {
         }
     }
 
-    /// Adds a measure of the rows `first..last` of the segment to the sums of their groups, at index `measure` in each.
+    /// Adds a measure of the rows `first..last` of the segment to the sums of their groups, at index `measure` in each
+    /// group.
     pub fn add(
         &mut self,
         column: &MeasureColumn<'_>,
@@ -246,8 +247,8 @@ impl Batch {
         }
     }
 
-    /// Chooses the faster of two ways to the same sums: each run by itself if runs are long or if most rows do not
-    /// count, so that those are not read; otherwise differences of running totals.
+    /// Chooses the faster of two ways to the same sums. Runs are summed one by one if they are long, or if most rows do
+    /// not count, because then those rows are not read. Otherwise the sums are differences of running totals.
     fn sums_each_run(&self, rows: usize) -> bool {
         let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
         let counted = lengths.sum::<usize>();
@@ -269,7 +270,7 @@ fn slice<T>(values: &[T], first: usize, last: usize) -> &[T] {
     values.get(first..last).unwrap_or_default()
 }
 
-/// Writes the starts of the runs in a range of rows, and the end of the last one. Returns the number of runs.
+/// Writes the starts of the runs in a range of rows, and the end of the last run. Returns the number of runs.
 #[inline(never)]
 fn find_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u32; BATCH + 1]) -> usize {
     let Some(differs) = differs.get_mut(to_usize(first)..to_usize(end)) else {

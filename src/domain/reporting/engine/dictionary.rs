@@ -20,13 +20,14 @@ pub struct Dictionary<'m> {
     text: MeteredVec<'m, u8>,
     /// The end of each value in `text`.
     ends: MeteredVec<'m, u32>,
-    /// The hash table: a value's number + 1, or 0 if free. The length is a power of two; at most half is taken.
+    /// The hash table. A slot has a value's number + 1, or 0 if it is free. The number of slots is a power of two, and
+    /// at most half are taken.
     slots: MeteredVec<'m, u32>,
     /// The last part in which each value occurred.
     seen: MeteredVec<'m, u32>,
     part: u32,
     distinct: usize,
-    /// The ranked numbers, which are the lowest ones, in the order of their values.
+    /// Numbers of the ranked values, sorted by value. Ranked values have the lowest numbers.
     sorted: MeteredVec<'m, u32>,
     ranks: MeteredVec<'m, u32>,
 }
@@ -46,8 +47,8 @@ impl<'m> Dictionary<'m> {
         }
     }
 
-    /// The hash of a value. Parts use its low bits and slots its high bits, so that the values of one part are spread
-    /// over all slots.
+    /// The hash of a value. Parts use the low bits and slots use the high bits, so that the values of one part are
+    /// spread over all slots.
     pub fn hash(&self, value: &str) -> u64 {
         xxh3_64_with_seed(value.as_bytes(), self.seed)
     }
@@ -75,7 +76,7 @@ impl<'m> Dictionary<'m> {
         self.distinct = 0;
     }
 
-    /// The number of a value, which is added if it is new.
+    /// The number of a value. The value is added if it is new.
     pub fn intern(&mut self, value: &str, hash: u64) -> Result<u32, OutOfMemory> {
         if (self.len() + 1) * 2 > self.slots.len() {
             self.rehash((self.slots.len() * 2).max(16))?;
@@ -110,7 +111,7 @@ impl<'m> Dictionary<'m> {
         }
         let number = u32::try_from(self.len()).map_err(|_| OutOfMemory)?;
         let end = u32::try_from(self.text.len() + value.len()).map_err(|_| OutOfMemory)?;
-        // Memory for its rank is reserved now, so that ranking cannot fail.
+        // Memory for the value's rank is reserved now, so that ranking cannot fail.
         self.sorted.reserve(self.ends.len() + 1 - self.sorted.len())?;
         self.ranks.reserve(self.ends.len() + 1 - self.ranks.len())?;
         self.ends.reserve(1)?;
@@ -257,14 +258,14 @@ impl<'m> Dictionary<'m> {
         self.seen.get(to_usize(number)).copied().unwrap_or(u32::MAX)
     }
 
-    /// Completes [`Dictionary::retain`], once the caller has updated its numbers.
+    /// Completes [`Dictionary::retain`], once the caller has updated the numbers that it holds.
     pub fn finish_retain(&mut self) -> Result<(), OutOfMemory> {
         self.seen.truncate(self.ends.len());
         self.seen.fill(0);
         self.seen.shrink();
         self.part = 0;
         self.distinct = 0;
-        // Without values there are no slots until the next one is added.
+        // Without values there are no slots until the next value is added.
         match self.ends.len() {
             0 => Ok(()),
             len => self.rehash((len * 2).next_power_of_two().max(16)),

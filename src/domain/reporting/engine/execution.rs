@@ -86,7 +86,7 @@ impl<'w, S: Source> Execution<'w, S> {
             self.render(&mut page, usize::try_from(skip).unwrap_or(usize::MAX))
                 .ok_or(EngineError::PageTooLarge)?;
             before += u64::try_from(rows).unwrap_or(u64::MAX);
-            // The page has no rows, or no more rows.
+            // The page is complete, or has no rows.
             if rows == 0 || self.total <= first || before >= self.total.min(wanted) {
                 self.stats.prunes = self.top_rows.prunes;
                 return Ok((page, self.stats));
@@ -207,7 +207,7 @@ impl<'w, S: Source> Execution<'w, S> {
     }
 
     /// Drops the values that no kept row has. If the rest takes more than 3/8 of the memory, also drops the last kept
-    /// rows until it fits. The dictionaries must then grow by 1/8 of the memory before the next compaction.
+    /// rows until the values fit. The dictionaries must then grow by 1/8 of the memory before the next compaction.
     fn compact(&mut self) -> Result<(), OutOfMemory> {
         loop {
             self.stats.compactions += 1;
@@ -274,13 +274,14 @@ impl<'w, S: Source> Execution<'w, S> {
     }
 }
 
-/// The days from the query's first to that of a part; `None` for a part without segments.
+/// The number of days from the query's first day to the part's day; `None` for a part without segments.
 fn part_day(plan: &Plan<'_>, segments: &[SegmentRef], part: &Part) -> Option<u32> {
     let segment = segments.get(part.segments.start)?;
     Some(u32::try_from(segment.day.number() - plan.query.start.number()).unwrap_or(0))
 }
 
-/// The numbers of a group's values in the order of the request. Those after the requested dimensions mean nothing.
+/// The numbers of a group's values in the order of the request. Numbers after those of the requested dimensions are
+/// unused.
 fn values(plan: &Plan<'_>, day: u32, numbers: &[u32; KEY.len()]) -> [u32; KEY.len() + 1] {
     let mut values = [0; KEY.len() + 1];
     for (value, output) in values.iter_mut().zip(&plan.outputs) {

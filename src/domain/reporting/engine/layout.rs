@@ -9,7 +9,7 @@ pub const SKIP: u64 = u64::MAX;
 
 /// The bits of a word that hold values.
 const WORD: u32 = 63;
-/// The dimensions of each word, if one word does not hold them all.
+/// The number of dimensions per word, if one word does not hold them all.
 const PER_WORD: usize = 3;
 const _: () = assert!(PER_WORD as u32 * VALUE_BITS <= WORD && PER_WORD * 2 >= KEY.len());
 
@@ -53,7 +53,7 @@ impl Layout {
         }
     }
 
-    /// Whether the numbers of dictionaries of these lengths fit.
+    /// True if the numbers of dictionaries of these lengths fit.
     pub fn fits(&self, mut lengths: impl Iterator<Item = usize>) -> bool {
         self.fields
             .iter()
@@ -94,7 +94,7 @@ impl Layout {
 }
 
 impl Field {
-    /// The number at the field's bits of a word.
+    /// The number, shifted to the field's bits in a word.
     pub fn pack(self, number: u64) -> u64 {
         number << self.shift
     }

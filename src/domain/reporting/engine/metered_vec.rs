@@ -68,15 +68,15 @@ impl<'m, T: Copy> MeteredVec<'m, T> {
         if needed <= self.items.capacity() {
             return Ok(());
         }
-        // Growth is by 100 %, or by 12.5 % if that is too much. Never less, because reallocating for each item would
-        // take quadratic time.
+        // The vector grows by 100 %, or by 12.5 % if 100 % is too much. It never grows by less, because reallocating
+        // for each item would take quadratic time.
         let capacity = self.items.capacity();
         self.grow(needed.max(capacity.saturating_mul(2)))
             .or_else(|OutOfMemory| self.grow(needed.max(capacity.saturating_add(capacity / 8))))
     }
 
     fn grow(&mut self, capacity: usize) -> Result<(), OutOfMemory> {
-        // The old allocation stays charged: while items move, both exist.
+        // The old allocation stays charged, because both allocations exist while the items move.
         let bytes = capacity.checked_mul(size_of::<T>()).ok_or(OutOfMemory)?;
         self.meter.charge(bytes)?;
         let more = capacity.saturating_sub(self.items.len());

@@ -11,7 +11,8 @@ use crate::reporting::{Measure, Metric, Sums, query::Column};
 /// A group, which may become a row of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'r> {
-    /// For each requested dimension the number of its value. The date is the days since the query's first day.
+    /// For each requested dimension, the number of its value. The date is the number of days since the query's first
+    /// day.
     pub values: &'r [u32],
     /// The sum of each measure of the query.
     pub sums: &'r [i64],
@@ -68,7 +69,7 @@ impl RowOrder {
         order
     }
 
-    /// Adds a sort key, unless an earlier one has the same column and so already decides.
+    /// Adds a sort key, unless an earlier key has the same column and so already decides.
     fn push(&mut self, column: SortColumn, ascending: bool) {
         if self.keys.iter().all(|key| key.column != column) {
             self.keys.push(SortKey { column, ascending });
@@ -113,7 +114,7 @@ impl RowOrder {
         }
     }
 
-    /// The sums of a row by [`Measure`], 0 for measures that the query does not need.
+    /// The sums of a row by [`Measure`]; 0 for measures that the query does not need.
     pub fn sums(&self, row: Group<'_>) -> Sums {
         let mut sums = Sums::default();
         for (measure, sum) in self.measures.iter().zip(row.sums) {

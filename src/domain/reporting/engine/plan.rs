@@ -16,10 +16,11 @@ pub struct Plan<'q> {
     pub outputs: Vec<Output>,
     /// The number of dictionaries: one for each requested dimension except the date, in the order of the request.
     pub dictionaries: usize,
-    /// The dimensions to read. Filtered ones come first: if no value of a segment passes, the rest is not read.
+    /// The dimensions to read. Filtered dimensions come first: if no value of a segment passes, the other columns are
+    /// not opened.
     pub inputs: Vec<Input<'q>>,
     pub measures: Vec<Measure>,
-    /// The columns to read: those of `inputs`, then those of `measures`.
+    /// The columns to read: first the columns of `inputs`, then the columns of `measures`.
     pub columns: Vec<Column>,
 }
 
@@ -100,7 +101,8 @@ impl<'q> Plan<'q> {
         segments
     }
 
-    /// The initial parts: one for each day if the date is requested, since no group spans days, else one for all.
+    /// The initial parts: one part per day if the date is requested, since no group then spans days; otherwise one part
+    /// for all days.
     pub fn parts(&self, segments: &[SegmentRef]) -> Vec<Part> {
         let mut start = 0;
         segments
@@ -122,7 +124,7 @@ impl<'q> Plan<'q> {
 pub struct Part {
     /// The range among the matching segments.
     pub segments: Range<usize>,
-    /// The values that belong to the part, for each dictionary.
+    /// For each dictionary, the values that belong to the part.
     pub splits: [Split; KEY.len()],
 }
 
@@ -138,7 +140,7 @@ impl Split {
         hash & self.mask == self.bits
     }
 
-    /// Both halves. `None` from 32 bits on, since values that are still together may have equal hashes.
+    /// Both halves. `None` for 32 bits or more, since values that are still together may have equal hashes.
     fn halves(self) -> Option<[Self; 2]> {
         let mask = self.mask << 1 | 1;
         (mask < 1 << 32).then_some([self.bits, self.bits | (self.mask + 1)].map(|bits| Self { mask, bits }))

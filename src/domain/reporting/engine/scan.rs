@@ -144,7 +144,8 @@ enum Matches {
     All,
 }
 
-/// Numbers the matching values of a column. Others are [`SKIP`]; all are 0 if the dimension is only filtered.
+/// Numbers the matching values of a column. Other values get [`SKIP`]. If the dimension is only filtered, matching
+/// values get 0.
 fn number_values<'m>(
     input: &Input<'_>,
     part: &Part,
@@ -185,7 +186,7 @@ fn number_values<'m>(
     })
 }
 
-/// Tests values in ascending bytewise order against a filter, whose values are sorted too.
+/// Tests values in ascending bytewise order against a filter, whose values are also sorted.
 struct FilterCursor<'f>(&'f [String]);
 
 impl<'f> FilterCursor<'f> {

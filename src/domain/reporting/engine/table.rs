@@ -1,4 +1,4 @@
-//! The groups of a part and their sums: an array of all possible keys if there are few, else a hash table.
+//! The groups of a part and their sums: an array of all possible keys if the keys are few, otherwise a hash table.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,7 +22,8 @@ pub struct Table<'m> {
     groups: usize,
     /// Array: 1 for each key that has a group. Empty for a hash table.
     present: MeteredVec<'m, u8>,
-    /// Hash table: a group's number + 1, or 0 for a free slot. The length is a power of two; at most half is taken.
+    /// Hash table: a slot has a group's number + 1, or 0 if it is free. The number of slots is a power of two, and at
+    /// most half are taken.
     slots: MeteredVec<'m, u32>,
     /// Hash table: the words of each group's key.
     keys: MeteredVec<'m, u64>,
@@ -133,7 +134,7 @@ impl<'m> Table<'m> {
         self.present.release();
     }
 
-    /// Finds the groups of a batch's runs, and adds new ones.
+    /// Finds the groups of a batch's runs, and adds new groups.
     pub fn group(&mut self, batch: &mut Batch) -> Result<(), OutOfMemory> {
         // Every run may be a new group. Reserving first means that the loop cannot fail.
         self.reserve(batch.runs.len())?;
@@ -257,14 +258,14 @@ impl GroupHasher {
     }
 
     /// The slot at which the search for a key begins. A multiplication carries bits only upwards, so the upper half is
-    /// mixed into the lower one and multiplied again.
+    /// mixed into the lower half, and the result is multiplied again.
     fn home<const W: usize>(self, key: &[u64; W], mask: usize) -> usize {
         let Self([first, second]) = self;
         let mixed = key.iter().fold(0_u64, |mixed, word| {
             (mixed.rotate_left(29) ^ word).wrapping_mul(first)
         });
         let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(second);
-        // 28 bits are more than the slots of the most groups need.
+        // 28 bits are more than the slots for the maximum number of groups need.
         usize::try_from(mixed >> 36).unwrap_or(0) & mask
     }
 }

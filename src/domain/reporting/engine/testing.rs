@@ -96,7 +96,7 @@ pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
         }
     }
     let mut rows: Vec<Row> = groups.into_iter().collect();
-    // The sort is stable and the map is ordered by the dimensions, so these decide between equal rows.
+    // The sort is stable and the map is ordered by the dimensions, so the dimensions decide between equal rows.
     rows.sort_by(|left, right| {
         for order in &query.order {
             let ordering = match order.column {

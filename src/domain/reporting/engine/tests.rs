@@ -38,7 +38,7 @@ fn tight(bytes: usize) -> Budget {
     }
 }
 
-/// Facts of three days. Values repeat in each segment, and each day has more placements than the one before.
+/// Facts of three days. Values repeat in each segment, and each day has more placements than the previous day.
 fn many(facts: u32) -> Vec<Fact> {
     let mut state = 7_u32;
     let mut below = |most: u32| {

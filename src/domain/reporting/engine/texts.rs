@@ -10,7 +10,7 @@ use crate::model::UtcDay;
 pub struct Texts<'t> {
     /// `YYYY-MM-DD` of each day of the query.
     days: Vec<String>,
-    /// For each dictionary the text of all values, and the end of each.
+    /// For each dictionary, the text of all values, and the end of each value in it.
     dictionaries: Vec<(&'t str, &'t [u32])>,
 }
 

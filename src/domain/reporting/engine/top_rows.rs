@@ -1,4 +1,4 @@
-//! The top rows: the first groups in the order so far, which may become rows of the page.
+//! The top rows: the groups that so far come first in the order. They may become rows of the page.
 
 use super::{
     dictionary::Dictionary,
@@ -7,9 +7,9 @@ use super::{
     to_usize,
 };
 
-/// The rows above twice the limit that cause a prune.
+/// Rows are pruned when their number exceeds twice the limit by this many.
 const SLACK: usize = 8 << 10;
-/// The initial capacity and the minimum of a budget, in rows.
+/// The initial capacity in rows, which is allowed even if it exceeds the budget.
 const MIN_CAPACITY: usize = 16;
 
 pub struct TopRows {
@@ -19,7 +19,7 @@ pub struct TopRows {
     /// The values and sums of all rows, flat, as in [`Group`].
     values: Vec<u32>,
     sums: Vec<i64>,
-    /// The indices of rows in their order, once sorted. Its capacity covers all rows.
+    /// The indices of the rows in order, once sorted. Its capacity covers all rows.
     sorted: Vec<u32>,
     rows: usize,
     capacity: usize,
@@ -27,9 +27,9 @@ pub struct TopRows {
     max: usize,
     /// The number of wanted rows.
     limit: usize,
-    /// The last wanted row at the latest prune.
+    /// The index of the last wanted row, as of the latest prune.
     worst: Option<usize>,
-    /// Only rows after this one in the order are wanted.
+    /// Only rows that come after this row in the order are wanted.
     after: Option<(Vec<u32>, Vec<i64>)>,
     pub prunes: u64,
 }
@@ -148,7 +148,7 @@ impl TopRows {
         });
         let worst = *worst;
         first.truncate(self.limit);
-        // Rows move to the front in storage order, so that none overwrites one that still has to move.
+        // Rows move to the front in storage order, so that no row overwrites another that still has to move.
         first.sort_unstable();
         for (to, from) in first.iter().enumerate() {
             let from_row = to_usize(*from);
@@ -180,7 +180,7 @@ impl TopRows {
         self.rows
     }
 
-    /// The indices of the rows in their order.
+    /// The indices of the rows, in order.
     pub fn sorted(&self) -> &[u32] {
         &self.sorted
     }
@@ -207,7 +207,8 @@ impl TopRows {
         }
     }
 
-    /// Halves the limit, based on the kept rows. Returns false if that is less than one row.
+    /// Halves the limit, or the number of kept rows if that is lower. Returns false and changes nothing if less than
+    /// one row would be left.
     pub fn halve(&mut self) -> bool {
         let half = self.rows.min(self.limit) / 2;
         if half > 0 {

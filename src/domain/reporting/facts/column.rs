@@ -1,4 +1,5 @@
-//! The columns of facts: one table for both formats, and a row of texts in its order. docs/OPERATING.md, "Facts".
+//! The columns of facts: one table for both formats, and rows of texts in the order of the table (docs/OPERATING.md,
+//! "Facts").
 
 use std::ops::Range;
 
@@ -43,7 +44,7 @@ pub const COLUMNS: [Column; 13] = [
 ];
 
 /// The index of a column in [`COLUMNS`]. The search begins at `near`: programs write NDJSON members in a fixed order,
-/// so each is found at the first comparison.
+/// so each member is found at the first comparison.
 pub fn index_of(name: &str, near: usize) -> Option<usize> {
     let found = |range: Range<usize>| {
         let at = COLUMNS
@@ -56,13 +57,13 @@ pub fn index_of(name: &str, near: usize) -> Option<usize> {
     found(near..COLUMNS.len()).or_else(|| found(0..near))
 }
 
-/// Texts in the order of [`COLUMNS`]; `None` for a missing one.
+/// Texts in the order of [`COLUMNS`]; `None` for a missing text.
 pub type Texts<'v> = [Option<&'v str>; COLUMNS.len()];
 
 /// Appends the unescaped text to a buffer, or returns the problem.
 pub type Unescape = fn(&str, &mut String) -> Result<(), String>;
 
-/// The texts of a row as written in the line, in the order of [`COLUMNS`]. Some may still be escaped.
+/// The texts of a row as written in the line, in the order of [`COLUMNS`]. Some texts may still be escaped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cells<'l> {
     texts: Texts<'l>,
@@ -78,7 +79,7 @@ impl<'l> Cells<'l> {
         }
     }
 
-    /// The unescaped texts. Those that were escaped are written to `buffer`, which is cleared first.
+    /// The unescaped texts. Texts that were escaped are written to `buffer`, which is cleared first.
     pub fn texts<'v>(self, buffer: &'v mut String, unescape: Unescape) -> Result<Texts<'v>, Problem>
     where
         'l: 'v,

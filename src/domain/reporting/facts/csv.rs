@@ -1,5 +1,5 @@
 //! Parses CSV lines strictly by RFC 4180. Libraries guess the meaning of a misplaced quote (`a"b`, `"a"b`, an unclosed
-//! one), and a guess can shift the columns. A field cannot span lines, since no value contains a control character.
+//! quote), and a guess can shift the columns. A field cannot span lines, since no value contains a control character.
 
 use std::fmt;
 
@@ -16,7 +16,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Every column must appear once. `app_name` is optional, and so is the date if the upload is for one `day`.
+    /// Parses the header. Every column must appear once. `app_name` is optional, and so is the date if the upload is
+    /// for one day, which `day` says.
     pub fn read(line: &str, day: bool) -> Result<Self, Vec<Problem>> {
         let (mut names, mut problems) = (Vec::new(), Vec::new());
         split(line, |field| {
@@ -92,15 +93,15 @@ pub fn unescape(text: &str, out: &mut String) -> Result<(), String> {
 
 #[derive(Clone, Copy)]
 struct Field<'l> {
-    /// Without the quotes around it.
+    /// The text without the quotes around it.
     text: &'l str,
-    /// Whether the text has doubled quotes.
+    /// True if the text has doubled quotes.
     escaped: bool,
 }
 
 /// The place where a line is not CSV, and the reason.
 struct Fault {
-    /// Counted from 0.
+    /// The index of the field, from 0.
     field: usize,
     problem: &'static str,
 }
@@ -147,7 +148,8 @@ fn split<'l>(line: &'l str, mut each: impl FnMut(Field<'l>)) -> Result<(), Fault
     Ok(())
 }
 
-/// Splits the text after an opening quote into the field and the rest after its closing quote. `None` without one.
+/// Splits the text after an opening quote into the field and the rest after its closing quote. `None` without a closing
+/// quote.
 fn split_quoted(quoted: &str) -> Option<(Field<'_>, &str)> {
     let (mut from, mut escaped) = (0, false);
     loop {

@@ -10,9 +10,9 @@ use crate::{
 /// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
-    /// A header with the names of the columns, then a row on each line.
+    /// A header with the names of the columns, then one row per line.
     Csv,
-    /// A JSON object on each line.
+    /// One JSON object per line.
     Ndjson,
 }
 
@@ -21,9 +21,9 @@ pub enum Format {
 pub struct Fact<'v> {
     /// The UTC day of the row, or of the whole upload.
     pub day: UtcDay,
-    /// Unknown values are [`Dimension::unknown`](crate::reporting::Dimension::unknown). The country is upper case.
+    /// An unknown value is [`Dimension::unknown`](crate::reporting::Dimension::unknown). The country is in upper case.
     pub key: Key<'v>,
-    /// All five measures; a row must have each.
+    /// All five measures. A row must have each measure.
     pub sums: Sums,
     /// The app's name for reports; `None` if the row has none.
     pub app_name: Option<&'v str>,

@@ -38,7 +38,7 @@ pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
         })
 }
 
-/// Unescapes a JSON string with its quotes.
+/// Unescapes a JSON string, given with its quotes.
 pub fn unescape(raw: &str, out: &mut String) -> Result<(), String> {
     serde_json::Deserializer::from_str(raw)
         .deserialize_str(Append(out))

@@ -3,7 +3,7 @@
 use super::fact::Format;
 use crate::reporting::metric::MAX_OF_A_DAY;
 
-/// A count: only digits, at most [`MAX_OF_A_DAY`]. Both formats write whole numbers alike.
+/// Parses a count: only digits, at most [`MAX_OF_A_DAY`]. Both formats write whole numbers in the same way.
 pub fn count(text: &str) -> Option<i64> {
     if text.is_empty() {
         return None;
@@ -16,8 +16,8 @@ pub fn count(text: &str) -> Option<i64> {
         .filter(|number| *number <= MAX_OF_A_DAY)
 }
 
-/// Parses USD as micro-USD: at most 6 decimals before trailing zeros, at most [`MAX_OF_A_DAY`] in magnitude. A number
-/// in JSON may have an exponent.
+/// Parses USD as micro-USD: at most 6 decimals, not counting trailing zeros, and at most [`MAX_OF_A_DAY`] in magnitude.
+/// A number in JSON may have an exponent.
 pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),
@@ -64,7 +64,7 @@ fn times_ten_to(number: i64, power: u32) -> Option<i64> {
     number.checked_mul(10_i64.checked_pow(power)?)
 }
 
-/// A JSON exponent. One beyond an `i64` saturates.
+/// Parses a JSON exponent. An exponent beyond an `i64` saturates.
 fn exponent(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The longest quotation of the input, in characters.
+/// Maximum characters of the input that a message quotes.
 const MAX_QUOTED: usize = 40;
 
 /// The reason why a line is refused.

@@ -90,7 +90,7 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
             None if text.eq_ignore_ascii_case(dimension.unknown()) => Ok(dimension.unknown()),
             None => Err(wrong("an assigned ISO 3166 alpha-2 code or empty", text)),
         },
-        // Letter case is ignored, since a report could not distinguish the two.
+        // Letter case is ignored, since a reader of the report would not distinguish the two spellings.
         (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
             "must not be {OWN_DEMAND_SOURCE:?}: Signpost adds those facts itself"
         )),
@@ -98,10 +98,10 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
     }
 }
 
-/// Checks a dimension's value or an app's name. A byte order mark inside it comes from joining two files and would be
-/// invisible in a report.
+/// Checks a dimension's value or an app's name. A byte order mark inside a text comes from joining two files, and would
+/// be invisible in a report.
 fn check_text(text: &str) -> Result<(), String> {
-    // Most texts are printable ASCII; the rest is decoded into characters.
+    // Most texts are printable ASCII. Only other texts are decoded into characters.
     let plain = text.len() <= MAX_VALUE && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if plain || (is_value(text) && !text.contains(BYTE_ORDER_MARK)) {
         return Ok(());
@@ -137,12 +137,13 @@ fn amount(measure: Measure, text: &str, format: Format) -> Result<i64, String> {
 pub struct DayTotals(BTreeMap<UtcDay, Sums>);
 
 impl DayTotals {
-    /// Counts a row. Fails if its day would exceed [`MAX_OF_A_DAY`] in a measure.
+    /// Adds a row. Fails if its day would exceed [`MAX_OF_A_DAY`] in a measure.
     pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), Problem> {
         let totals = self.0.entry(fact.day).or_default();
         let mut sums = *totals;
         for ((sum, amount), measure) in sums.iter_mut().zip(fact.sums).zip(Measure::ALL) {
-            // Neither exceeds 2^53. Magnitudes are added, so that the sum of any subset of the rows fits.
+            // Neither number exceeds 2^53, so the sum fits. Magnitudes are added, so that any subset of the rows stays
+            // within the maximum.
             *sum += amount.abs();
             if *sum > MAX_OF_A_DAY {
                 return Err(Problem::of_column(

@@ -1,4 +1,4 @@
-//! Valid uploads, and the facts that they are read as.
+//! Valid uploads, and the facts that are read from them.
 
 use std::convert::Infallible;
 
@@ -139,7 +139,7 @@ fn values_are_read_unchanged() {
 
 #[test]
 fn the_longest_row_fits_in_a_line() {
-    // Texts of 128 bytes with six characters for each byte, and numbers with the most digits.
+    // Texts of 128 bytes with six characters per byte, and numbers with the maximum number of digits.
     let text = "\\u0061".repeat(128);
     let mut body = r#"{"date":"2026-11-21","app_id":"00000042""#.to_owned();
     for name in ["app_name", "placement_id", "ad_tag", "demand_source", "sdk_v"] {

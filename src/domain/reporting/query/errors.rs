@@ -48,7 +48,7 @@ pub(super) fn list<'a>(
     Ok(items)
 }
 
-/// Returns the members of an object. Refuses unknown members, because a mistyped one would silently change numbers.
+/// Returns the members of an object. Refuses unknown members, because a mistyped member would silently change numbers.
 pub(super) fn object<'a>(
     value: &'a Value,
     path: &str,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{model::ApiError, reporting::Dimension};
 
-/// Reads `filters`, the body's member of that name. Two filters of one dimension are intersected.
+/// Reads `filters`, the body's member of that name. Two filters on one dimension are intersected.
 pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, ApiError> {
     let mut read: Vec<Filter> = Vec::new();
     let items = list(filters, "filters", MAX_FILTERS, &INVALID_FILTER)?;
@@ -67,7 +67,7 @@ fn read_filter(filter: &Value, path: &str, raw: Option<&RawValue>) -> Result<Fil
 }
 
 /// The text of each filter. A number is kept as it is written, since an SDK's version may be 7.10, which a [`Value`]
-/// would change to 7.1. So the filters are parsed twice. Of a repeated member, both passes take the last.
+/// would change to 7.1. So the filters are parsed twice. If a member is repeated, both passes take its last value.
 fn raw_filters(body: &str) -> Option<Vec<&RawValue>> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(body).ok()?;
     serde_json::from_str(members.get("filters")?.get()).ok()

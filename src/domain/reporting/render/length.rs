@@ -1,5 +1,5 @@
-//! The length of a body before its rows are in order. If its length was announced, a body that ends early is recognized
-//! as incomplete.
+//! Computes the length of a body before its rows are in order. If the length is announced, a body that ends early is
+//! recognized as incomplete.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct BodyLength {
 }
 
 impl BodyLength {
-    /// `names` has at least the names of the apps of all rows.
+    /// `names` must have the names of all apps that occur in the rows.
     pub fn new(query: &Query, format: Format, names: HashMap<String, String>) -> Self {
         let page = Page::new(query.dimensions.clone(), query.metrics.clone());
         let renderer = Renderer::new(page, format, names);

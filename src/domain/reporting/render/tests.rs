@@ -320,7 +320,7 @@ proptest! {
         let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
         let constant = cell.strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
         let read = match constant {
-            // Each quote is doubled, so none ends the constant early.
+            // Each quote is doubled, so no quote ends the constant early.
             Some(constant) => {
                 prop_assert!(!constant.replace("\"\"", "").contains('"'), "{}", cell);
                 constant.replace("\"\"", "\"")

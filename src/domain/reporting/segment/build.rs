@@ -26,7 +26,7 @@ pub struct Builder {
     sums: Vec<Sums>,
 }
 
-/// The segment cannot take this key. The caller encodes it and begins another.
+/// The segment cannot take this key. The caller encodes the segment and begins another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentFull;
 
@@ -39,7 +39,7 @@ pub struct EncodedSegment {
     pub sums: Sums,
     /// The sum of the magnitudes of the rows' revenue, in micro-USD.
     pub revenue_magnitude: i64,
-    /// In the order of [`Column::all`].
+    /// The columns, in the order of [`Column::all`].
     pub columns: Vec<Vec<u8>>,
 }
 
@@ -142,7 +142,7 @@ impl Segmenter {
         }
     }
 
-    /// The segments, without an empty last one.
+    /// The segments. An empty last segment is omitted.
     pub fn finish(mut self) -> Vec<EncodedSegment> {
         if self.builder.rows() > 0 {
             self.full.push(self.builder.encode());
@@ -162,12 +162,12 @@ fn add_sums(to: &mut Sums, sums: &Sums) {
 struct Dictionary {
     codes: SeededMap<Box<str>, u16>,
     text: usize,
-    /// The previous value, a cache: facts mostly arrive in an order in which values repeat.
+    /// The previous value and its code, as a cache: facts mostly arrive in an order in which values repeat.
     last: Option<(Box<str>, u16)>,
 }
 
 impl Dictionary {
-    /// The code of a value, which is added if it is new. `None` if the dictionary is full.
+    /// The code of a value. The value is added if it is new. `None` if the dictionary is full.
     fn code(&mut self, value: &str) -> Option<u16> {
         if let Some((last, code)) = &self.last
             && **last == *value
@@ -190,7 +190,7 @@ impl Dictionary {
         Some(code)
     }
 
-    /// The values in bytewise order, and the new code for each old one.
+    /// The values in bytewise order, and the new code for each old code.
     fn sort(self) -> (Vec<Box<str>>, Vec<u16>) {
         let mut values: Vec<_> = self.codes.into_iter().collect();
         values.sort_unstable();
@@ -240,7 +240,8 @@ fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
         0x1_0000..=0xffff_ffff => 4,
         _ => 8,
     };
-    // The base is 0, which adds nothing when rows are read, unless a value is negative or another base is narrower.
+    // The base is the least value if that is negative or makes rows narrower. Otherwise it is 0, which adds nothing
+    // when rows are read.
     let base = if least < 0 || width_from(least) < width_from(0) {
         least
     } else {

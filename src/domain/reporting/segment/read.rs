@@ -1,4 +1,4 @@
-//! Reads columns in place. Any bytes are either the column that was written or [`Corrupt`].
+//! Reads columns in place. Opening bytes yields either the column that was written or [`Corrupt`].
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ pub enum Codes<'b> {
 /// A verified measure column.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasureColumn<'b> {
-    /// The value that the rows' distances are added to.
+    /// The value to which the distances of the rows are added.
     pub base: i64,
     /// The distance of each row.
     pub values: Values<'b>,
@@ -66,7 +66,7 @@ pub struct MeasureColumn<'b> {
 /// The distance of each row from the base, unsigned, little-endian.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'b> {
-    /// Every row is the base.
+    /// Every row has the base as its value.
     Constant,
     /// `u8` each.
     One(&'b [u8]),
@@ -82,7 +82,7 @@ impl<'b> KeyColumn<'b> {
     /// Verifies and opens the column of a dimension in a segment of `rows` rows.
     ///
     /// # Errors
-    /// [`Corrupt`], also for another column, or for a segment with another number of rows.
+    /// [`Corrupt`]. This includes the bytes of another column, and a different number of rows.
     pub fn open(bytes: &'b [u8], dimension: Dimension, rows: u32) -> Result<Self, Corrupt> {
         let column = Column::of_dimension(dimension).map_or(u8::MAX, Column::number);
         let corrupt = |reason| Corrupt { column, reason };
@@ -108,7 +108,8 @@ impl<'b> KeyColumn<'b> {
             text: std::str::from_utf8(text).map_err(|_| corrupt("its text is not UTF-8"))?,
             codes,
         };
-        // The checksum holds, so only a bug of the writer can fail from here on. Every index is checked nevertheless.
+        // The checksum is correct, so from here on only a bug of the writer can cause an error. Every index is still
+        // checked.
         if opened.values().count() != distinct {
             return Err(corrupt("a value lies outside its text"));
         }
@@ -133,7 +134,7 @@ impl<'b> KeyColumn<'b> {
         self.ends.len()
     }
 
-    /// The distinct values in bytewise order, which codes index.
+    /// The distinct values in bytewise order. A code is an index into them.
     pub fn values(&self) -> impl Iterator<Item = &'b str> + use<'b> {
         let (text, mut start) = (self.text, 0);
         self.ends.iter().map_while(move |end| {
@@ -206,7 +207,7 @@ impl<'b> MeasureColumn<'b> {
 pub struct Image<'b>(pub &'b [u8]);
 
 impl<'b> Image<'b> {
-    /// The bytes of one column. They are empty, which is never a valid column, if the image is cut off.
+    /// The bytes of one column. If the image is cut off, they are empty, which is never a valid column.
     pub fn column(&self, column: Column) -> &'b [u8] {
         let spans = split::<COLUMNS>(self.0, 0);
         let span = spans.and_then(|spans| spans.get(usize::from(column.number())).copied());
@@ -217,7 +218,7 @@ impl<'b> Image<'b> {
 /// Calls `each` with the key and the sums of every row of a segment, whose columns `column` returns.
 ///
 /// # Errors
-/// [`Corrupt`]; `each` was then called for no row.
+/// [`Corrupt`]. In that case `each` was not called for any row.
 pub fn each_row<'b>(
     column: impl Fn(Column) -> &'b [u8],
     rows: u32,

@@ -1,4 +1,4 @@
-//! A batch gives the same sums as its rows one by one.
+//! A batch gives the same sums as adding its rows one by one.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::*;
 mod random;
 use random::Random;
 
-/// Values that repeat like those of a segment: each is the previous one, or a random one within the mask `most`.
+/// Values that repeat like those of a segment: each is the previous value, or a random value within the mask `most`.
 fn repeating(rows: usize, most: u64, stays: usize, random: &mut Random) -> Vec<u64> {
     let mut last = 0;
     let value = |_| {

@@ -68,7 +68,7 @@ prop_compose! {
         page in prop_oneof![1..4_u64, Just(u64::MAX)],
         count in prop_oneof![1..9_u32, Just(10_000)],
     ) -> Query {
-        // A query has one filter for a dimension. Of two filters, the second is dropped if the first has its dimension.
+        // A query has one filter per dimension, so a filter with the same dimension as the previous one is dropped.
         filters.dedup_by_key(|filter| filter.dimension);
         let mut columns: Vec<_> = dimensions.iter().copied().map(By::Dimension).collect();
         columns.extend(Metric::ALL.map(By::Metric));

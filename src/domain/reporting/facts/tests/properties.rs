@@ -184,7 +184,7 @@ proptest! {
     fn no_row_is_passed_on_after_the_first_wrong_line(
         rows in vec(row(), 1..8), columns in columns(), cuts in choices(), wrong in any::<prop::sample::Index>(),
     ) {
-        // Constant decisions give one line for each row, and no blank lines.
+        // Constant decisions give one line per row, and no blank lines.
         let mut decide = Choices::new(&[5]);
         let wrong = wrong.index(rows.len());
         for (format, body, headers) in [

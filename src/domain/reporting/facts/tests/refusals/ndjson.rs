@@ -8,7 +8,7 @@ fn refused_ndjson(body: impl AsRef<[u8]>, line: i64, column: &str, says: &str) {
     refused(Format::Ndjson, None, body, line, column, says);
 }
 
-/// A good object, and on the next line the same with a part replaced.
+/// A good object, and on the next line the same object with a part replaced.
 fn with_part(part: &str, by: &str) -> String {
     let good = r#"{"date":"2026-11-21","app_id":"00000042","country":"DE","ad_requests":10,"ad_responses":9,"impressions":8,"clicks":7,"revenue":1.5}"#;
     assert!(good.contains(part), "{part}");
