@@ -1,5 +1,5 @@
-//! The kinds of account, and the derivation of an account's id. The id is derived from the owner, so that a Worker finds
-//! the account's object without a lookup.
+//! The kinds of account, and the derivation of an account's id. The id is derived from the owner, so that a Worker
+//! finds the account's object without a lookup.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,5 +1,5 @@
 //! The sessions of one browser: their texts in one cookie, joined by `.`, the current one first. A browser can be
-//! signed in to at most 4 accounts, with one session for each.
+//! signed in to at most 4 accounts, with one session per account.
 
 use super::{
     account::{Account, AccountKind},
@@ -11,7 +11,7 @@ use crate::model::MacKeys;
 /// bytes that browsers store.
 pub const MAX_ACCOUNTS: usize = 4;
 
-/// Does not occur in a session's text.
+/// Separates the sessions' texts, which never contain it.
 const SEPARATOR: char = '.';
 
 /// A session that a browser holds. Only the account's object knows whether it is still open.
@@ -19,7 +19,7 @@ const SEPARATOR: char = '.';
 pub struct BrowserSession {
     /// The session's text.
     pub token: String,
-    /// The account that the text was issued for.
+    /// The account for which the text was issued.
     pub account: Account,
 }
 
@@ -39,8 +39,8 @@ impl BrowserSession {
 pub struct BrowserSessions(Vec<BrowserSession>);
 
 impl BrowserSessions {
-    /// Parses the cookie's value. A value with an invalid text, with two sessions of one account, or with too many was
-    /// not set by Signpost, and yields no sessions at all.
+    /// Parses the cookie's value. If the value has an invalid text, two sessions of one account, or too many sessions,
+    /// Signpost did not set it, and the result has no sessions at all.
     pub fn parse(keys: &MacKeys, kind: AccountKind, value: &str) -> Self {
         let mut sessions = Self::default();
         for token in value.split(SEPARATOR) {
@@ -71,8 +71,8 @@ impl BrowserSessions {
         self.0.iter().find(|session| session.account == *account)
     }
 
-    /// Makes a new session the current one. Returns the sessions that it displaces: an earlier one of the same account,
-    /// and beyond the limit the one that was current longest ago.
+    /// Makes a new session the current one. Returns the sessions that it displaces: an earlier session of the same
+    /// account and, beyond the limit, the session that was current longest ago.
     pub fn open(&mut self, session: BrowserSession) -> Vec<BrowserSession> {
         let (mut left, mut kept): (Vec<_>, Vec<_>) = self
             .0
@@ -93,7 +93,7 @@ impl BrowserSessions {
         true
     }
 
-    /// Removes the current session. The one that was current before it becomes current again.
+    /// Removes the current session. The session that was current before becomes current again.
     pub fn leave_current(&mut self) {
         if !self.0.is_empty() {
             self.0.remove(0);

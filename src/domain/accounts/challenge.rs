@@ -18,19 +18,19 @@ const PREFIX: &str = "wc_";
 const RANDOM: usize = 16;
 /// Stands for the account's id while the account is unknown.
 const NO_ACCOUNT: &str = "-";
-/// The longest challenge, in bytes: the prefix, a purpose of 12 bytes, an account's id of 24 digits, an expiry of 16
-/// digits and the random part in hexadecimal with a `_` between them, the MAC.
+/// The length of the longest challenge in bytes: the prefix, a purpose of 12 bytes, an account's id of 24 digits, an
+/// expiry of 16 digits and the random part in hexadecimal, with a `_` between these parts, and the suffix with the MAC.
 const MAX_CHALLENGE: usize = PREFIX.len() + 12 + 1 + 24 + 1 + 16 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 crate::named_values! {
-    /// The ceremony that a challenge is for, with its text in the challenge.
+    /// The ceremony for which a challenge is issued, with its text in the challenge.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum CeremonyPurpose {
         /// The first passkey of a member with an invite.
         Registration = "registration",
         /// A sign-in with a passkey that the member already has.
         SignIn = "sign-in",
-        /// A fresh passkey within a session.
+        /// A confirmation with a passkey within a session.
         StepUp = "step-up",
         /// Another passkey of a member with a session.
         Addition = "addition",
@@ -46,8 +46,8 @@ pub struct Challenge {
     pub expires_at_ms: i64,
 }
 
-/// A new challenge. `binding` is the hash of the value of the [ceremony's cookie](super::cookie::Cookie::ceremony), or of
-/// the session for a step-up or an addition; `random` must come from a secure source.
+/// A new challenge. `binding` is the hash of the value of the [ceremony's cookie](super::cookie::Cookie::ceremony), or
+/// of the session for a step-up or an addition; `random` must come from a secure source.
 pub fn issue(
     keys: &MacKeys,
     purpose: CeremonyPurpose,
@@ -68,7 +68,8 @@ pub fn issue(
     format!("{text}_{mac}")
 }
 
-/// The challenge of presented bytes; `None` unless it was issued for this purpose and binding and has not expired.
+/// Verifies presented bytes as a challenge; `None` unless it was issued for this purpose and binding and has not
+/// expired.
 pub fn verify(
     keys: &MacKeys,
     presented: &[u8],

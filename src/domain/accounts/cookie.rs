@@ -4,7 +4,7 @@
 
 use super::{account::AccountKind, challenge, session};
 
-/// The place that sets a cookie.
+/// The kind of deployment that sets a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CookieSite {
     /// A deployment with HTTPS.

@@ -1,6 +1,6 @@
 //! Invites: `inv_<kind>_<owner>_<random>_<mac>`. An invite lets in a new member, or a member who lost every passkey,
-//! once. The account's object stores only its [hash](crate::model::credentials::hash) and spends it with the first
-//! passkey.
+//! once. The account's object stores only its [hash](crate::model::credentials::hash) and spends the invite when a
+//! passkey is registered with it.
 
 use super::{
     account::Account,
@@ -25,8 +25,8 @@ pub fn issue(keys: &MacKeys, account: &Account, random: [u8; RANDOM]) -> String 
     signed_text::issue(keys, PREFIX, account, random)
 }
 
-/// The account that an invite is for; `None` for a text that was never issued as an invite. Only the account's object
-/// knows whether it is still valid.
+/// The account of an invite; `None` for a text that was never issued as an invite. Only the account's object knows
+/// whether the invite is still valid.
 pub fn verify(keys: &MacKeys, presented: &str) -> Option<Account> {
     signed_text::verify(keys, PREFIX, presented)
 }

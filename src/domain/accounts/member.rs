@@ -7,7 +7,7 @@ use crate::{
 };
 use unicode_security::skeleton;
 
-/// Also used for the last admin of the operator's account.
+/// Refuses to remove or demote an account's last owner, or the last admin of the operator's account.
 pub const LAST_OWNER: ApiError = ApiError::new(
     409,
     "last_owner",
@@ -19,7 +19,7 @@ const RESERVED: [&str; 2] = ["the operator", "a former member"];
 
 /// The longest name or label, in characters.
 pub const MAX_NAME: usize = 64;
-/// Maximum input bytes for each character of the limit. HTML entities and tags make the input longer than the text.
+/// Maximum input bytes per character of the limit. HTML entities and tags make the input longer than the text.
 const INPUT_PER_CHARACTER: usize = 32;
 
 /// Parses the name of a member or the label of a key: a [line](parse_line) with 1 to 64 characters.
@@ -38,7 +38,8 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     Ok(name)
 }
 
-/// Reduces a name to its appearance: no case, no spaces, and Latin letters for similar ones (Unicode TS #39).
+/// Reduces a name to its appearance: no case, only letters and digits, and Latin letters in place of similar letters
+/// (Unicode TS #39).
 fn look(name: &str) -> String {
     let latin = skeleton(name).collect::<String>().to_lowercase();
     let latin = skeleton(&latin).collect::<String>();
@@ -63,7 +64,7 @@ pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldE
     Ok(line.to_owned())
 }
 
-/// A change of an account's members.
+/// A change to an account's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberChange {
     /// Gives a member another role.
@@ -72,7 +73,7 @@ pub enum MemberChange {
     Remove(MemberId),
 }
 
-/// Checks that the account keeps a member with its highest role after a change, if it has one now.
+/// Checks that the account still has a member with its highest role after a change, if it has one before.
 pub fn check_last_owner(members: &[(MemberId, Role)], change: MemberChange) -> Result<(), ApiError> {
     let role_after = |id: MemberId, role: Role| match change {
         MemberChange::Remove(removed) if removed == id => None,

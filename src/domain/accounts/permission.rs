@@ -16,7 +16,7 @@ pub const VERIFY_FIRST: ApiError = ApiError::new(
     "confirm with your passkey first: this needs a confirmation in the last 5 minutes",
 );
 
-/// Whether a permission needs a passkey within the last 5 minutes.
+/// Whether a permission needs a confirmation with a passkey in the last 5 minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passkey {
     Any,
@@ -66,19 +66,19 @@ permissions! {
     PreviewCallbacks: Any, [Owner, Developer];
     /// See what the users of apps are offered, and make tracking URLs.
     ViewOffers: Any, [Owner, Developer];
-    /// See counts of rewards, their list and each one's history. An analyst sees only some of their fields.
+    /// See counts of rewards, the list of rewards, and the history of each. An analyst sees only some of the fields.
     ViewActivity: Any, [Owner, Developer, Analyst, UserSupport];
     /// Erase users, export the data stored about them, and issue keys that can do both.
     ManageUsers: Fresh, [Owner];
-    /// Send the callback of one reward again.
+    /// Resend the callback of one reward.
     ReplayReward: Any, [Owner, Developer, UserSupport];
     /// See the progress of a replay of many rewards, and stop it.
     FollowReplays: Any, [Owner, Developer];
-    /// Send callbacks of many rewards again.
+    /// Resend callbacks of many rewards.
     ReplayManyRewards: Fresh, [Owner, Developer];
     /// See the members and the open invites.
     ViewMembers: Any, [Owner, Admin, Support];
-    /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
+    /// Invite members, withdraw invites, change roles, remove members and issue recoveries.
     ManageMembers: Fresh, [Owner, Admin];
     /// Read the account's audit.
     ViewAudit: Any, [Owner, Developer, Admin, Support];
@@ -94,9 +94,9 @@ permissions! {
     ViewStore: Any, [Admin, Support];
     /// See a publisher's Pub-Key.
     ViewPublisherKeys: Fresh, [Admin];
-    /// Send the callback of any reward again.
+    /// Resend the callback of any reward.
     ReplayAnyReward: Any, [Admin, Support];
-    /// Send callbacks of many rewards again. Support may send at most 100 at a time.
+    /// Resend callbacks of many rewards of any app. Support may resend at most 100 at a time.
     ReplayManyOfAnyApp: Fresh, [Admin, Support];
     /// Make any change that the operator's token allows.
     ManageStore: Fresh, [Admin];

@@ -1,5 +1,5 @@
-//! The roles of members. A publisher's account has owners, developers, analysts and user support; the operator's has admins
-//! and support.
+//! The roles of members. A publisher's account has owners, developers, analysts and user support; the operator's
+//! account has admins and support.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +10,17 @@ crate::named_values! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Role {
-        /// Does everything in a publisher's account.
+        /// May do everything in a publisher's account.
         Owner = "owner",
         /// Manages keys and apps of a publisher, and sees its figures, rewards and audit.
         Developer = "developer",
         /// Sees the figures of a publisher and a part of its rewards.
         Analyst = "analyst",
-        /// Sees a publisher's figures and its rewards with their users, and sends single callbacks again.
+        /// Sees a publisher's figures and its rewards with their users, and resends single callbacks.
         UserSupport = "user_support",
-        /// Does everything in the operator's account.
+        /// May do everything in the operator's account.
         Admin = "admin",
-        /// Reads the operator's data except Pub-Keys, and sends callbacks again.
+        /// Reads the operator's data except Pub-Keys, and resends callbacks.
         Support = "support",
     }
 }
@@ -31,7 +31,7 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
-    /// The kind of account that has this role. An invite to any other account must be refused.
+    /// The kind of account that has this role. An invite with this role to another kind of account must be refused.
     pub const fn kind(self) -> AccountKind {
         match self {
             Self::Owner | Self::Developer | Self::Analyst | Self::UserSupport => AccountKind::Publisher,

@@ -17,7 +17,7 @@ pub const SESSION_OPEN: ApiError = ApiError::new(
     "session_open",
     "this browser is already signed in to the account: sign out first",
 );
-/// Refuses a request from a page of another account than the browser's current one.
+/// Refuses a request from a page that shows a different account from the browser's current one.
 pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
     409,
     "account_switched",
@@ -44,8 +44,8 @@ pub fn issue(keys: &MacKeys, account: &Account, random: [u8; RANDOM]) -> String 
     signed_text::issue(keys, PREFIX, account, random)
 }
 
-/// The account of a session's text; `None` for a text that was never issued for this kind of account. Only the account's
-/// object knows whether the session is still open.
+/// The account of a session's text; `None` for a text that was never issued for this kind of account. Only the
+/// account's object knows whether the session is still open.
 pub fn verify(keys: &MacKeys, kind: AccountKind, presented: &str) -> Option<Account> {
     signed_text::verify(keys, PREFIX, presented).filter(|account| account.kind() == kind)
 }
@@ -56,7 +56,7 @@ pub fn verify(keys: &MacKeys, kind: AccountKind, presented: &str) -> Option<Acco
 pub enum SessionUse {
     /// A person's action, which extends the session.
     Action,
-    /// A page's background poll. It does not extend the session, so that an unattended page loses it.
+    /// A page's background poll. It does not extend the session, so that the session of an unattended page ends.
     Poll,
 }
 
@@ -65,14 +65,14 @@ pub enum SessionUse {
 pub struct SessionTimes {
     /// Time of the sign-in.
     pub created_at_ms: i64,
-    /// Time of the last stored use, up to [`SEEN_MS`] before the real one.
+    /// Time of the last stored use. The actual last use may be up to [`SEEN_MS`] later.
     pub last_seen_at_ms: i64,
-    /// The last passkey of this session; `None` if it began without one.
+    /// Time of the last confirmation with a passkey in this session; `None` if there was none.
     pub verified_at_ms: Option<i64>,
 }
 
 impl SessionTimes {
-    /// The time at which the session ends, unless it is used before.
+    /// The time at which the session ends if it is not used before then.
     pub fn ends_at_ms(&self) -> i64 {
         let idle = self.last_seen_at_ms.saturating_add(IDLE_MS);
         idle.min(self.created_at_ms.saturating_add(LIFE_MS))

@@ -1,6 +1,6 @@
-//! The form that invites and sessions share: `<prefix>_<kind>_<owner>_<random>_<mac>`. The MAC proves that Signpost
-//! issued the text and names the account, so a Worker refuses junk without calling an object. The MAC covers prefix and
-//! kind: a text of one kind never verifies as another.
+//! The form that invites and sessions share: `<prefix>_<kind>_<owner>_<random>_<mac>`. The text names the account, and
+//! the MAC proves that Signpost issued the text. So a Worker refuses junk without calling an object. The MAC also
+//! covers prefix and kind, so a text of one kind is never accepted as another.
 
 use super::account::Account;
 use crate::model::{
@@ -10,8 +10,8 @@ use crate::model::{
 
 /// The bytes of the random part: 128 bits, so that a plain SHA-256 may be stored in place of the text.
 pub const RANDOM: usize = 16;
-/// The longest text after its prefix, in bytes: the kind's letter, an owner's id of 64 bytes and the random part in
-/// hexadecimal with a `_` before each, the MAC.
+/// The length of the longest text after its prefix, in bytes: the kind's letter, an owner's id of 64 bytes and the
+/// random part in hexadecimal, with a `_` before each, and the suffix with the MAC.
 const MAX_REST: usize = 1 + 1 + 1 + 64 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
 /// The text of a new credential of an account; `random` must come from a secure source.

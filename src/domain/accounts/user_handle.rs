@@ -1,8 +1,8 @@
 //! The WebAuthn user handle: the account's id (12 bytes), the member's id (8 bytes) and a MAC (16 bytes). A passkey
-//! returns it at a sign-in, before anything else about the visitor is known. The MAC proves that Signpost issued it, so
-//! a made-up handle wakes no account's object.
+//! returns the handle at a sign-in, before anything else about the visitor is known. The MAC proves that Signpost
+//! issued the handle, so a made-up handle does not wake an account's object.
 //!
-//! Passkeys keep their handle for years, so a MAC key that signed handles must stay configured while they are in use.
+//! Passkeys keep their handle for years, so a MAC key must stay configured while handles that it signed are in use.
 
 use super::ids::{AccountId, MemberId};
 use crate::model::{MacKeys, mac::lower_hex};
@@ -26,7 +26,7 @@ pub fn issue(keys: &MacKeys, account: AccountId, member: MemberId) -> [u8; LEN] 
     handle
 }
 
-/// The account and member of a handle; `None` for bytes that were never issued as one.
+/// The account and member of a handle; `None` for bytes that were never issued as a handle.
 pub fn open(keys: &MacKeys, handle: &[u8]) -> Option<(AccountId, MemberId)> {
     let (account, rest) = handle.split_first_chunk()?;
     let (member, mac) = rest.split_first_chunk()?;

@@ -1,5 +1,5 @@
 //! A relying party of WebAuthn Level 3 (sections 7.1 and 7.2). It checks everything in a passkey's answer except the
-//! signature, which the runtime's WebCrypto verifies. So the module contains no cryptography but SHA-256.
+//! signature, which the runtime's WebCrypto verifies. So the module contains no cryptography except SHA-256.
 //!
 //! Attestation is `none`, since the invite authorizes a registration. `PublicKeyCredential.toJSON()` delivers the
 //! public key as SPKI, so no attestation object is read; the authenticator data must contain the same key.

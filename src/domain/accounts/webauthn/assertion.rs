@@ -1,4 +1,4 @@
-//! Assertions: checks the JSON of a credential's signature over a challenge (section 7.2), up to the signature itself.
+//! Assertions: checks the JSON of a credential's signature over a challenge (section 7.2), except the signature itself.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -60,11 +60,11 @@ pub struct ToVerify {
     pub spki: Vec<u8>,
     /// The authenticator data and SHA-256 of the client data.
     pub message: Vec<u8>,
-    /// In WebCrypto's form.
+    /// The signature, in WebCrypto's form.
     pub signature: Vec<u8>,
-    /// To be stored once the signature is verified.
+    /// The new signature counter, to be stored once the signature is verified.
     pub sign_count: u32,
-    /// To be stored once the signature is verified.
+    /// The new flag BS, to be stored once the signature is verified.
     pub is_backed_up: bool,
 }
 
@@ -100,7 +100,7 @@ impl Assertion {
     }
 
     /// Checks the answer against the credential that is stored under its id. The [`Challenge`] proves that the caller
-    /// has verified the [answered](Self::challenge) one.
+    /// has verified the [answered challenge](Self::challenge).
     pub fn check(
         &self,
         party: &RelyingParty,
@@ -132,7 +132,7 @@ impl Assertion {
     }
 }
 
-/// Checks that a credential's counter grows. Two zeros mean that its authenticator does not count.
+/// Checks that a credential's signature counter increases. Two zeros mean that its authenticator does not count.
 pub fn check_sign_count(stored: u32, new: u32) -> Result<(), PasskeyError> {
     let is_allowed = (stored, new) == (0, 0) || new > stored;
     is_allowed.then_some(()).ok_or(PasskeyError::SignCount)

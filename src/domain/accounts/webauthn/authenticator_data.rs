@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 
 use super::{cbor::Reader, cose, error::PasskeyError, public_key::PublicKey, relying_party::RelyingParty};
 
-/// The longest authenticator data, in bytes: 37, a header of 18 and an id of 1,023 for the credential, an RSA key of
-/// 530, and 440 for extensions.
+/// Maximum bytes of authenticator data: 37 for the fixed fields, 18 for the credential's header, 1,023 for its id, 530
+/// for an RSA key, and 440 for extensions.
 pub const MAX_AUTHENTICATOR_DATA: usize = 2_048;
 
 const USER_PRESENT: u8 = 1;
@@ -33,7 +33,7 @@ pub struct AttestedCredential<'a> {
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Returns `None` unless the bytes are exactly one authenticator data with an acceptable key.
+    /// Returns `None` unless the bytes are exactly one set of authenticator data, whose key, if any, is acceptable.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (rp_id_hash, rest) = bytes.split_first_chunk()?;
         let (&flags, rest) = rest.split_first()?;

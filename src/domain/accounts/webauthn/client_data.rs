@@ -4,12 +4,12 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use super::{base64url, error::PasskeyError, relying_party::RelyingParty};
 
-/// The longest client data, in bytes. Ours have about 400; browsers may add members.
+/// Maximum bytes of client data. Signpost's ceremonies have about 400, but browsers may add members.
 const MAX_CLIENT_DATA: usize = 2_048;
 /// Maximum bytes of a challenge. Issued challenges are shorter.
 const MAX_CHALLENGE: usize = 256;
 
-/// The ceremony that client data belong to.
+/// The ceremony to which client data belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceremony {
     Create,
@@ -25,7 +25,7 @@ impl Ceremony {
     }
 }
 
-/// Client data with the bytes that they were parsed from. Unknown members are ignored, as WebAuthn requires.
+/// Client data, with the bytes from which they were parsed. Unknown members are ignored, as WebAuthn requires.
 #[derive(Clone, Debug)]
 pub struct ClientData {
     json: Vec<u8>,

@@ -15,7 +15,7 @@ pub fn parse(id: &str) -> Result<Vec<u8>, PasskeyError> {
 }
 
 /// The short id of a credential for people and URLs: 8 bytes of its hash, since its own id may have 1,023 bytes. Two of
-/// a member's 20 credentials share one with a probability of 20^2 / 2^65 < 10^-16.
+/// a member's 20 credentials have the same short id with a probability of 20^2 / 2^65 < 10^-16.
 pub fn short(credential_id: &[u8]) -> String {
     let hash: [u8; 32] = Sha256::digest(credential_id).into();
     hex::encode(hash.first_chunk::<8>().copied().unwrap_or_default())

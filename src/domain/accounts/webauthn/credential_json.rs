@@ -4,8 +4,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{MAX_JSON, credential_id, error::PasskeyError};
 
-/// `RegistrationResponseJSON` or `AuthenticationResponseJSON`, by the type of the response. Unknown members are ignored,
-/// since browsers add some.
+/// `RegistrationResponseJSON` or `AuthenticationResponseJSON`, by the type of the response. Unknown members are
+/// ignored, since browsers add some.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CredentialJson<R> {

@@ -1,4 +1,5 @@
-//! A reader for the parts of DER that keys and signatures use. Each value has one encoding; any other is refused.
+//! A reader for the parts of DER that keys and signatures use. Each value has one encoding; any other encoding is
+//! refused.
 
 pub const INTEGER: u8 = 0x02;
 pub const SEQUENCE: u8 = 0x30;
@@ -6,7 +7,7 @@ pub const SEQUENCE: u8 = 0x30;
 /// Splits a value with this tag and at most 65,535 bytes of content from the bytes after it.
 pub fn split(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk()?;
-    // The shortest length that may be written in this form.
+    // `least` is the shortest length that may be written in this form.
     let (length, least, rest) = match first {
         0..=0x7F => (usize::from(first), 0, rest),
         0x81 => {
@@ -32,7 +33,7 @@ pub fn whole(tag: u8, bytes: &[u8]) -> Option<&[u8]> {
 pub fn split_positive(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (content, rest) = split(INTEGER, bytes)?;
     let magnitude = match content {
-        // A leading zero is required before a high bit, which would otherwise be the sign, and forbidden elsewhere.
+        // A leading zero is required before a high bit, which would otherwise be the sign, and is forbidden elsewhere.
         [0, magnitude @ ..] if magnitude.first().is_some_and(|first| *first > 0x7F) => magnitude,
         [1..=0x7F, ..] => content,
         _ => return None,

@@ -38,15 +38,15 @@ crate::named_values! {
         BackupFlags = "backup_flags",
         /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
         CredentialId = "credential_id",
-        /// The algorithm was not offered, or is not the key's.
+        /// The algorithm was not offered, or is not the algorithm of the key.
         Algorithm = "algorithm",
         /// The public key is malformed or has an unsupported form.
         PublicKey = "public_key",
-        /// The public key is not the one in the authenticator data.
+        /// The public key differs from the key in the authenticator data.
         OtherPublicKey = "other_public_key",
         /// The signature does not have the form of its algorithm.
         SignatureForm = "signature_form",
-        /// The counter did not grow: the credential may have been cloned.
+        /// The signature counter did not increase: the credential may have been cloned.
         SignCount = "sign_count",
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{algorithm::Algorithm, base64url, relying_party::RelyingParty};
 use crate::accounts::challenge;
 
-/// The member that a new credential is for.
+/// The member for whom a credential is created.
 #[derive(Clone, Copy, Debug)]
 pub struct User<'a> {
     /// The [user handle](crate::accounts::user_handle).
@@ -36,8 +36,8 @@ impl CredentialDescriptor<'_> {
     }
 }
 
-/// `PublicKeyCredentialCreationOptionsJSON`. `existing` are the member's credentials: an authenticator that has one of
-/// them creates no second one.
+/// `PublicKeyCredentialCreationOptionsJSON`. `existing` are the member's credentials: an authenticator that already has
+/// one of them creates no second credential.
 pub fn creation_options(
     party: &RelyingParty,
     user: User<'_>,
@@ -66,7 +66,8 @@ pub fn creation_options(
     })
 }
 
-/// `PublicKeyCredentialRequestOptionsJSON`. `allowed` is empty at a sign-in: the person picks a discoverable credential.
+/// `PublicKeyCredentialRequestOptionsJSON`. `allowed` is empty at a sign-in: the person picks a discoverable
+/// credential.
 pub fn request_options(
     party: &RelyingParty,
     challenge: &[u8],

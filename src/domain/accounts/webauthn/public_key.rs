@@ -5,8 +5,8 @@ use super::{
     der::{self, SEQUENCE},
 };
 
-/// The SPKI of a P-256 key, up to its uncompressed point: `id-ecPublicKey` with `prime256v1`, a bit string of 65 bytes
-/// and the 4 of an uncompressed point.
+/// The SPKI of a P-256 key, up to its uncompressed point: `id-ecPublicKey` with `prime256v1`, a bit string of 65 bytes,
+/// and the byte 4 that marks an uncompressed point.
 const P256: [u8; 27] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86,
     0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
@@ -24,7 +24,7 @@ const BIT_STRING: u8 = 0x03;
 /// The minimum and maximum bits of an RSA modulus.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=4_096;
 
-/// A public key. WebCrypto checks that a point lies on its curve: it refuses to import any other.
+/// A public key. WebCrypto checks that a point is on its curve: it refuses to import any other point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicKey<'a> {
     P256 { x: &'a [u8; 32], y: &'a [u8; 32] },
@@ -49,8 +49,8 @@ impl<'a> PublicKey<'a> {
         Self::rsa(modulus, exponent)
     }
 
-    /// An RSA key of a reasonable size. Both numbers must be odd and without leading zeros, and the exponent at least 3
-    /// and at most 4 bytes long.
+    /// An RSA key of a reasonable size. Both numbers must be odd and without leading zeros, and the exponent must be at
+    /// least 3 and at most 4 bytes long.
     pub fn rsa(modulus: &'a [u8], exponent: &'a [u8]) -> Option<Self> {
         let zeros = usize::try_from(modulus.first()?.leading_zeros()).ok()?;
         let bits = (modulus.len() * 8).checked_sub(zeros)?;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::accounts::challenge::Challenge;
 
-/// The longest SPKI, in bytes. One of RSA with 4,096 bits has 550.
+/// Maximum length of an SPKI, in bytes. The SPKI of an RSA key with 4,096 bits has 550.
 const MAX_SPKI: usize = 1_024;
 /// Maximum transports that are kept; WebAuthn knows six.
 const MAX_TRANSPORTS: usize = 8;
@@ -58,7 +58,7 @@ pub struct NewCredential {
     pub transports: Vec<String>,
     /// The flag BE: the passkey may be synchronized to other devices. It never changes.
     pub is_backup_eligible: bool,
-    /// The flag BS: the passkey is synchronized now.
+    /// The flag BS: the passkey is currently synchronized.
     pub is_backed_up: bool,
 }
 
@@ -85,7 +85,8 @@ impl Registration {
         self.client_data.challenge()
     }
 
-    /// Checks the answer. The [`Challenge`] proves that the caller has verified the [answered](Self::challenge) one.
+    /// Checks the answer. The [`Challenge`] proves that the caller has verified the [answered
+    /// challenge](Self::challenge).
     pub fn check(self, party: &RelyingParty, _verified: &Challenge) -> Result<NewCredential, PasskeyError> {
         self.client_data.check(Ceremony::Create, party)?;
         let data =

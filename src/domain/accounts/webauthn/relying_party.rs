@@ -1,4 +1,4 @@
-//! The relying party: the dashboard or the console, by its URL.
+//! The relying party: the dashboard or the console, identified by its URL.
 
 use url::{Host, Url};
 

@@ -2,7 +2,7 @@
 
 use super::{der, public_key::PublicKey};
 
-/// The longest signature, in bytes: one of RSA with 4,096 bits.
+/// Maximum length of a signature, in bytes: a signature of RSA with 4,096 bits.
 pub const MAX_SIGNATURE: usize = 512;
 
 /// Converts a signature to WebCrypto's form: for ECDSA two numbers of 32 bytes each, otherwise unchanged. Returns

@@ -32,7 +32,7 @@ fn unhex(digits: &str) -> Vec<u8> {
 }
 
 /// A passkey's answer in parts that a test may change. The tests set the user-verified flag in vectors without it. No
-/// test verifies a signature, so only the bytes of the message differ from the published ones.
+/// test verifies a signature, so only the bytes of the message differ from the published vectors.
 #[derive(Clone)]
 struct Answer {
     credential_id: Vec<u8>,

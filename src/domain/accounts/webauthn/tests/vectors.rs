@@ -1,7 +1,7 @@
 //! The test vectors of WebAuthn Level 3, section 16, "Test Vectors": ES256 with no attestation and with self
 //! attestation, RS256 and Ed25519. The section derives them from a seed. They were recomputed from its description with
-//! Python's `cryptography` and compared with the published ones. The specification has no SPKI and no raw signature:
-//! `cryptography` produced both from its keys and signatures.
+//! Python's `cryptography` and compared with the published vectors. The specification has no SPKI and no raw signature:
+//! `cryptography` produced both from the specification's keys and signatures.
 
 /// A credential's registration and one assertion by it, in hexadecimal.
 pub struct Vector {
