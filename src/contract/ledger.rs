@@ -46,11 +46,12 @@ pub const FACTS: &str = "facts";
 /// Bench builds only.
 #[cfg(feature = "bench")]
 pub const BENCH: &str = "bench";
-/// The number of times that a benchmark's report is made.
+/// The header with the number of times that a benchmark makes its report.
 #[cfg(feature = "bench")]
 pub const BENCH_TIMES: &str = "x-times";
 
-/// The address of a publisher's ledger. The path contains the publisher: an object started by its alarm has no name.
+/// The address of a publisher's ledger. The path contains the publisher, since an object that its alarm started does
+/// not know its own name.
 pub fn address(publisher: &PublisherId, purpose: &str) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -74,7 +75,7 @@ pub struct Upload {
     pub format: Format,
     /// True for gzip. It is a field, since the runtime might decode a body with the header `Content-Encoding`.
     pub gzip: bool,
-    /// The name of the operator's member who loads the facts; `None` with the operator's token.
+    /// The name of the operator's member who loads the facts; `None` if the operator's token authorized the upload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// True to report the changes without making them.
@@ -130,9 +131,10 @@ operations! {
     }
 }
 
-/// Adds a batch of another object's sums to the `offers` layer: those after one number of its log, up to another.
+/// Adds a batch of another object's sums to the `offers` layer. The batch has the sums of that object's log after one
+/// number, up to another.
 ///
-/// Idempotent: applied only if it begins where the last applied batch of its source ended.
+/// Idempotent: a batch is applied only if it begins where the last applied batch of its source ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
     /// The sending object's name.
@@ -155,7 +157,7 @@ pub struct CreateKey {
     pub by: Option<KeyCreator>,
 }
 
-/// The member who creates a key.
+/// The creator of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCreator {
     /// The member who creates it.
@@ -168,32 +170,33 @@ pub struct KeyCreator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListKeys {}
 
-/// `DELETE …/report_keys/{key_id}`. A repeat finds nothing.
+/// `DELETE …/report_keys/{key_id}`. A retry returns 404, since the key no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeKey {
     /// The public id of a key, from its creation or the list.
     pub key_id: String,
 }
 
-/// Refuses the publisher's report keys while it is suspended. Idempotent by revision, as
+/// Refuses the publisher's report keys while it is suspended. Idempotent by revision, like
 /// [`Suspend`](crate::accounts::Suspend).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspendKeys {
-    /// False accepts them again.
+    /// True to refuse the keys; false to accept them again.
     pub is_suspended: bool,
     /// The catalog's revision of the change.
     pub revision: i64,
 }
 
-/// Finds the key with this hash: its `key_id` and `label`, or null if it was revoked. The secret goes to no object.
+/// Finds the key with this hash. The reply's body has the key's `key_id` and `label`, or is null if the key was
+/// revoked. The caller computes the hash, so that no object receives the key itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindKey {
     /// The key's hash, computed by the caller.
     pub hash: Bytes,
 }
 
-/// Uses a key for a request, which counts towards its rate. 401 if the hash is unknown, 403 if the key has another
-/// scope, 429 if it comes too soon.
+/// Uses a key for a request, which counts towards the key's rate. Returns 401 if the hash is unknown, 403 if the key
+/// has another scope, and 429 if the request comes too soon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseKey {
     /// The key's hash, computed by the caller.
@@ -211,10 +214,10 @@ pub struct UsedKey {
     pub label: String,
 }
 
-/// `GET …/facts`: the days and their sizes, newest first. `before` is a page's cursor.
+/// `GET …/facts`: the days and their sizes, newest first. `before` is the cursor of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDays {
-    /// Days on the page, clamped to 1 to 1,000.
+    /// Maximum days on the page. Values outside 1 to 1,000 are clamped.
     pub limit: u32,
     /// A date, such as `2026-01-31`. `None` for the newest days.
     pub before: Option<String>,
@@ -225,7 +228,7 @@ pub struct ListDays {
 pub struct ReadMark {
     /// The source's name.
     pub source: String,
-    /// The mark that the source knows; 0 if it knows none.
+    /// The last mark that the source knows; 0 if it knows none.
     #[serde(default)]
     pub known: i64,
 }
@@ -266,18 +269,17 @@ pub struct ReadFreshness {}
 /// The answer to [`ReadFreshness`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// The time in milliseconds; `None` before the first load.
+    /// The time up to which facts were loaded, in milliseconds; `None` before the first load.
     pub loaded_through_ms: Option<i64>,
-    /// The time of the first counted click, in milliseconds; `None` before it.
+    /// The time of the first counted click, in milliseconds; `None` before the first click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_click_ms: Option<i64>,
-    /// The time of the first report by a report key, in milliseconds; `None` before it.
+    /// The time of the first report by a report key, in milliseconds; `None` before the first report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_report_ms: Option<i64>,
 }
 
-/// Suggests values of a dimension in the facts of a range of days, those with the most impressions first. `date_range`
-/// is JSON as in a report query.
+/// Suggests values of a dimension in the facts of a range of days. The values with the most impressions come first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggest {
     /// The name of a dimension, as in a report query.
@@ -297,7 +299,7 @@ pub struct CreateExport {
     pub session: Bytes,
 }
 
-/// `GET …/exports/{export_id}`: spends the export. A repeat finds nothing.
+/// `GET …/exports/{export_id}`. It spends the export, so a retry returns 404.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenExport {
     /// The id in the answer to [`CreateExport`]. It expires 5 minutes later.
@@ -341,7 +343,7 @@ pub struct ExportProgress {
     pub rows: u64,
     /// The number of rows up to the end of this piece.
     pub rows_read: u64,
-    /// The total bytes of all pieces, in the answer to the first.
+    /// The total bytes of all pieces; present only with the first piece.
     pub length: Option<u64>,
 }
 
@@ -358,15 +360,15 @@ impl ExportProgress {
 /// The version of the facts that an export reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactsVersion {
-    /// The number of changes of all facts.
+    /// The number of changes of the publisher's facts so far.
     pub changes: i64,
     /// A hash of the segments of the export's days.
     pub segments: u64,
 }
 
 impl FactsVersion {
-    /// True if both versions give identical reports for the export's days. Ignores changes of other days, and merges,
-    /// which replace segments without changing facts.
+    /// True if both versions give identical reports for the export's days. Changes of other days do not count. Merges
+    /// do not count either, since they replace segments without changing facts.
     pub fn has_facts_of(self, other: Self) -> bool {
         self.changes == other.changes || self.segments == other.segments
     }
@@ -377,7 +379,7 @@ impl FactsVersion {
 pub struct OfferRevenue {
     /// An offer with clicks or revenue on that day.
     pub offer: OfferId,
-    /// In micro-USD, minus reversals.
+    /// The revenue minus reversals, in micro-USD.
     pub revenue_micro_usd: i64,
 }
 
@@ -386,18 +388,18 @@ pub struct OfferRevenue {
 pub struct OfferSum {
     /// The UTC day of the click, the reward or the reversal.
     pub day: UtcDay,
-    /// The app that was clicked in.
+    /// The app of the click.
     pub app: AppId,
-    /// The offer that was clicked.
+    /// The offer of the click.
     pub offer: OfferId,
     /// The country of the click; `None` if unknown.
     pub country: Option<Country>,
     /// The click's placement. A ledger distinguishes 200 placements for each app and day.
     pub placement: Option<String>,
-    /// Number of clicks; 0 in an outbox's batch.
+    /// The number of clicks; 0 in an outbox's batch.
     #[serde(default)]
     pub clicks: u64,
-    /// In micro-USD; negative for a reversal.
+    /// The revenue in micro-USD; negative for a reversal.
     #[serde(default)]
     pub revenue_micro_usd: i64,
 }

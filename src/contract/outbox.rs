@@ -1,4 +1,4 @@
-//! The outboxes: one or several objects for each app, its shards.
+//! The outboxes. Each app has one or several of these objects, its outbox shards.
 
 mod address;
 mod changes;
@@ -45,13 +45,13 @@ pub const BINDING: &str = "OUTBOXES";
 
 operations! {
     pub enum Command {
-        /// A postback. Idempotent by click and goal: a repeat gets the first one's outcome.
+        /// A postback. Idempotent by click and goal: a repeated postback gets the outcome of the first.
         Convert(Box<Conversion>) -> Answer, IdempotentInHeader;
         /// The app's current callback settings. Idempotent by revision: the highest applies, in any order of arrival.
         Settings(CallbackSettings) -> Done, Idempotent;
         /// An offer's current values. Idempotent by revision, like the settings.
         SetOffer(SetOffer) -> Done, Idempotent;
-        /// Asks how many outboxes the app has. Idempotent: the first claim stands, and is the answer.
+        /// Asks how many outboxes the app has. Idempotent: the first stored number stands and is returned.
         ClaimApp(ClaimApp) -> ClaimedApp, Idempotent;
         /// Claims a sender's id of a conversion for a click. Idempotent by the claim's number.
         ClaimTxn(ClaimTxn) -> Claimed, IdempotentInHeader;
@@ -61,8 +61,8 @@ operations! {
         Disabled(Disabled) -> Done, Idempotent;
         /// An action of the operator. Idempotent like a postback.
         Settle(Settle) -> Answer, IdempotentInHeader;
-        /// One part of an action on many conversions. Idempotent, since a settled one is a duplicate or no longer
-        /// matches.
+        /// One part of an action on many conversions. Idempotent, since a settled conversion is a duplicate or no
+        /// longer matches the filter.
         SettleMany(SettleMany) -> Settled, IdempotentInHeader;
         List(List) -> ListPage, Idempotent;
         Get(Get) -> operation::OperatorReply, Idempotent;
@@ -85,7 +85,7 @@ operations! {
         FindTxn(FindTxn) -> Claimed, Idempotent;
         AddJournal(AddJournal) -> operation::Mark, Idempotent;
         ReadJournal(ReadJournal) -> Journal, Idempotent;
-        /// Sends everything that waits, because the outbox is about to be put back.
+        /// Sends all waiting batches, because the outbox is about to be restored from an earlier copy.
         SendAll(SendAll) -> Done, Idempotent;
     }
     pub enum Reply {
@@ -135,7 +135,7 @@ pub struct FreeTxn(pub Txn);
 /// The answer to [`ClaimTxn`] and [`FindTxn`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claimed {
-    /// False if another click has claimed it.
+    /// False if another click has claimed the id.
     pub claimed: bool,
 }
 
@@ -144,17 +144,17 @@ pub struct Claimed {
 pub struct List {
     /// `pending`, `held`, `approved`, `rejected`, `reversed` or `refused`; any if `None`.
     pub status: Option<String>,
-    /// The state of the callback, such as `dead`, or `refused`; any if `None`.
+    /// The state of the callback, such as `dead`; `refused` selects refused conversions. Any if `None`.
     pub state: Option<String>,
-    /// A reason in words, or the code of a reason to hold or refuse conversions.
+    /// A reason in words, or the code of a reason to hold or refuse conversions; any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The user, all of whose entries are in one outbox.
+    /// A user of the app, whose entries are all in one outbox; any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Maximum entries on the page.
     pub limit: u32,
-    /// The number of bytes of attempts' texts after which a page ends.
+    /// A page ends once the texts of its attempts have this many bytes.
     pub max_text: usize,
     /// Only entries with lower numbers.
     pub before: Option<i64>,
@@ -163,16 +163,17 @@ pub struct List {
 /// A page of an outbox's log.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ListPage {
-    /// The newest first.
+    /// The entries, newest first.
     pub entries: Vec<ListedEntry>,
-    /// The page has every matching entry from this number on. `None` if the rest of the log is on it.
+    /// The lowest number that the page covers: it has every matching entry with this number or a higher one. `None` if
+    /// the page covers the rest of the log.
     pub end: Option<i64>,
 }
 
 /// An entry of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ListedEntry {
-    /// Its number, which is unique over the outboxes of the app and increases with time.
+    /// The entry's number, which is unique over the outboxes of the app and increases with time.
     pub number: i64,
     /// The entry as the operator reads it.
     pub entry: Box<RawValue>,
@@ -185,7 +186,7 @@ pub struct Get {
     pub transaction_id: String,
 }
 
-/// `POST …/conversions/{transaction_id}/replay`. Each call sends the callback again.
+/// `POST …/conversions/{transaction_id}/replay`. Each call resends the callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
     /// The id of a reward, a reversal or a notice.
@@ -233,12 +234,13 @@ pub struct Conversion {
     /// The reasons that the operator overrides by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
-    /// The current values known to the sender. The outbox uses the newest that it has seen.
+    /// The current values known to the caller. The outbox uses the newest values that it has seen.
     pub current: Current,
-    /// The receipt of a postback that could not be decided then, in milliseconds: it is judged by that time.
+    /// The time of receipt, in milliseconds, of a postback that could not be decided at once. The outbox checks the
+    /// postback's deadlines as of this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_ms: Option<i64>,
-    /// True if a test page requests a hold. Has no effect on other apps.
+    /// True if the test page requests a hold. Ignored unless the app is a test app.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_be_held: bool,
 }
@@ -268,11 +270,11 @@ pub struct Answer {
 /// The result of one part of [`ReplayRewards`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
-    /// The number of callbacks that this part sends again.
+    /// The number of callbacks that this part resends.
     pub replayed: i64,
-    /// The last entry that this part examined, if there are more.
+    /// The number of the last entry that this part examined, if there are more.
     pub next: Option<i64>,
-    /// The end of the replayed period in UNIX seconds, which stays the same for all further parts.
+    /// The end of the replayed period in UNIX seconds. It is the same for all further parts.
     pub until: i64,
 }
 

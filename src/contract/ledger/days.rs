@@ -9,24 +9,24 @@ use domain::{model::UtcDay, reporting::metric::Sums};
 stored_names! {
     /// The state of a loaded day.
     DayState {
-        /// It waits for its sources, or for a load after the end of the day.
+        /// The day waits for its sources, or for a load after its end.
         Open = 0 "open",
         /// Every source has confirmed its sums.
         Final = 1 "final",
-        /// It is final although a source has not confirmed its sums.
+        /// The day is final although a source has not confirmed its sums.
         Unconfirmed = 2 "final_unconfirmed",
     }
     /// The cause of a change of a final day.
     ChangeCause {
-        /// The operator replaced its facts.
+        /// The operator replaced the day's facts.
         FactsReplaced = 0 "facts_replaced",
-        /// The operator added facts.
+        /// The operator added facts to the day.
         FactsAdded = 1 "facts_added",
         /// Clicks or rewards that Signpost counts itself arrived late.
         LateBatch = 2 "late_batch",
-        /// The operator restated it from its sources.
+        /// The operator restated the day from its sources.
         Restated = 3 "restated",
-        /// The ledger was put back to an earlier copy.
+        /// The ledger was restored from an earlier copy.
         Restored = 4 "restored",
     }
 }
@@ -38,11 +38,12 @@ pub struct Vouch {
     pub source: String,
     /// A UTC day that is over.
     pub day: UtcDay,
-    /// The last number of the source's log in the total. The ledger compares only if this is its mark.
+    /// The last number of the source's log in the total. The ledger compares only if its mark of the source is this
+    /// number.
     pub number: i64,
-    /// Clicks of the day; 0 from an outbox.
+    /// The clicks of the day; 0 from an outbox.
     pub clicks: i64,
-    /// In micro-USD, minus reversals.
+    /// The revenue of the day minus reversals, in micro-USD.
     pub revenue_micro_usd: i64,
 }
 
@@ -55,7 +56,8 @@ pub struct Vouched {
     pub missing_clicks: i64,
     /// The source's revenue minus the ledger's, in micro-USD.
     pub missing_micro_usd: i64,
-    /// The first earlier day with sums that the source has skipped. It confirms that day next.
+    /// The first earlier day that has sums and for which the source has not vouched. The source vouches for that day
+    /// next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub go_back_to: Option<UtcDay>,
 }
@@ -85,7 +87,8 @@ pub struct DaySums {
     pub next: Option<i64>,
     /// False if the source no longer has the complete day.
     pub is_kept: bool,
-    /// True if rows across the bounds of this part were merged meanwhile. The source must be asked again.
+    /// True if a merged row of the log crosses the bounds of this part, so that the part has too few or too many sums.
+    /// The ledger must ask the source again from the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
@@ -93,7 +96,7 @@ pub struct DaySums {
 /// An app's sums on a final day, before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayChange {
-    /// Its number, which increases.
+    /// The change's number, which increases.
     pub number: i64,
     /// A UTC day that was final.
     pub day: UtcDay,
@@ -105,7 +108,7 @@ pub struct DayChange {
     pub at_ms: i64,
     /// The sums before the change, in the order of `Measure`.
     pub before: Sums,
-    /// The sums after the change. They are equal if only rows changed.
+    /// The sums after the change. They equal `before` if the change only moved sums between rows of the app.
     pub after: Sums,
 }
 
@@ -116,7 +119,7 @@ pub struct ListDayChanges {
     pub after: i64,
     /// Maximum entries.
     pub limit: u32,
-    /// Instead, only changes before this number, newest first.
+    /// If set, only changes before this number are listed, newest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
 }
@@ -126,8 +129,8 @@ pub struct ListDayChanges {
 pub struct DayChanges {
     /// The requested changes.
     pub changes: Vec<DayChange>,
-    /// True if there are more.
+    /// True if there are more changes.
     pub has_more: bool,
-    /// The last day up to which all days are final; `None` before the first.
+    /// The last day up to which all days are final; `None` if no day is final yet.
     pub final_through: Option<UtcDay>,
 }

@@ -9,7 +9,7 @@ use domain::model::AppId;
 pub struct OutboxShard {
     /// The app that owns the outbox.
     pub app: AppId,
-    /// Its number, from 0 and below the app's `outbox_shards`.
+    /// The outbox's number, at least 0 and below the app's `outbox_shards`.
     pub number: u8,
 }
 
@@ -19,17 +19,18 @@ impl OutboxShard {
         Self { app, number }
     }
 
-    /// The name of its object. With another name, its conversions would be lost.
+    /// The name of the outbox's object. With another name, its conversions would be lost.
     pub fn object_name(self) -> String {
         format!("outbox-{}-{}", self.app, self.number)
     }
 
-    /// The outbox with an object's name; `None` for the name of another object.
+    /// Returns the outbox with this object name; `None` for the name of an object of another kind.
     pub fn of_object(name: &str) -> Option<Self> {
         Self::parse(name.strip_prefix("outbox-")?, '-')
     }
 
-    /// Its address. The path names the shard, since an object started by its alarm has no name.
+    /// The outbox's address. The path names the shard, since an object that its alarm started does not know its own
+    /// name.
     pub fn address(self) -> ObjectAddress {
         ObjectAddress {
             binding: BINDING,

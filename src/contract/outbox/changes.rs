@@ -21,7 +21,7 @@ pub struct ReadChanges {
 /// The answer to [`ReadChanges`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangedRewards {
-    /// In the order of their numbers.
+    /// The rewards, in the order of their numbers.
     pub rewards: Vec<ChangedReward>,
     /// The number up to which the answer is complete: `through`, or a lower one if there is more to read or if the
     /// outbox could still write a number before `through`.

@@ -27,18 +27,18 @@ pub struct CheckPostback {
 /// A revision of an offer's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberedTerms {
-    /// The number of the terms.
+    /// The revision's number.
     pub revision: i64,
     /// Payouts, goals and rules of that revision.
     pub terms: OfferTerms,
 }
 
-/// The answer that the postback would get. If it would be refused, the check gets the same refusal.
+/// The answer that the postback would get. If the postback would be refused, the check is refused in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedPostback {
     /// The answer to the postback.
     pub answer: Answer,
-    /// The reason for which it would be held, or is.
+    /// The reason for which the conversion would be held, or is already held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use domain::{conversions::terms::CurrentOffer, model::OfferId};
 
-/// Reports a change of an offer's cap. The outbox stores the cap, and tells the counters what it paid today without
-/// taking it from a cap.
+/// Reports a change of an offer's cap. The outbox stores the cap. It also tells the counters how many of today's
+/// conversions it paid without taking them from a cap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetOffer {
     /// The offer that has the cap.
@@ -14,12 +14,13 @@ pub struct SetOffer {
     pub current: CurrentOffer,
 }
 
-/// Asks an app's first outbox for the number of outboxes, and to keep it: a restored catalog may have lost the app.
+/// Asks an app's first outbox for the number of the app's outboxes. The outbox keeps that number, because a restored
+/// catalog may have lost the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimApp {
     /// The number in the app's document.
     pub outbox_shards: u8,
-    /// True if the outbox must keep the number if it has none.
+    /// True if the outbox must store this number unless it already has one.
     pub is_final: bool,
 }
 

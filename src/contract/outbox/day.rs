@@ -12,7 +12,7 @@ pub struct ReadDay {
     pub day: UtcDay,
     /// The number in the log after which this part begins; 0 for the first.
     pub after: i64,
-    /// The ledger's mark of the outbox. Payments after it are waiting.
+    /// The ledger's mark of the outbox. The ledger has not applied payments with higher numbers yet.
     pub mark: i64,
 }
 
@@ -26,7 +26,7 @@ pub struct OutboxDay {
 }
 
 impl OutboxDay {
-    /// A sum over the offers.
+    /// Adds up one field over the offers.
     pub fn sum(&self, of: fn(&OfferDay) -> i64) -> i64 {
         self.offers.iter().map(of).sum()
     }
@@ -39,13 +39,13 @@ pub struct OfferDay {
     pub offer: OfferId,
     /// Rewards that were paid on the day.
     pub rewards: i64,
-    /// The number of these rewards whose click was more than 24 hours before.
+    /// The number of these rewards whose click was more than 24 hours before the conversion.
     pub rewards_after_24_h: i64,
     /// The number of these rewards that were paid by superseded terms.
     pub rewards_by_superseded_terms: i64,
     /// Reversals on the day.
     pub reversals: i64,
-    /// Rewards minus reversals.
+    /// The rewards minus the reversals, in micro-USD.
     pub paid_micro_usd: i64,
     /// The part of this amount that the ledger has not applied yet.
     pub waiting_micro_usd: i64,
@@ -110,7 +110,7 @@ pub struct ListDay {
 /// The answer to [`ListDay`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayEntries {
-    /// In the order of their numbers.
+    /// The transactions, in the order of their numbers.
     pub entries: Vec<DayEntry>,
     /// The number after which the next part begins; `None` after the last.
     pub next: Option<i64>,
@@ -123,12 +123,12 @@ pub struct DayEntry {
     pub transaction_id: String,
     /// A reward or a reversal.
     pub kind: RewardKind,
-    /// The requested offer.
+    /// The offer of the request.
     pub offer_id: OfferId,
     /// The goal that was reached.
     pub goal_id: String,
     /// The time of the payment or the reversal, in UNIX seconds.
     pub conversion_ts: i64,
-    /// Negative for a reversal.
+    /// The paid amount in micro-USD; negative for a reversal.
     pub paid_micro_usd: i64,
 }

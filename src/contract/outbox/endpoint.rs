@@ -11,7 +11,7 @@ pub struct GetStatus {}
 /// `POST …/callback/enable`, answered by the endpoint's state afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enable {
-    /// The time when somebody enabled it, in milliseconds: the same for all outboxes of the app.
+    /// The time when somebody enabled the endpoint, in milliseconds. It is the same for all outboxes of the app.
     #[serde(default)]
     pub at_ms: i64,
 }
@@ -35,27 +35,27 @@ pub struct Standing {
     pub consecutive_failures: u32,
     /// Time of the next attempt, in UNIX seconds; `None` if no callback waits.
     pub next_try_ts: Option<i64>,
-    /// Callbacks that wait to be sent.
+    /// The number of callbacks that wait to be sent.
     pub waiting: i64,
-    /// Callbacks whose schedule ended without success.
+    /// The number of callbacks whose schedule ended without success.
     pub dead: i64,
     /// The number of conversions whose cap has not been taken yet.
     pub reserving: i64,
 }
 
 stored_names! {
-    /// The last state in this order among the outboxes is the app's. SQL statements use 0 for none, and the highest
-    /// number as the app's.
+    /// An app has the state that comes last in this order among its outboxes. SQL statements use 0 for an app without a
+    /// callback, and take the highest number as the app's state.
     #[derive(Default)]
     EndpointState {
-        /// There is no callback.
+        /// The app has no callback.
         #[default]
         None = 0 "none",
         /// Fewer than five attempts in a row failed.
         Healthy = 1 "healthy",
         /// At least five attempts in a row failed. Callbacks are sent less often.
         Failing = 2 "failing",
-        /// It disabled itself by its answer. Callbacks wait until somebody enables it.
+        /// The endpoint disabled itself with its answer. Callbacks wait until somebody enables the endpoint.
         Disabled = 3 "disabled",
     }
 }

@@ -1,4 +1,5 @@
-//! The journal of an outbox: the data to restore it after it was put back. Another outbox of its app keeps it.
+//! The journal of an outbox: the data that the outbox lacks after it was restored from an earlier copy. Another outbox
+//! of its app keeps the journal.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +18,13 @@ pub struct JournalBatch {
     pub txns: String,
 }
 
-/// Adds a batch to an outbox's journal if it begins where the last one ends. Answers the end of the then last batch.
+/// Adds a batch to an outbox's journal if it begins where the journal's last batch ends. Returns the number at which
+/// the journal ends afterwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddJournal {
     /// The name of the outbox whose batch it is.
     pub source: String,
-    /// The number that the batch begins after.
+    /// The number after which the batch begins.
     pub after: i64,
     /// The writes after that number.
     pub batch: JournalBatch,
@@ -46,6 +48,7 @@ pub struct Journal {
     pub next: Option<JournalBatch>,
 }
 
-/// Sends all batches, and then writes nothing for 30 s. Answers 503 while the witness lacks an entry.
+/// Sends all batches. The outbox refuses writes for 30 s, in which it is to be restarted. Returns 503 while the witness
+/// lacks an entry, or while a conversion is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendAll {}

@@ -8,12 +8,13 @@ use crate::{
 };
 use domain::model::PublisherId;
 
-/// `GET …/rewards/{transaction_id}`: the history of a reward, by its id, its reversal's or that of a notice about it.
+/// `GET …/rewards/{transaction_id}`: the history of a reward, by its own id, or by the id of its reversal or of a
+/// notice about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadReward {
     /// The publisher that asks.
     pub publisher: PublisherId,
-    /// The id of the reward, or of its reversal or a notice.
+    /// The id of the reward, of its reversal, or of a notice about it.
     pub transaction_id: String,
     /// True if the reader may see only an analyst's fields.
     pub is_analyst: bool,
@@ -34,7 +35,7 @@ pub struct Erase {
 pub struct ReadClick {
     /// The nonce of the click id.
     pub nonce: Bytes,
-    /// The click's user and its time in milliseconds; `None` if its record was deleted.
+    /// The click's user, and the click's time in milliseconds; `None` if the click's record was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<(String, i64)>,
 }
@@ -44,7 +45,7 @@ pub struct ReadClick {
 pub struct ClickOutcome {
     /// The conversions; empty if none arrived.
     pub rewards: Vec<ClickReward>,
-    /// True if the user was erased after the click, so that nothing about it may be shown.
+    /// True if the user was erased after the click. Nothing about the click may then be shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erased: bool,
 }
@@ -60,7 +61,7 @@ pub struct ClickReward {
     pub state: RewardState,
 }
 
-/// `POST …/rewards/{transaction_id}/replay`. Each call sends the callback again.
+/// `POST …/rewards/{transaction_id}/replay`. Each call resends the callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayReward {
     /// The publisher that asks.
@@ -78,9 +79,9 @@ pub struct ReplayRewards {
     pub filter: RewardFilter,
     /// Only entries after this number.
     pub after: i64,
-    /// Maximum callbacks; 0 counts them and sends none.
+    /// Maximum callbacks to send. With 0, the matching callbacks are counted and none is sent.
     pub limit: u32,
-    /// The name of the part. If it has sent callbacks, a repeat gets the same answer and sends none.
+    /// The name of the part. If the part has already sent callbacks, a retry gets the same answer and sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
 }

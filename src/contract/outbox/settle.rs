@@ -46,7 +46,7 @@ pub struct SettleMany {
 pub struct SettleFilter {
     /// A status, such as `held`, as in a [`List`](super::List).
     pub status: String,
-    /// As in a [`List`](super::List); any if `None`.
+    /// The reason, as in a [`List`](super::List); any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The user's id in the publisher's app; any if `None`.
@@ -63,10 +63,10 @@ pub struct SettleFilter {
         skip_serializing_if = "Option::is_none"
     )]
     pub offer_id: Option<String>,
-    /// The earliest time of the conversion in UNIX seconds, inclusive.
+    /// The start of the range of conversion times, in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// The latest time of the conversion in UNIX seconds, exclusive.
+    /// The end of the range of conversion times, in UNIX seconds, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
 }
@@ -78,14 +78,14 @@ pub struct Settled {
     pub count: u32,
     /// The number of conversions that were changed; 0 in a dry run. The others needed no change, or are in `refused`.
     pub settled: u32,
-    /// The payouts of the matching conversions.
+    /// The payouts of the matching conversions, in micro-USD.
     #[serde(default)]
     pub payout_micro_usd: i64,
-    /// The payouts of the changed conversions.
+    /// The payouts of the changed conversions, in micro-USD.
     #[serde(default)]
     pub settled_micro_usd: i64,
     /// The number of refused conversions, by code.
     pub refused: BTreeMap<String, u32>,
-    /// The last entry that this part examined, if there are more.
+    /// The number of the last entry that this part examined, if there are more.
     pub next: Option<i64>,
 }
