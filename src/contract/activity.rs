@@ -1,6 +1,6 @@
-//! The activity of a publisher: one object for each. The outboxes of its apps report to it. It has counts by app, day
-//! and state, the endpoints' states, and the newest entries of all logs, so that the dashboard reads them in one call.
-//! It owns nothing: the outboxes can report everything in it again.
+//! The activity of publishers. Each publisher has one object, to which the outboxes of its apps report. The object has
+//! the counts by app, day and state, the endpoints' states, and the newest entries of all logs, so that the dashboard
+//! reads them in one call. It owns nothing: the outboxes can report all of this again.
 
 mod feed;
 mod replays;
@@ -26,9 +26,11 @@ use domain::model::{AppId, DAY_MS, PublisherId, UtcDay};
 /// The namespace's binding.
 pub const BINDING: &str = attention::BINDING;
 
-/// The number of newest entries that an object keeps. They take 6 MB, and a list without a match reads all in 20 ms.
+/// The number of newest entries that an object keeps. They take 6 MB, and a list without a match reads them all in 20
+/// ms.
 pub const KEPT_ENTRIES: i64 = 10_000;
-/// The time for which the object keeps a finished replay, and outboxes keep the answers of its steps.
+/// The time for which the object keeps a finished replay and the outboxes keep the answers of the replay's steps, in
+/// milliseconds.
 pub const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// The name of a publisher's object. With another name, its rows and counts would be lost.
@@ -55,7 +57,7 @@ operations! {
         EndReplaysOf(EndReplaysOf) -> Done, Idempotent;
         /// Items of an object that need the operator. Idempotent by source and sequence.
         Attention(Box<AttentionBatch>) -> DeclinedItems, Idempotent;
-        /// The size of an object. A size that is older than the last one is ignored.
+        /// The size of an object. A size that is older than the last reported one is ignored.
         Size(ObjectSize) -> Done, Idempotent;
         ListAttention(ListAttention) -> operation::OperatorReply, Idempotent;
         Restored(Restored) -> Done, Idempotent;
@@ -92,7 +94,8 @@ operations! {
 pub struct FeedAnswer {
     /// False for a repeat.
     pub applied: bool,
-    /// True if the object lacks a confirmed batch, which was lost or undone by a restore, until a batch restarts.
+    /// True if the object lacks a confirmed batch, which was lost or undone by a restore. Stays true until a batch with
+    /// `restarts` arrives.
     #[serde(default)]
     pub is_incomplete: bool,
 }
@@ -109,13 +112,13 @@ pub struct ReadActivity {
 pub struct Activity {
     /// See [`RewardPage::behind_ms`].
     pub behind_ms: i64,
-    /// The days with any event, oldest first.
+    /// The counts of the days with any event, oldest first.
     pub days: Vec<DayCounts>,
-    /// The apps with an outbox that has reported, by their ids.
+    /// The apps with an outbox that has reported, in the order of their ids.
     pub apps: Vec<AppActivity>,
-    /// The time of the first conversion, in milliseconds; `None` before it.
+    /// The time of the first conversion, in milliseconds; `None` before the first conversion.
     pub first_conversion_ms: Option<i64>,
-    /// The time when a callback was first answered 2xx, in milliseconds; `None` before it.
+    /// The time when a callback was first answered 2xx, in milliseconds; `None` if none was.
     pub first_callback_ms: Option<i64>,
 }
 
@@ -128,7 +131,7 @@ pub struct Counts {
     pub pending: i64,
     /// Rewards that were paid, including those reversed later.
     pub approved: i64,
-    /// Rewards that were never paid: rejected, or reversed before any other event.
+    /// Rewards that were never paid: the advertiser rejected them, or reversed them before any other event.
     pub rejected: i64,
     /// Rewards that were reversed, on the day of the reversal.
     pub reversed: i64,

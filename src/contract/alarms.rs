@@ -1,5 +1,6 @@
 //! Alarms: signed webhooks that tell a publisher or the operator of a problem. A publisher's
-//! [`activity`](crate::activity) object sends the publisher's, and [`attention`](crate::attention) the operator's.
+//! [`activity`](crate::activity) object sends that publisher's alarms. The [`attention`](crate::attention) object sends
+//! the operator's.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +12,13 @@ stored_names! {
     AlarmKind {
         /// Five callbacks of an app have failed in a row.
         EndpointFailing = 1 "endpoint.failing",
-        /// The receiver of an app has told Signpost to stop.
+        /// The receiver of an app's callbacks has told Signpost to stop.
         EndpointDisabled = 2 "endpoint.disabled",
         /// The receiver answers again, or somebody enabled it again.
         EndpointRecovered = 3 "endpoint.recovered",
         /// The last attempt of a reward's callback has failed.
         RewardGivenUp = 4 "reward.given_up",
-        /// 80 % of an offer's click cap are used.
+        /// 80 % of an offer's click cap is used.
         ClickCapNear = 5 "click_cap.near",
         /// An offer's click cap is used up.
         ClickCapSpent = 6 "click_cap.spent",
@@ -25,13 +26,13 @@ stored_names! {
         FactsLate = 7 "facts.late",
         /// A day that was final has changed.
         DayChanged = 8 "day.changed",
-        /// An object was put back to an earlier copy.
+        /// An object was restored from an earlier copy.
         ObjectRestored = 9 "object.restored",
         /// An object has used 80 % of its storage.
         ObjectNearlyFull = 10 "object.nearly_full",
-        /// A publisher waits for its approval.
+        /// A publisher waits for approval.
         PublisherWaiting = 11 "publisher.waiting",
-        /// 80 % of an offer's conversion cap are used.
+        /// 80 % of an offer's conversion cap is used.
         ConversionCapNear = 12 "conversion_cap.near",
         /// An offer's conversion cap is used up.
         ConversionCapSpent = 13 "conversion_cap.spent",
@@ -41,15 +42,15 @@ stored_names! {
 /// One cause of an alarm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alarm {
-    /// Selects the text.
+    /// The event. It selects the alarm's text.
     pub kind: AlarmKind,
     /// The app, offer, object, publisher or day. Rewards and changed days are counted under one subject.
     pub subject: String,
     /// Increases with each cause of the kind and subject. A cause that is not above the last one is a repeat.
     pub cause: i64,
-    /// When it began, in milliseconds.
+    /// The time when the problem began, in milliseconds.
     pub since_ms: i64,
-    /// The number of causes that came together.
+    /// The number of causes that the alarm combines.
     pub count: i64,
     /// The publisher concerned, in an alarm for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,9 +60,9 @@ pub struct Alarm {
 /// Sends alarms to a publisher. Repeats are recognized by their causes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RaiseAlarms {
-    /// In the order of their causes.
+    /// The alarms, in the order of their causes.
     pub alarms: Vec<Alarm>,
-    /// True if the publisher was closed, so that its address ends.
+    /// True if the publisher was closed. Its alarm address is then removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends: bool,
 }
@@ -72,19 +73,19 @@ impl From<Vec<Alarm>> for RaiseAlarms {
     }
 }
 
-/// Sets the address of alarms, with a new secret, or ends them.
+/// Sets the URL that receives alarms and generates a new secret, or removes the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAlarmAddress {
-    /// `None` for the operator.
+    /// The publisher that receives the alarms; `None` for the operator.
     pub publisher: Option<PublisherId>,
-    /// Where alarms are sent; `None` ends them.
+    /// The URL that receives alarms; `None` removes it.
     pub url: Option<String>,
 }
 
-/// Reads the masked address, and the result of the last attempt.
+/// Reads the masked URL of alarms, and the result of the last attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAlarmAddress {}
 
-/// Sends a test to the address.
+/// Sends a test alarm to the URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestAlarms {}

@@ -1,12 +1,13 @@
 //! The items that need the operator's attention: one object for the deployment, to which other objects report open
-//! items. It is an [`activity`](crate::activity) object with its own name, and owns nothing: all can be reported again.
+//! items. It is an [`activity`](crate::activity) object with its own name. It owns nothing: other objects can report
+//! all items again.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{operation::ObjectAddress, stored_names::stored_names};
 use domain::model::{AppId, PublisherId, UtcDay};
 
-/// The binding of the namespace, which it shares with the publishers' activities.
+/// The binding of the namespace, which the object shares with the publishers' activity objects.
 pub const BINDING: &str = "ACTIVITY";
 /// The object's name. A publisher's object is named `activity-…`.
 pub const OBJECT_NAME: &str = "attention";
@@ -33,7 +34,7 @@ stored_names! {
         NearLimit = 6 "near_limit",
         /// A batch of sums that its receiver refused.
         BatchRefused = 7 "batch_refused",
-        /// A day of an outbox whose log differs from the ledger's sums of it.
+        /// A day for which an outbox's log differs from the ledger's sums.
         Differs = 8 "differs",
         /// A batch of sums whose receiver has not answered for several minutes.
         BatchLate = 9 "batch_late",
@@ -41,7 +42,7 @@ stored_names! {
         TermsLost = 10 "terms_lost",
         /// A loaded day that is final although a source has not confirmed its sums.
         Unconfirmed = 11 "unconfirmed",
-        /// An object that was put back to an earlier copy, with what is in doubt. Only a person can end it.
+        /// A doubt after an object was restored from an earlier copy. Only a person can end it.
         Restored = 12 "restored",
         /// A day whose facts were not loaded by noon of the next day.
         FactsLate = 13 "facts_late",
@@ -49,7 +50,8 @@ stored_names! {
 }
 
 impl Kind {
-    /// True if there can be any number of items. Other kinds have at most one for an app or an object, always listed.
+    /// True if a source can have any number of items of this kind, so that the list may have no room for some. All
+    /// items of the other kinds are listed.
     pub fn is_limited(self) -> bool {
         !matches!(
             self,
@@ -69,11 +71,11 @@ pub struct AttentionBatch {
     pub publisher: Option<PublisherId>,
     /// Rises with each batch of the source. A batch that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the source's batch before this one.
+    /// The sequence of the source's previous batch.
     pub before: i64,
-    /// The number of the last batch that the source knows was applied.
+    /// The sequence of the last batch that, as far as the source knows, was applied.
     pub confirmed: i64,
-    /// The time when it was made, in milliseconds.
+    /// The time when the batch was made, in milliseconds.
     pub at_ms: i64,
     /// See [`FeedBatch`](crate::activity::FeedBatch).
     pub owes_since_ms: Option<i64>,
@@ -81,46 +83,47 @@ pub struct AttentionBatch {
     pub next_by_ms: Option<i64>,
     /// True if all earlier items of the source are void.
     pub resets: bool,
-    /// The number of open items of each limited kind, at most [`AttentionBatch::MAX_COUNTED`], without kinds that have
-    /// none.
+    /// The number of open items of each limited kind, at most [`AttentionBatch::MAX_COUNTED`]. Omits kinds without open
+    /// items.
     pub counts: Vec<(Kind, i64)>,
-    /// The changed items, and if there is room those declined before.
+    /// The changed items and, if there is room, items that the receiver declined before.
     pub items: Vec<AttentionItem>,
     /// An outbox's rewards of the last day that was compared with the ledger at night.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewards: Option<DayRewards>,
 }
 
-/// The rewards of an outbox on a UTC day, and two kinds of them that show the operator whether clicks are saved up.
+/// The rewards of an outbox on a UTC day. Two of the counts show the operator whether somebody saves up clicks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayRewards {
     /// The day that was compared.
     pub day: UtcDay,
-    /// Number of rewards.
+    /// The number of rewards.
     pub rewards: i64,
-    /// The number of them whose click was more than 24 hours before.
+    /// The number of rewards whose click was more than 24 hours before the conversion.
     pub after_24_h: i64,
-    /// The number of them that were paid by superseded terms.
+    /// The number of rewards that were paid by superseded terms.
     pub by_superseded_terms: i64,
 }
 
 impl AttentionBatch {
-    /// Maximum items of a kind that a source counts. That takes 2 ms, during which it answers no other request.
+    /// Maximum items of a kind that a source counts. Counting that many takes 2 ms, during which the source answers no
+    /// other request.
     pub const MAX_COUNTED: i64 = 20_000;
 }
 
 /// The current form of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttentionItem {
-    /// Selects the rule for listing it.
+    /// The kind, which decides how the item is listed.
     pub kind: Kind,
     /// The item's key, together with source and kind.
     pub subject: String,
-    /// False if it ended.
+    /// False if the item has ended.
     pub is_open: bool,
-    /// The time when it opened, in milliseconds.
+    /// The time when the item opened, in milliseconds.
     pub since_ms: i64,
-    /// A code.
+    /// The code of the reason.
     pub reason: String,
     /// The amount that the conversion pays or would pay, as a decimal number in USD.
     pub payout: Option<String>,
@@ -129,38 +132,39 @@ pub struct AttentionItem {
 /// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclinedItems {
-    /// The open items of the batch that were declined because there is no room, by their index in it.
+    /// The open items that were declined because there is no room, by their index in the batch.
     pub declined: Vec<u32>,
-    /// True if the receiver lacks a confirmed batch, or has one that the source does not know: one of the two was lost
-    /// or restored. It stays true until a batch resets.
+    /// True if the receiver lacks a confirmed batch, or has a batch that the source does not know: the receiver or the
+    /// source was lost or restored. Stays true until a batch with `resets` arrives.
     pub is_incomplete: bool,
 }
 
-/// The size of an object that is nearly full. Repeated while the object is large, and forgotten after two days without.
+/// The size of an object that is nearly full. A large object reports its size repeatedly. A size is forgotten after two
+/// days without a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectSize {
     /// The object's name.
     pub source: String,
-    /// When the size was read, in milliseconds.
+    /// The time when the size was read, in milliseconds.
     pub at_ms: i64,
-    /// The size of the object's database.
+    /// The size of the object's database, in bytes.
     pub bytes: i64,
 }
 
-/// Reports that an object has noticed that it was put back to an earlier copy.
+/// Reports that an object was restored from an earlier copy. The object, or the call that restores it, sends this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// The object's name.
     pub source: String,
     /// The publisher that owns the object; `None` if it belongs to none.
     pub publisher: Option<PublisherId>,
-    /// When it noticed, in milliseconds.
+    /// The time when the restore was noticed, in milliseconds.
     pub at_ms: i64,
-    /// The doubts. Each becomes an item.
+    /// The doubts. Each doubt becomes an item.
     pub doubts: Vec<Doubt>,
 }
 
-/// A part of the data that is in doubt after an object was put back.
+/// A part of the data that is in doubt after an object was restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
     /// The item's key, together with the object's name.
@@ -179,14 +183,14 @@ impl Doubt {
     }
 }
 
-/// Ends an item of a kind that only a person can end; 404 if it is not open, or of another kind.
+/// Ends an item of a kind that only a person can end. Returns 404 if the item is not open or has another kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndItem {
     /// The item's place in the list.
     pub place: ItemPlace,
 }
 
-/// Reads a page of the open items, oldest first. Each condition narrows the list.
+/// Reads a page of the open items, oldest first. Each condition narrows the list further.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListAttention {
     /// The kind of the items; all kinds if `None`.
@@ -202,7 +206,7 @@ pub struct ListAttention {
 /// The place of an item in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemPlace {
-    /// When the item opened, in milliseconds.
+    /// The time when the item opened, in milliseconds.
     pub since_ms: i64,
     /// The item's number in the list, which breaks ties.
     pub item: i64,

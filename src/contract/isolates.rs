@@ -25,7 +25,8 @@ pub struct IsolateMetrics {
 pub struct Figure {
     /// A constant of this type, such as [`Figure::SHED`].
     pub figure: String,
-    /// The concurrency limit of shed requests, the outcome of postbacks, or the reason of failed checks; else empty.
+    /// For shed requests, the concurrency limit; for postbacks, the outcome; for failed health checks, the reason; for
+    /// other figures, empty.
     pub kind: String,
     /// The count, the age or the size.
     pub number: i64,
@@ -38,17 +39,17 @@ impl Figure {
     pub const POSTBACKS: &str = "postbacks";
     /// Answers 503 to `GET /healthz`, by reason.
     pub const UNHEALTHY: &str = "unhealthy";
-    /// Clicks that were redirected and are in no report.
+    /// Clicks that were redirected but not counted, so no report has them.
     pub const CLICKS_UNCOUNTED: &str = "clicks_uncounted";
-    /// Panics. Each is a bug that has cost one request or task.
+    /// Panics. Each panic is a bug and made one request or task fail.
     pub const PANICS: &str = "panics";
-    /// The age of the tracking snapshot in seconds, once it is old.
+    /// The age of the tracking snapshot in seconds; reported only while it is old.
     pub const SNAPSHOT_AGE_S: &str = "snapshot_age_s";
-    /// The peak of the module's memory in bytes, once it is large.
+    /// The peak of the module's memory in bytes; reported only once it is large.
     pub const MEMORY_BYTES: &str = "memory_bytes";
 }
 
-/// The figures that an isolate has reported, and when.
+/// The figures that an isolate has reported, and the time of the last report.
 #[derive(Clone, Debug, Default)]
 pub struct SentMetrics {
     /// The start of the last report, in milliseconds.

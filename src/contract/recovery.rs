@@ -1,8 +1,9 @@
-//! Point-in-time recovery: Cloudflare puts an object's whole storage back to an earlier time when the object next
+//! Point-in-time recovery: Cloudflare restores an object's whole storage to an earlier time when the object next
 //! starts. Plain workerd cannot do that.
 //!
 //! The Worker's entry, `src/origin/entry.js`, carries out these operations, so that even an object whose own code or
-//! data fails can go back. Before that, the recovery is announced to the object's [register](crate::register).
+//! data fails can be restored. Before a restore, the operator's call announces it to the object's
+//! [register](crate::register).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ use crate::{
 
 const PATH: &str = "/recovery";
 
-/// The prefix of an object's name, its namespace, and whether the object asks its register for an announcement.
+/// For each kind of object: the prefix of the name, the binding of the namespace, and whether the object asks its
+/// register for an announcement.
 const KINDS: &[(&str, &str, bool)] = &[
     ("accounts-", accounts::BINDING, true),
     ("activity-", activity::BINDING, false),
@@ -28,7 +30,8 @@ const KINDS: &[(&str, &str, bool)] = &[
     ("register-", attention::BINDING, false),
 ];
 
-/// The address of an object for these operations, by its name; and whether it asks its register.
+/// Returns the address of the object with this name for these operations, and whether the object asks its register for
+/// an announcement.
 pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
     let (_, binding, is_announced) =
         KINDS
@@ -49,7 +52,7 @@ operations! {
     pub enum Command {
         FindBookmark(FindBookmark) -> Bookmark, Idempotent;
         Schedule(Schedule) -> Bookmark, Once;
-        /// Ends the object's process, and so this call too.
+        /// Ends the object's process, and with it this call.
         Restart(Restart) -> Done, Once;
         /// Lets the object's alarm run now.
         Wake(Wake) -> Done, Idempotent;
@@ -63,7 +66,8 @@ pub struct FindBookmark {
     pub at_ms: i64,
 }
 
-/// Puts the storage back to a bookmark at the next start. The answer is the bookmark of the current state.
+/// Restores the storage to a bookmark at the object's next start. The answer is the bookmark of the current state, to
+/// undo the restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// A bookmark of the same object.

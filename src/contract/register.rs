@@ -1,7 +1,8 @@
-//! Registers: another object also keeps the changes that an object must not lose when it is put back to an earlier
-//! copy. It records what has ended, such as sessions and keys, because they are still open in the copy.
+//! Registers. A register is a second object, which also keeps those changes that its object must not lose when it is
+//! restored from an earlier copy. It records what has ended, such as sessions and keys, because the copy still has them
+//! open.
 //!
-//! A register is an [`activity`](crate::activity) object with its own name. Of its entries it reads only the numbers,
+//! A register is an [`activity`](crate::activity) object with its own name. It reads only the numbers of its entries,
 //! which increase.
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub fn is_register(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Adds entries. Adds none if the register may lack earlier ones.
+/// Adds entries. Adds none if the register may lack earlier entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddEntries {
     /// The number of the last entry before these.
@@ -29,12 +30,12 @@ pub struct AddEntries {
     pub entries: Vec<RegisterEntry>,
 }
 
-/// An entry.
+/// An entry of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterEntry {
     /// Its place in the register.
     pub number: i64,
-    /// The time when it was made, in milliseconds.
+    /// The time when the entry was made, in milliseconds.
     pub at_ms: i64,
     /// JSON that only the registered object reads.
     pub entry: String,
@@ -43,7 +44,7 @@ pub struct RegisterEntry {
 /// Reads the entries after a number, as many as fit one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadRegister {
-    /// The number; 0 for the first part.
+    /// The last number that the reader has; 0 for the first part.
     pub after: i64,
 }
 
@@ -54,12 +55,12 @@ pub struct RegisterPart {
     pub mark: i64,
     /// The entries, in the order of their numbers.
     pub entries: Vec<RegisterEntry>,
-    /// The time of the last announcement that the object is put back, in milliseconds; 0 for never.
+    /// The time of the last announcement that the object will be restored, in milliseconds; 0 for never.
     #[serde(default)]
     pub announced_ms: i64,
 }
 
-/// Announces to the register that its object is being put back on purpose.
+/// Announces to the register that its object is being restored on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
     /// The current time, in milliseconds.

@@ -18,18 +18,19 @@ pub struct FeedBatch {
     pub shard: u8,
     /// Rises with each batch of the outbox. A batch that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the last batch that the outbox knows was applied.
+    /// The sequence of the last batch that, as far as the outbox knows, was applied.
     #[serde(default)]
     pub confirmed: i64,
-    /// True if the outbox reports everything again from this batch on.
+    /// True if the outbox reports everything again, beginning with this batch.
     #[serde(default)]
     pub restarts: bool,
-    /// The time when it was made, in milliseconds.
+    /// The time when the batch was made, in milliseconds.
     pub at_ms: i64,
     /// The earliest possible time of the oldest change that the outbox has not reported yet; `None` if the batch has
     /// all changes.
     pub owes_since_ms: Option<i64>,
-    /// The latest time of the next batch in any case; `None` if the outbox reports again only after a change.
+    /// The time by which the next batch is sent even if nothing changes; `None` if the outbox sends one only after a
+    /// change.
     pub next_by_ms: Option<i64>,
     /// The endpoint's state, even if it has not changed.
     pub endpoint: EndpointStanding,
@@ -40,13 +41,14 @@ pub struct FeedBatch {
 }
 
 impl FeedBatch {
-    /// Returns the outbox that sent it.
+    /// Returns the outbox that sent the batch.
     pub fn outbox(&self) -> OutboxShard {
         OutboxShard::new(self.app, self.shard)
     }
 }
 
-/// The state of the app's endpoint for one outbox, or for all of them: the worst state, and sums.
+/// The state of the app's endpoint for one outbox or for all of them. For all outboxes it has the worst state, and the
+/// sums of the counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointStanding {
     /// The state; for all outboxes, the worst.
@@ -60,7 +62,8 @@ pub struct EndpointStanding {
 }
 
 impl EndpointStanding {
-    /// Maximum callbacks that are counted. That takes 2 ms, during which the outbox answers no other request.
+    /// Maximum callbacks that are counted. Counting that many takes 2 ms, during which the outbox answers no other
+    /// request.
     pub const MAX: i64 = 20_000;
 }
 
@@ -71,7 +74,7 @@ pub struct RewardCount {
     pub day: UtcDay,
     /// The counted state.
     pub state: RewardState,
-    /// Number of rewards.
+    /// The number of rewards.
     pub rewards: i64,
     /// The sum of their payouts, in micro-USD; negative for reversals.
     pub payout_micro_usd: i64,
@@ -80,7 +83,7 @@ pub struct RewardCount {
 /// The current form of an entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedEntry {
-    /// Its number, which is unique over the outboxes of the app and increases with time.
+    /// The entry's number, which is unique over the outboxes of the app and increases with time.
     pub entry: i64,
     /// The id of the reward, the reversal or the notice.
     pub transaction_id: String,
@@ -88,7 +91,7 @@ pub struct FeedEntry {
     pub state: RewardState,
     /// The state of the callback; `None` if there is none.
     pub delivery: Option<RewardDelivery>,
-    /// The answer to the last attempt.
+    /// The status of the answer to the last attempt; `None` before the first attempt and without an answer.
     pub http_status: Option<u16>,
     /// The user; `None` once the user is erased.
     pub user_id: Option<String>,
@@ -96,14 +99,14 @@ pub struct FeedEntry {
     pub conversion_ts: i64,
     /// The time when the callback was answered 2xx, in milliseconds.
     pub delivered_ms: Option<i64>,
-    /// Stored by the receiver as one JSON text.
+    /// The details. The receiver stores them as one JSON text.
     pub details: RewardDetails,
 }
 
 /// The part of an entry that is only displayed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardDetails {
-    /// Distinguishes the three kinds of entries.
+    /// The kind of entry.
     pub kind: RewardKind,
     /// The reward's id, for a reversal or a notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,9 +118,10 @@ pub struct RewardDetails {
     pub offer_id: String,
     /// The goal that was reached.
     pub goal_id: String,
-    /// A decimal number in the app's currency. For an unpaid conversion, the amount that would have been paid.
+    /// The paid amount as a decimal number in the app's currency. For an unpaid conversion, the amount that would have
+    /// been paid.
     pub value: String,
-    /// The same in USD.
+    /// The same amount in USD.
     pub payout: String,
     /// The name of the app's currency.
     pub currency: String,

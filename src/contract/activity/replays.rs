@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::rewards::RewardFilter;
 use domain::model::{AppId, PublisherId};
 
-/// Counts the callbacks that a replay would send again now. 400 `count_too_long` if that takes too long.
+/// Counts the callbacks that a replay would resend now. Returns 400 `count_too_long` if counting takes too long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountReplay {
     /// The publisher of this object.
@@ -23,19 +23,19 @@ pub struct Counted {
     pub count: i64,
 }
 
-/// Starts a replay, once for a key. 409 `replay_running` while the app has another, and `idempotency_key_reused` if the
-/// key has started one with another filter.
+/// Starts a replay, once for each key. Returns 409 `replay_running` while another replay of the app runs, and 409
+/// `idempotency_key_reused` if the key has started a replay with another filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartReplay {
     /// The publisher of this object.
     pub publisher: PublisherId,
     /// An app of the publisher. Each outbox checks this.
     pub app: AppId,
-    /// The callbacks to send again.
+    /// The callbacks to resend.
     pub filter: RewardFilter,
-    /// The `Idempotency-Key`, valid for this app.
+    /// The `Idempotency-Key`, which is valid within this app.
     pub key: String,
-    /// Maximum callbacks that it sends; no limit if `None`.
+    /// Maximum callbacks that the replay sends; no limit if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
 }
@@ -49,7 +49,8 @@ pub struct ReadReplay {
     pub replay_id: String,
 }
 
-/// Ends a replay. Callbacks that it has already sent again stay. Answers 204, or 200 if it was over; 404 if unknown.
+/// Ends a replay. Callbacks that the replay has already resent are not taken back. Returns 204, or 200 if the replay
+/// was already over, or 404 if it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelReplay {
     /// The replay's app. A replay of another app is not found.

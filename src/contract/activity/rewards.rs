@@ -40,7 +40,7 @@ pub struct RewardPage {
     pub behind_ms: i64,
     /// The rewards, newest first; with `after`, in the order of their changes.
     pub rewards: Vec<ListedReward>,
-    /// For a list after a version, the entries that changed and no longer match the filter.
+    /// For a list after a version, the transaction ids of entries that changed and no longer match the filter.
     pub unmatched: Vec<String>,
     /// The place of the last entry, if there are more.
     pub next: Option<Place>,
@@ -53,7 +53,7 @@ pub struct RewardPage {
 /// An entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedReward {
-    /// The app that the reward is earned in.
+    /// The app in which the reward was earned.
     pub app: AppId,
     /// The id of the reward, the reversal or the notice.
     pub transaction_id: String,
@@ -65,10 +65,10 @@ pub struct ListedReward {
     pub http_status: Option<u16>,
     /// The user; `None` for an analyst, and once the user is erased.
     pub user_id: Option<String>,
-    /// Time of the conversion, in UNIX seconds.
+    /// The time of the conversion, in UNIX seconds.
     pub conversion_ts: i64,
     /// The time when the callback was answered 2xx, in milliseconds.
     pub delivered_ms: Option<i64>,
-    /// Details of the reward. For an analyst, `code` is `None`.
+    /// The details of the reward. For an analyst, `code` is `None`.
     pub details: RewardDetails,
 }
