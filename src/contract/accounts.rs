@@ -1,4 +1,5 @@
-//! The accounts: one object for each publisher. An object owns members, invites, sessions, passkeys and the audit.
+//! The accounts: one object for each publisher, and one for the operator. An object owns members, invites, sessions,
+//! passkeys and the audit.
 
 mod audit;
 mod members;
@@ -115,8 +116,8 @@ impl Owner {
     }
 }
 
-/// Issues an invite: for a new member with a name and a role, or for a member who lost every passkey, whose sessions
-/// and passkeys end with this call. Each call issues another invite.
+/// Issues an invite for a new member with a name and a role, or for a member who lost every passkey. In the second case
+/// the call ends the member's sessions and passkeys. Each call issues another invite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invite {
     /// Stored with the account's first invite. Later invites must name the same owner.
@@ -131,14 +132,14 @@ pub struct Invite {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Invitee {
-    /// A person who becomes a member by spending it.
+    /// A person who becomes a member by spending the invite.
     New {
         /// The member's name in lists and in the audit.
         name: String,
         /// A role of the account's kind.
         role: Role,
     },
-    /// A member who lost every passkey. It keeps its name and role.
+    /// A member who lost every passkey. The member keeps the name and the role.
     Recovery(MemberId),
 }
 
@@ -149,11 +150,11 @@ pub struct NewInvite {
     pub invite_id: String,
     /// The secret text, shown only once; the object keeps its hash.
     pub invite: String,
-    /// In milliseconds.
+    /// The time when the invite expires, in milliseconds.
     pub expires_at_ms: i64,
 }
 
-/// Reads an open invite; refused with 404 `unknown_invite` otherwise.
+/// Reads an open invite. Returns 404 `unknown_invite` if there is no such open invite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadInvite {
     /// The secret text of the invite.
@@ -169,9 +170,9 @@ pub struct InviteDetails {
     pub role: Role,
     /// True for a member who lost every passkey.
     pub is_recovery: bool,
-    /// In milliseconds.
+    /// The time when the invite expires, in milliseconds.
     pub expires_at_ms: i64,
-    /// The id of the member, for the passkey's user handle. It is drawn when the invite is issued.
+    /// The id of the member, for the passkey's user handle. The object generates it when the invite is issued.
     pub member: MemberId,
 }
 
@@ -208,7 +209,8 @@ pub struct NewPasskey {
     pub challenge: SpentChallenge,
 }
 
-/// Spends a challenge by its id, until it would have expired; 401 `passkey_refused` if it was already spent.
+/// Marks a challenge as spent, by its id, until the challenge would have expired. Returns 401 `passkey_refused` if it
+/// was already spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentChallenge {
     /// Derived from the challenge's bytes.
@@ -226,8 +228,8 @@ pub struct SignedIn {
     pub member: MemberId,
 }
 
-/// Reads a passkey of the account; 401 `passkey_refused` if the id is unknown, and 429 `rate_limit_exceeded` after too
-/// many failures.
+/// Reads a passkey of the account. Returns 401 `passkey_refused` if the id is unknown, and 429 `rate_limit_exceeded`
+/// after too many failures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskey {
     /// The id as the browser sent it.
@@ -237,7 +239,7 @@ pub struct ReadPasskey {
 /// A stored passkey, to check an answer that it signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passkey {
-    /// Its member.
+    /// The passkey's member.
     pub member: MemberId,
     /// The COSE number of its algorithm.
     pub algorithm: i64,
@@ -245,7 +247,7 @@ pub struct Passkey {
     pub spki: Bytes,
     /// The signature counter of its last use.
     pub sign_count: u32,
-    /// Must be the same in every answer.
+    /// True if the passkey may be synced. Every answer of the passkey must say the same.
     pub is_backup_eligible: bool,
 }
 
@@ -296,7 +298,7 @@ pub struct ReadPasskeys {
     pub member: MemberId,
 }
 
-/// A passkey in its member's list, the oldest first.
+/// A row in a member's list of passkeys, which has the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyRow {
     /// A short id, derived from the credential's id.
@@ -307,13 +309,14 @@ pub struct PasskeyRow {
     pub transports: Vec<String>,
     /// The browser that registered it.
     pub user_agent: String,
-    /// In milliseconds.
+    /// The time when the passkey was registered, in milliseconds.
     pub created_at_ms: i64,
-    /// The last sign-in or verification; `None` before the first.
+    /// The time of the last sign-in or verification, in milliseconds; `None` before the first.
     pub last_used_at_ms: Option<i64>,
 }
 
-/// Stores another passkey of a session's member; 401 `not_signed_in`, 401 `passkey_refused`, 409 `too_many_passkeys`.
+/// Stores a further passkey of a session's member. Returns 401 `not_signed_in`, 401 `passkey_refused` or 409
+/// `too_many_passkeys` if it cannot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddPasskey {
     /// The value of the session's cookie.
@@ -324,8 +327,8 @@ pub struct AddPasskey {
     pub user_agent: String,
 }
 
-/// Removes a passkey of a session's member, and ends the member's other sessions; 401 `not_signed_in`, 404 `not_found`,
-/// 409 `last_passkey`.
+/// Removes a passkey of a session's member, and ends the member's other sessions. Returns 401 `not_signed_in`, 404
+/// `not_found` or 409 `last_passkey` if it cannot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovePasskey {
     /// The value of the session's cookie. This session stays.
@@ -334,12 +337,13 @@ pub struct RemovePasskey {
     pub passkey_id: String,
 }
 
-/// Reads a live session and its member; 401 `not_signed_in` otherwise. Any use except a poll extends the session.
+/// Reads a live session and its member. Returns 401 `not_signed_in` if there is no such session. Any use except a poll
+/// extends the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSession {
     /// The value of the session's cookie.
     pub session: String,
-    /// An action extends the session, a poll does not.
+    /// The kind of use. An action extends the session; a poll does not.
     pub session_use: SessionUse,
 }
 
@@ -358,16 +362,16 @@ pub struct Session {
     pub times: SessionTimes,
     /// True for the session of a local sign-in, which counts as verified.
     pub is_local: bool,
-    /// Recoveries of the last 7 days, for the owners' banner; empty for others.
+    /// The recoveries of the last 7 days, for the owners' banner; empty for other members.
     pub recoveries: Vec<Recovery>,
-    /// The time when the account was put back to an earlier copy, in milliseconds, for the banner of owners. Present
+    /// The time when the account was restored from an earlier copy, in milliseconds, for the owners' banner. Present
     /// for 7 days, and only for owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at_ms: Option<i64>,
 }
 
 impl Session {
-    /// True if a passkey verified the session within the last 5 minutes, or if it is local.
+    /// True if a passkey verified the session within the last 5 minutes, or if the session is local.
     pub fn is_verified(&self, now_ms: i64) -> bool {
         self.is_local || self.times.is_verified(now_ms)
     }
@@ -380,11 +384,11 @@ pub struct Recovery {
     pub member_name: String,
     /// The name of the issuer.
     pub by: String,
-    /// In milliseconds.
+    /// The time when the recovery was issued, in milliseconds.
     pub at_ms: i64,
 }
 
-/// Ends a browser's session. Succeeds even if it has already ended.
+/// Ends a browser's session. Succeeds even if the session has already ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignOut {
     /// The value of the session's cookie.

@@ -6,11 +6,11 @@ use super::Actor;
 use crate::catalog::SecretChange;
 use domain::{accounts::ids::MemberId, callbacks::signature::SignWith, model::AppId, reporting::keys::Scope};
 
-/// Writes a row of the audit for a change that another object is about to make. The change requires the answer, so no
-/// change lacks a row. 429 `rate_limit_exceeded`.
+/// Writes a row of the audit for a change that another object is about to make. The change is made only after the
+/// answer, so no change lacks a row. Returns 429 `rate_limit_exceeded` after too many announcements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
-    /// The member, or the operator's token.
+    /// The author: a member, the operator's token or a key.
     pub by: Actor,
     /// The change, with the details for the row.
     pub change: AnnouncedChange,
@@ -38,7 +38,7 @@ pub enum AnnouncedChange {
         /// The reason given by the member.
         reason: String,
     },
-    /// Sets up an app. Its id is known only when the change is settled.
+    /// Sets up an app. The app's id is known only when the change is settled.
     CreateApp {
         /// The name of the new app.
         name: String,
@@ -69,14 +69,14 @@ pub enum AnnouncedChange {
         /// The callback's app.
         app_id: AppId,
     },
-    /// Makes a signed tracking URL, which clicks in a user's name.
+    /// Makes a signed tracking URL, which makes a click in a user's name.
     SignTrackingUrl {
         /// The app that the user is in.
         app_id: AppId,
         /// The offer that the URL opens.
         offer_id: String,
     },
-    /// Sends the callback of one reward again.
+    /// Resends the callback of one reward.
     ReplayReward {
         /// The reward's app.
         app_id: AppId,
@@ -101,13 +101,13 @@ pub enum AnnouncedChange {
     EraseUser {},
     /// Exports the stored data of a user in all apps.
     ExportUser {},
-    /// Sets the address of alarms.
+    /// Sets the URL that receives alarms.
     SetAlarmAddress {},
-    /// Removes the address of alarms.
+    /// Removes the URL that receives alarms.
     EndAlarmAddress {},
-    /// Sends a test to the address of alarms.
+    /// Sends a test alarm to that URL.
     TestAlarms {},
-    /// Makes a call of the operator, for a member in the console.
+    /// Makes one of the operator's calls, for a member in the console.
     Operate {
         /// The action's code, as the audit shows it.
         action: String,
@@ -150,7 +150,7 @@ pub struct ReadAudit {
 /// A page of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditPage {
-    /// The newest first.
+    /// The rows, newest first.
     pub entries: Vec<AuditEntry>,
     /// The next page's `before`; `None` on the last page.
     pub before: Option<i64>,
@@ -159,11 +159,11 @@ pub struct AuditPage {
 /// A row of the audit. Names are as of the time of the change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// In milliseconds.
+    /// The time of the change, in milliseconds.
     pub at_ms: i64,
     /// The member's name, or `the operator`.
     pub by: String,
-    /// A code, such as `role_changed`.
+    /// The code of the action, such as `role_changed`.
     pub action: String,
     /// The member's name, or the id of the changed item; `None` if the action has neither.
     pub subject: Option<String>,

@@ -1,4 +1,4 @@
-//! Members of an account, their invites and their sessions, as their own pages list and change them.
+//! Members of an account, their invites and their sessions, as the account's own pages list and change them.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,9 @@ pub struct ReadMembers {}
 /// The members and the open invites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
-    /// In the order in which they joined.
+    /// The members, in the order in which they joined.
     pub members: Vec<MemberRow>,
-    /// Open invites, by their expiry.
+    /// The open invites, in the order of their expiry.
     pub invites: Vec<InviteRow>,
 }
 
@@ -49,13 +49,14 @@ pub struct InviteRow {
     pub role: Role,
     /// True for an invite of a member who lost every passkey.
     pub is_recovery: bool,
-    /// In milliseconds.
+    /// The time when the invite expires, in milliseconds.
     pub expires_at_ms: i64,
     /// The name of the issuer.
     pub by: String,
 }
 
-/// Gives a member another role, or removes it with its sessions and passkeys. 404 `not_found`, 409 `last_owner`.
+/// Gives a member another role, or removes the member together with its sessions and passkeys. Returns 404 `not_found`
+/// if the member is unknown, and 409 `last_owner` if no owner would be left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeMember {
     /// The operator, or a member with the permission to manage members.
@@ -66,7 +67,7 @@ pub struct ChangeMember {
     pub role: Option<Role>,
 }
 
-/// Withdraws an open invite; 404 `not_found` if it was spent or has expired.
+/// Withdraws an open invite. Returns 404 `not_found` if the invite was spent or has expired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithdrawInvite {
     /// The operator, or a member with the permission to manage members.
@@ -75,7 +76,7 @@ pub struct WithdrawInvite {
     pub invite_id: String,
 }
 
-/// Reads a member's live sessions, the newest first.
+/// Reads a member's live sessions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSessions {
     /// The member who asks.
@@ -93,7 +94,7 @@ pub struct SessionRow {
     pub user_agent: String,
 }
 
-/// Ends one of a member's own sessions; 404 `not_found` for any other.
+/// Ends one of a member's own sessions. Returns 404 `not_found` for any other session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndSession {
     /// The member who asks.
@@ -102,12 +103,12 @@ pub struct EndSession {
     pub session_id: String,
 }
 
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or ends the suspension. A change that
-/// is not newer than the last one arrived late and is ignored. The account tells the publisher's ledger, which refuses
-/// its report keys during a suspension.
+/// Suspends an account, or ends its suspension. A suspension ends the account's sessions, and refuses sign-ins and
+/// invites. A change that is not newer than the last one arrived late and is ignored. The account tells the publisher's
+/// ledger, which refuses the publisher's report keys during a suspension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
-    /// False ends the suspension.
+    /// True to suspend the account; false to end its suspension.
     pub is_suspended: bool,
     /// The catalog's revision of the change.
     pub revision: i64,
