@@ -50,13 +50,13 @@ pub struct Refreshed {
     pub tracking: u64,
     /// The version of the listing.
     pub listing: u64,
-    /// True if there is more to publish than one invocation may. The refresh must then be repeated.
+    /// True if one invocation could not publish everything. The refresh must then be repeated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
 }
 
 operations! {
-    /// Every command is idempotent except those that issue a credential and those of a publisher's members.
+    /// Every command is idempotent, except those that issue a credential and those that make a change for a publisher.
     pub enum Command {
         Put(Put) -> OperatorReply, Idempotent;
         Get(Get) -> OperatorReply, Idempotent;
@@ -95,8 +95,8 @@ operations! {
     }
 }
 
-/// Creates a resource or replaces it completely. `body` is the operator's JSON. 412 `precondition_failed` if the
-/// condition does not hold.
+/// Creates a resource or replaces it completely. `body` is the operator's JSON. Returns 412 `precondition_failed` if
+/// the condition does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     /// The kind of resource.
@@ -120,7 +120,7 @@ pub enum PutCondition {
     Read(String),
 }
 
-/// Reads a resource as the operator sees it; 404 `not_found`.
+/// Reads a resource as the operator sees it. Returns 404 `not_found` if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
     /// The kind of resource.
@@ -151,7 +151,7 @@ pub struct List {
     /// For apps, the publisher that owns them; for offers, the advertiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// True for the order by name, and by id if names are equal.
+    /// True to sort by name, and by id where names are equal. False sorts by id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_name: bool,
     /// Narrows the list further.
@@ -160,7 +160,7 @@ pub struct List {
 }
 
 impl List {
-    /// The page of all resources of a kind.
+    /// The list of all resources of a kind, in the order of their ids.
     pub fn of(resource: Resource, limit: u32, cursor: Option<String>) -> Self {
         Self {
             resource,
@@ -173,7 +173,7 @@ impl List {
     }
 }
 
-/// The conditions of a list. With any condition a page may be short, or even empty before the last one.
+/// The conditions of a list. With any condition, a page may be short or even empty although further pages follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListFilter {
     /// A part of the id or the name; for an offer also of `s_id` or of a goal's id. Letter case is ignored.
@@ -191,7 +191,7 @@ pub struct ListFilter {
 }
 
 impl ListFilter {
-    /// True if it has no condition.
+    /// True if the filter has no condition.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -204,7 +204,8 @@ pub struct IssuePubKey {
     pub publisher_id: String,
 }
 
-/// Reads a publisher's Pub-Key in plain text, and its open request; 404 `not_found` before the first key.
+/// Reads a publisher's Pub-Key in plain text, and the publisher's open request for a new one. Returns 404 `not_found`
+/// before the first key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPubKey {
     /// The key's publisher.
@@ -212,14 +213,14 @@ pub struct GetPubKey {
 }
 
 /// Requests a new Pub-Key from the operator. A publisher has at most one open request, which the next key closes. A
-/// further request changes nothing and is answered 200 with the open one instead of 201.
+/// further request changes nothing and returns 200 with the open one, instead of 201.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPubKey {
     /// The publisher that asks.
     pub publisher_id: String,
     /// The name of the member who asks.
     pub by: String,
-    /// The reason, checked by the dashboard's interface.
+    /// The reason. The dashboard's interface has checked it.
     pub reason: String,
 }
 
@@ -241,7 +242,7 @@ pub struct IssueToken {
     pub advertiser_id: String,
 }
 
-/// Revokes a token; it stops working once the edge has the next snapshot.
+/// Revokes a token. The token stops working once the edge has the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeToken {
     /// The token's advertiser.
@@ -250,37 +251,38 @@ pub struct RevokeToken {
     pub token_id: String,
 }
 
-/// Reads the names of a publisher's next [`APP_NAMES_PAGE`] apps after one, by app id. A ledger also uses it to check
-/// that the publisher exists.
+/// Reads the names of the next [`APP_NAMES_PAGE`] apps of a publisher, by app id. A ledger also uses it to check that
+/// the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
     /// The apps' publisher.
     pub publisher_id: String,
-    /// The last app of the page before; `None` for the first page.
+    /// The last app of the previous page; `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// Names in one answer to [`AppNames`], at most 200 characters each: the answer is one SQLite value of at most 2 MB.
+/// Maximum names in one answer to [`AppNames`]. A name has at most 200 characters, and the answer is one SQLite value
+/// of at most 2 MB.
 pub const APP_NAMES_PAGE: usize = 2_000;
 
 /// Reads a revision of an offer's terms. The reply's body is [`KnownOffer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetOfferTerms {
-    /// The offer that was clicked.
+    /// The offer of the click.
     pub offer_id: OfferId,
     /// The revision that the click names.
     pub revision: i64,
-    /// The outbox that asks, by app and number. From then on it is sent each change of the offer's cap.
+    /// The outbox that asks, by app and number. The catalog then sends it each change of the offer's cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<(AppId, u8)>,
 }
 
-/// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. From then on the outbox with this number is
-/// sent each change of the app's callback settings.
+/// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. The catalog then sends the outbox `shard` each
+/// change of the app's callback settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppTerms {
-    /// The app that was clicked in.
+    /// The app of the click.
     pub app_id: AppId,
     /// The number of the outbox that asks.
     pub shard: u8,
@@ -318,7 +320,7 @@ impl Resource {
     /// All kinds, in the order of an import.
     pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
 
-    /// The name in paths, and of the list in answers.
+    /// The name in paths, and the name of the list in answers.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Publisher => "publishers",
@@ -365,7 +367,7 @@ pub struct KnownApp {
 /// The answer to [`GetAppSettings`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppSettings {
-    /// The number of its outboxes.
+    /// The number of the app's outboxes.
     pub outbox_shards: u8,
     /// The app's publisher.
     pub publisher_id: PublisherId,
@@ -375,17 +377,18 @@ pub struct AppSettings {
     pub callback: CallbackSettings,
 }
 
-/// An app's callback as its outbox stores it. The default is for an app that never had one.
+/// An app's callback as its outbox stores it. The default is for an app that never had a callback.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallbackSettings {
     /// The catalog's revision of the settings. A higher revision replaces a lower one.
     pub revision: i64,
     /// The callback's JSON, encrypted with `STORE_KEYS` for [`callback_purpose`]; `None` while the app has no callback.
     pub sealed: Option<Bytes>,
-    /// True if the publisher is not approved: rewards are held, and callbacks wait.
+    /// True if the publisher is not approved. Its rewards are then held, and its callbacks wait.
     #[serde(default)]
     pub is_suspended: bool,
-    /// True if the publisher is closed: it is also suspended, but waiting callbacks are sent, and all users are erased.
+    /// True if the publisher is closed. It is then also suspended, but its waiting callbacks are sent, and all its
+    /// users are erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_closed: bool,
 }
@@ -397,7 +400,7 @@ impl CallbackSettings {
     }
 }
 
-/// The purpose for which an app's callback is sealed.
+/// The purpose for which an app's callback is encrypted.
 pub fn callback_purpose(app_id: &str) -> String {
     format!("callback/{app_id}")
 }

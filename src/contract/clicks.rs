@@ -10,7 +10,7 @@ use crate::{
 /// The namespace's binding.
 pub const BINDING: &str = "CLICKS";
 
-/// The number of objects.
+/// The number of objects. With another number, records that are already stored would not be found.
 pub const OBJECTS: u64 = 256;
 
 /// The name of the object that stores a click's record. With another name, its records would be lost.
@@ -39,9 +39,9 @@ operations! {
 pub struct Put {
     /// Identifies the click.
     pub nonce: Bytes,
-    /// The sealed click, too long for its click id.
+    /// The sealed click, which is too long for the click id.
     pub record: Bytes,
-    /// The time from which it may be deleted, in milliseconds.
+    /// The time from which the record may be deleted, in milliseconds.
     pub expires_at_ms: i64,
 }
 

@@ -1,5 +1,5 @@
-//! The counters: 64 objects, chosen by a hash of the offer's id. The first eight also add up clicks. Each operation is
-//! idempotent by the rule in its comment.
+//! The counters: 64 objects, chosen by a hash of the offer's id. The first eight also add up clicks. The comment of
+//! each operation says by which rule it is idempotent.
 
 use std::rc::Rc;
 
@@ -25,8 +25,9 @@ const OBJECTS: u64 = 64;
 /// call costs more than all the sums in it.
 const CLICK_OBJECTS: u64 = 8;
 
-/// Maximum offers in one answer to [`Stats`]. If each has 30 days of 10 apps, reading them takes about 50 ms, during
-/// which the object answers nobody else. At 1.2 KB each the answer stays below the 2 MB of a SQLite value.
+/// Maximum offers in one answer to [`Stats`]. If each offer has 30 days of 10 apps, reading them takes about 50 ms,
+/// during which the object answers no other request. At 1.2 KB for each offer, the answer stays below the 2 MB of a
+/// SQLite value.
 pub const STATS_PAGE: usize = 1_000;
 
 /// Maximum apps of one offer in an answer to [`Stats`], at up to 30 bytes each.
@@ -38,8 +39,8 @@ pub fn object_name(offer: &OfferId) -> String {
     name(shard(offer.as_str().as_bytes(), OBJECTS))
 }
 
-/// The number of the object that adds up an offer's clicks. Another number loses no count, since an offer's figures are
-/// summed over all objects.
+/// The number of the object that adds up an offer's clicks. A change of this number would lose no count, since an
+/// offer's figures are summed over all objects.
 pub fn click_object(offer: &str) -> u64 {
     shard(offer.as_bytes(), CLICK_OBJECTS)
 }
@@ -82,9 +83,11 @@ operations! {
     }
 }
 
-/// Sets an offer's conversion cap as an outbox knows it, and counts the outbox's payments of a day outside the cap.
+/// Sets an offer's conversion cap as an outbox knows it. Also counts the outbox's payments of a day that were not taken
+/// from a cap.
 ///
-/// Idempotent: the highest revision applies, and for each source the highest count of a day, which never decreases.
+/// Idempotent: the highest revision applies. For each source and day the highest count applies, since a count never
+/// decreases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetCap {
     /// The offer that has the cap.
@@ -97,27 +100,27 @@ pub struct SetCap {
     pub day: UtcDay,
     /// The outbox's object name.
     pub source: String,
-    /// The number of its payments of that day that were not taken from a cap.
+    /// The number of the outbox's payments of that day that were not taken from a cap.
     pub uncapped: u32,
 }
 
 /// One isolate's batch of counted clicks.
 ///
 /// Idempotent by isolate and sequence: an isolate has one batch in flight to an object and its sequences increase, so a
-/// batch that is not above the highest applied sequence is a repeat. An isolate's name is never reused.
+/// batch whose sequence is not above the highest applied one is a repeat. An isolate's name is never reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flush {
     /// The isolate's random name.
     pub isolate: String,
-    /// Increases with each batch of the isolate to this object.
+    /// The sequence, which increases with each batch of the isolate to this object.
     pub sequence: u64,
-    /// Shared with the edge, which keeps it until it is applied.
+    /// The sums. The edge shares them and keeps them until the batch is applied.
     pub sums: Rc<Vec<ClickSum>>,
 }
 
 /// One outbox's batch of rewards and reversals.
 ///
-/// Idempotent, like [`AddOffers`](crate::ledger::AddOffers).
+/// Idempotent by the same rule as [`AddOffers`](crate::ledger::AddOffers).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddConversions {
     /// The outbox's object name.
@@ -130,13 +133,13 @@ pub struct AddConversions {
     pub sums: Vec<ConversionSum>,
 }
 
-/// Reads the sums of the 30 days that end with `today`, and today's use of caps, for the next [`STATS_PAGE`] offers
-/// after one, in the order of their ids.
+/// Reads the sums of the 30 days that end with `today`, and today's use of caps. A page has the next [`STATS_PAGE`]
+/// offers in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// The last of the 30 days.
     pub today: UtcDay,
-    /// The last offer of the page before; `None` for the first page.
+    /// The last offer of the previous page; `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<OfferId>,
 }
@@ -175,7 +178,7 @@ pub struct Restated {
 /// The answer to [`ReadTaken`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOfDay {
-    /// Conversions that were taken from the day's cap.
+    /// The number of conversions that were taken from the day's cap.
     pub conversions: u32,
     /// The number of clicks counted by this object, if it adds up the offer's clicks.
     #[serde(default)]
@@ -199,10 +202,10 @@ impl CapKind {
     }
 }
 
-/// Takes one from an offer's daily cap for a key. It is never returned.
+/// Takes one click or conversion from an offer's daily cap, under a key. It is never given back.
 ///
-/// Idempotent by kind, day and key: a repeat has the same day and gets the first answer. A refused take is not stored,
-/// so a later request with its key is decided again.
+/// Idempotent by kind, day and key: a retry has the same day and gets the first answer. A refused take is not stored,
+/// so a later request with the same key is evaluated again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
     /// The cap to take from.
@@ -211,26 +214,27 @@ pub struct Take {
     pub key: String,
     /// The offer that has the cap.
     pub offer: OfferId,
-    /// The day of the cap: the day of the click or of the conversion's receipt. It may be over.
+    /// The UTC day of the cap: the day of the click, or of the conversion's receipt. The day may be over.
     pub day: UtcDay,
     /// The daily cap known to the caller.
     pub limit: u32,
     /// The catalog's revision of `limit`.
     pub revision: i64,
-    /// Counts it even if the cap is used up, because the operator has approved the conversion.
+    /// True to take even if the cap is used up, because the operator has approved the conversion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_force: bool,
-    /// The outbox of a conversion.
+    /// The outbox that takes for a conversion; `None` for a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asker: Option<Asker>,
 }
 
-/// An outbox that takes from a cap. Its knowledge reveals whether the counters were put back.
+/// An outbox that takes from a cap. The number that it knows shows whether the counters were restored from an earlier
+/// copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// The outbox's object name.
     pub source: String,
-    /// The number of its last batch that it knows the counters have applied.
+    /// The number of the last batch that, as far as the outbox knows, the counters have applied.
     pub known: i64,
 }
 
@@ -258,8 +262,8 @@ pub struct Taken {
     pub left: u32,
 }
 
-/// An offer's figures in one object, to be summed over all objects. In JSON it is an array in this order to save space,
-/// since the catalog requests those of all offers every 5 minutes.
+/// An offer's figures in one object, to be summed over all objects. Its JSON is an array in this order, to save space:
+/// the catalog requests the figures of all offers every 5 minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferStats {
     /// The offer of the figures.
@@ -274,7 +278,8 @@ pub struct OfferStats {
     pub clicks_taken: u32,
     /// Conversions taken from today's cap.
     pub conversions_taken: u32,
-    /// The [`STATS_APPS`] apps with the most conversions, then clicks, in these 30 days. The sums include all apps.
+    /// The [`STATS_APPS`] apps with the most conversions in these 30 days; apps with equal conversions are ranked by
+    /// clicks. The sums above include all apps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apps: Vec<AppStats>,
 }

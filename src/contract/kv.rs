@@ -1,14 +1,14 @@
 //! The KV namespace: the keys of its values, and the pointer, the only key that changes. The pointer's value includes
-//! the manifest of the tracking snapshot, so that a cold isolate needs no second read for it, and lists the last three
-//! versions of the listing, newest first. KV takes about a minute to converge and caches misses, so an isolate that
-//! cannot read the newest listing falls back to an older one.
+//! the manifest of the tracking snapshot, so that a cold isolate needs no second read for the manifest. It also lists
+//! the last three versions of the listing, newest first. KV takes about a minute to converge and caches misses, so an
+//! isolate that cannot read the newest listing falls back to an older one.
 
 use domain::snapshot::tracking::ShardKind;
 use serde::{Deserialize, Serialize};
 
 /// The namespace's binding.
 pub const BINDING: &str = "SNAPSHOTS";
-/// The number of the listing's versions in the pointer.
+/// The number of listing versions in the pointer.
 pub const LISTED_VERSIONS: usize = 3;
 /// The pointer's own key.
 pub const KEY: &str = "snapshots";
@@ -16,21 +16,22 @@ pub const KEY: &str = "snapshots";
 /// The value of the pointer's key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {
-    /// The time when the catalog last confirmed that the newest versions are current, in milliseconds. Every rebuild
-    /// sets it, every 5 minutes, even without a change: a snapshot's age counts from here and not from its last change.
+    /// The time when the catalog last confirmed that the newest versions are current, in milliseconds. The catalog
+    /// rebuilds every 5 minutes and sets this time even if nothing changed. So a snapshot's age counts from the last
+    /// confirmation and not from the last change.
     pub confirmed_at_ms: i64,
-    /// The versions of the listing, newest first, [`LISTED_VERSIONS`] at most.
+    /// The versions of the listing, newest first, at most [`LISTED_VERSIONS`].
     pub listing: Vec<u64>,
-    /// The manifest's value; empty before the first one.
+    /// The manifest's bytes; empty before the first manifest.
     #[serde(skip)]
     pub manifest: Vec<u8>,
 }
 
 impl Pointer {
-    /// The value in KV: a line of JSON, and the manifest.
+    /// Returns the value for KV: a line of JSON, followed by the manifest.
     ///
     /// # Errors
-    /// It cannot be written as JSON.
+    /// The pointer cannot be written as JSON.
     pub fn to_value(&self) -> Result<Vec<u8>, String> {
         let mut value = serde_json::to_vec(self).map_err(|error| error.to_string())?;
         value.push(b'\n');
@@ -38,7 +39,7 @@ impl Pointer {
         Ok(value)
     }
 
-    /// Reads the value in KV.
+    /// Parses the value from KV.
     ///
     /// # Errors
     /// The value is not a pointer.
@@ -57,9 +58,9 @@ impl Pointer {
 /// The two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotKind {
-    /// Its manifest, which names its shards.
+    /// The tracking snapshot: its manifest names its shards.
     Tracking,
-    /// The pointer lists its versions.
+    /// The listing: the pointer lists its versions.
     Listing,
 }
 
@@ -73,7 +74,7 @@ impl SnapshotKind {
     }
 }
 
-// Keys do not contain `/`, since a store on a local disk would read it as a folder.
+// Keys do not contain `/`, since a store on a local disk would treat the part before it as a folder.
 
 /// The key of a version of the listing.
 pub fn listing_key(version: u64) -> String {

@@ -1,5 +1,5 @@
-//! The contract between the edge, the origin and the origin's objects: one module for each object with its name,
-//! operations and answers, and the KV keys. The crate is pure.
+//! The contract between the edge, the origin and the origin's objects: each object has a module with its name,
+//! operations and answers, and one module has the KV keys. The crate is pure.
 //!
 //! The two Workers are deployed one after the other, so a new origin must understand the old edge. Tests pin the JSON
 //! of every operation.

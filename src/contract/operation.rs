@@ -14,10 +14,11 @@ use domain::model::common;
 
 /// An object's command enum, as it receives it.
 pub trait Command: Serialize + DeserializeOwned {
-    /// Returns the rule of the operation for repeats.
+    /// Returns whether the operation may be repeated.
     fn repeat(&self) -> Repeat;
 
-    /// Serializes the command as a caller sends it. The caller's code covers only one operation, which keeps it small.
+    /// Serializes the command as a caller sends it, with [`command_json`]. A caller uses [`Operation`] and not this
+    /// enum, so that its module contains only the operations that it sends.
     ///
     /// # Errors
     /// The command cannot be written as JSON.
@@ -61,11 +62,11 @@ fn enclose(name: &str, operation: &str) -> String {
 /// Whether an operation may be repeated, for [`operations!`](crate::operations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// It may be sent again.
+    /// It may be retried.
     Idempotent,
-    /// It may be sent again, and is so frequent that it is sent in a header.
+    /// It may be retried. It is so frequent that it is sent in a header.
     IdempotentInHeader,
-    /// It must not be sent again, since each call has an effect.
+    /// It must not be retried, since each call has an effect.
     Once,
 }
 
@@ -88,7 +89,8 @@ macro_rules! operations {
         ),* }
 
         $(
-            /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
+            /// An answer as the object writes it. The caller reads it as the [`Answer`](Operation::Answer) of its
+            /// operation.
             #[derive(Debug, Serialize)]
             #[serde(untagged)]
             pub enum $reply { $(
@@ -156,12 +158,12 @@ impl ObjectAddress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}
 
-/// Maximum bytes of a command's JSON that is sent in a header. A header saves the receiver the turn of the event loop
-/// that reading a body takes.
+/// Maximum bytes of a command's JSON that is sent in a header. Reading a body takes the receiver a turn of the event
+/// loop, which a header saves.
 const MAX_HEADER_COMMAND: usize = 4 << 10;
 
-/// The header of a short command. Cloudflare's request logs redact headers named "secret" but not URLs, and this
-/// command contains user ids.
+/// The header of a short command. The command may contain user ids. Cloudflare's request logs redact a header with
+/// "secret" in its name, but they do not redact URLs.
 pub const COMMAND_HEADER: &str = "signpost-secret-command";
 
 /// Encodes a short command for the header; `None` if it needs a body.
@@ -184,23 +186,23 @@ pub struct OperatorReply {
 }
 
 impl OperatorReply {
-    /// A status with a body.
+    /// Creates a reply with a status and a body.
     pub fn new(status: u16, body: impl Into<String>) -> Self {
         let body = body.into();
         Self { status, body }
     }
 
-    /// 200 with a body.
+    /// Creates a reply with status 200 and a body.
     pub fn ok(body: &serde_json::Value) -> Self {
         Self::new(200, body.to_string())
     }
 
-    /// 201 with a body.
+    /// Creates a reply with status 201 and a body.
     pub fn created(body: &serde_json::Value) -> Self {
         Self::new(201, body.to_string())
     }
 
-    /// 204, without a body.
+    /// Creates a reply with status 204 and no body.
     pub fn no_content() -> Self {
         Self::new(204, "")
     }
@@ -216,14 +218,14 @@ pub struct Applied {
 /// The answer to a batch of a source's log: where the source's next batch must begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The number of the last applied batch; 0 for none. The batch itself was applied if it has this number.
+    /// The number of the last applied batch; 0 for none. The sent batch was applied if it has this number.
     pub mark: i64,
 }
 
 /// The failure of a call to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// The object's refusal, to be passed on: its status, its `{error, code}`, and its `Retry-After`.
+    /// The object's refusal, which the caller passes on: status, `{error, code}` and `Retry-After`.
     Refused {
         /// The HTTP status, which is neither 200 nor 500.
         status: u16,
@@ -278,7 +280,7 @@ impl CallError {
         }
     }
 
-    /// True if the operation should be sent again.
+    /// True if the operation should be retried.
     pub fn is_retryable(&self, repeat: Repeat) -> bool {
         match self {
             Self::Refused { .. } => false,
@@ -309,7 +311,7 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// Stands for the code of an answer that has none.
+/// The code in the log for a refusal whose body has none.
 const UNCODED: &str = "none";
 
 /// The code of an answer `{error, code}`.
@@ -326,7 +328,7 @@ pub fn shard(key: &[u8], objects: u64) -> u64 {
     xxh64(key, 0).checked_rem(objects).unwrap_or(0)
 }
 
-/// Bytes that are base64url without padding in JSON.
+/// Bytes, which JSON contains as base64url without padding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bytes(pub Vec<u8>);
 

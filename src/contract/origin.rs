@@ -1,5 +1,5 @@
-//! The origin Worker's paths that the edge knows. If one address serves both Workers, the edge forwards requests for
-//! them over the service binding.
+//! The origin Worker's paths that the edge knows. If one host serves both Workers, the edge forwards requests for these
+//! paths over the service binding.
 
 /// The edge's service binding to the origin Worker.
 pub const BINDING: &str = "ORIGIN";
@@ -7,21 +7,21 @@ pub const BINDING: &str = "ORIGIN";
 pub const OPERATOR_PREFIX: &str = "/v1/operator/";
 /// `POST` rebuilds and publishes both snapshots. An edge that forwards it also loads them.
 pub const REFRESH: &str = "/v1/operator/refresh";
-/// The dashboard's page, with the paths of its views and assets below it.
+/// The path of the dashboard's page. The paths of its views and assets are below it.
 pub const DASHBOARD: &str = "/dashboard";
 /// The prefix of the dashboard's API.
 pub const DASHBOARD_PREFIX: &str = "/v1/dashboard/";
-/// The console's page, with the paths of its views and assets below it.
+/// The path of the console's page. The paths of its views and assets are below it.
 pub const CONSOLE: &str = "/console";
-/// The prefix of the console's calls about its account. All its other calls are the operator's.
+/// The prefix of the console's calls about its account. All other calls of the console have the operator's paths.
 pub const CONSOLE_PREFIX: &str = "/v1/console/";
-/// The prefix of a publisher's calls about users, with a key, on the reports' host.
+/// The prefix of a publisher's calls about users, on the reports' host. Each call needs a key of the publisher.
 pub const USERS_PREFIX: &str = "/v1/core/users/";
-/// The rewards feed of a publisher's key, on the same host.
+/// The rewards feed, on the same host and with a key.
 pub const REWARDS: &str = "/v1/core/rewards";
-/// The changes of final days, for a publisher's key, on the same host.
+/// The changes of final days, on the same host and with a key.
 pub const DAY_CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
-/// Sets up a test app with a publisher's key, on the same host.
+/// The call that sets up a test app, on the same host and with a key.
 pub const TEST_APPS: &str = "/v1/core/test_apps";
 /// The page where a click of a test app ends, on the clicks' host, and the prefix of its assets.
 pub const TEST_PAGE: &str = "/v2/tracking/test";

@@ -1,5 +1,5 @@
-//! The postbacks of an advertiser: one object for each, to which the edge reports the newest ones, so that the operator
-//! sees a sender's mistakes. It owns nothing, and nothing depends on it.
+//! The newest postbacks of advertisers. Each advertiser has one object, to which the edge reports the postbacks, so
+//! that the operator sees a sender's mistakes. The object owns nothing, and nothing depends on it.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub const BINDING: &str = "POSTBACKS";
 
 /// Maximum postbacks in one batch.
 pub const MAX_IN_BATCH: usize = 32;
-/// Maximum of them without an issued token. Anybody who clicks can send these.
+/// Maximum postbacks in one batch without an issued token. Anybody who clicks can send such a postback.
 pub const MAX_UNSIGNED_IN_BATCH: usize = 4;
 
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
@@ -34,7 +34,7 @@ pub fn address(advertiser: &AdvertiserId) -> ObjectAddress {
 
 operations! {
     pub enum Command {
-        /// Not repeated: a repeat would duplicate the postbacks, and a few missing ones do no harm.
+        /// Not retried: a retry would duplicate the postbacks, and a few missing ones do no harm.
         Add(PostbackBatch) -> Done, Once;
         List(ListPostbacks) -> PostbackPage, Idempotent;
     }
@@ -51,14 +51,14 @@ pub struct PostbackBatch {
     pub postbacks: Vec<ReceivedPostback>,
     /// The number of further postbacks, without details.
     pub not_shown: u64,
-    /// The serials of the tokens of all these postbacks, with the time of each one's last use, in milliseconds.
-    /// Includes revoked tokens.
+    /// The serial of each token of these postbacks, with the time of the token's last use, in milliseconds. Includes
+    /// revoked tokens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<(i64, i64)>,
 }
 
 impl PostbackBatch {
-    /// The number of all postbacks.
+    /// The number of all postbacks, with and without details.
     pub fn came(&self) -> u64 {
         let shown = u64::try_from(self.postbacks.len()).unwrap_or(u64::MAX);
         self.not_shown.saturating_add(shown)
@@ -76,18 +76,18 @@ pub struct ReceivedPostback {
     pub parameters: Vec<ShownParameter>,
     /// The status of the answer.
     pub http_status: u16,
-    /// The code of the refusal, or that of a [200](domain::conversions::verdict::taken_code).
+    /// The code of the refusal, or the code of a [200](domain::conversions::verdict::taken_code).
     pub code: String,
     /// The transaction id in a 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
-    /// The app of the click, if its id is authentic.
+    /// The app of the click, if the click id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<AppId>,
-    /// The offer of the click, if its id is authentic.
+    /// The offer of the click, if the click id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<String>,
-    /// The goal of the click, if its id is authentic.
+    /// The goal of the click, if the click id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// True if the postback had no issued token.
@@ -95,7 +95,7 @@ pub struct ReceivedPostback {
     pub is_unsigned: bool,
 }
 
-/// A page of the newest postbacks.
+/// Reads a page of the newest postbacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListPostbacks {
     /// Maximum postbacks, up to 200.
@@ -113,7 +113,7 @@ pub struct PostbackPage {
     pub postbacks: Vec<ReceivedPostback>,
     /// The number of postbacks since `since_ms` without details.
     pub not_shown: u64,
-    /// Time of the first batch, in milliseconds; `None` before it.
+    /// The time of the first batch, in milliseconds; `None` before the first batch.
     pub since_ms: Option<i64>,
     /// The number of the last postback on the page, if there are more.
     pub next: Option<i64>,

@@ -17,16 +17,16 @@ pub struct RewardFilter {
     /// The status of the last attempt's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
-    /// The earliest time of the conversion in UNIX seconds, inclusive.
+    /// The start of the range of conversion times, in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
-    /// The latest time of the conversion in UNIX seconds, exclusive.
+    /// The end of the range of conversion times, in UNIX seconds, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
-    /// A reward, a reversal or a notice.
+    /// The id of a reward, a reversal or a notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
-    /// A user of the app.
+    /// The id of a user of the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
 }
@@ -62,19 +62,19 @@ stored_names! {
         Pending = 0 "pending",
         /// It was paid.
         Approved = 1 "approved",
-        /// It was never paid: rejected, or reversed before any other event.
+        /// It was never paid: the advertiser rejected it, or reversed it before any other event.
         Rejected = 2 "rejected",
         /// It was paid and then reversed.
         Reversed = 3 "reversed",
-        /// It waits for the operator.
+        /// It waits for the operator's decision.
         Held = 4 "held",
         /// It was refused for a reason, such as a cap that is used up.
         Refused = 5 "refused",
     }
 
-    /// The state of a callback. The numbers are those of the outbox, except the last.
+    /// The state of a callback. The outbox stores the same numbers, except the last one.
     RewardDelivery {
-        /// It will be sent, or sent again.
+        /// It will be sent or retried.
         Waiting = 0 "waiting",
         /// It was answered 2xx.
         Delivered = 1 "delivered",
@@ -82,7 +82,8 @@ stored_names! {
         Dead = 2 "dead",
         /// The app does not want callbacks of this kind.
         NotWanted = 3 "not_wanted",
-        /// It waits, and the app has no callback. This is derived from the endpoint's state and never reported.
+        /// The callback waits, but the app has no endpoint. Readers derive this from the endpoint's state; an outbox
+        /// never reports it.
         NoEndpoint = 4 "no_endpoint",
     }
 }

@@ -1,4 +1,4 @@
-//! The catalog's look-ups for the operator's console, besides the resources themselves.
+//! The catalog's look-ups for the operator's console, in addition to the resources themselves.
 
 use std::collections::BTreeSet;
 
@@ -31,15 +31,16 @@ pub struct ListTerms {
     pub offer_id: OfferId,
 }
 
-/// Lists the outboxes that have read an offer's terms and so may pay for it. The reply's body has apps and numbers.
+/// Lists the outboxes that have read an offer's terms and so may pay for it. The reply's body lists the outboxes by app
+/// and number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListOfferOutboxes {
     /// The offer, known or unknown.
     pub offer_id: OfferId,
 }
 
-/// Lists a publisher's apps in the order of their ids, with the number of their outboxes. The reply's body is a list of
-/// pairs, which ends once the apps have [`OUTBOXES_PAGE`] outboxes.
+/// Lists a publisher's apps with the number of their outboxes, in the order of the apps' ids. The reply's body is a
+/// list of pairs. A page ends once its apps have [`OUTBOXES_PAGE`] outboxes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListPublisherOutboxes {
     /// The publisher; 404 `not_found` if it is unknown.
@@ -50,7 +51,7 @@ pub struct ListPublisherOutboxes {
     pub to: Option<AppId>,
 }
 
-/// The number of outboxes after which a page ends. Its last app may exceed it.
+/// The number of outboxes after which a page ends. The last app on a page may exceed it.
 pub const OUTBOXES_PAGE: u32 = 256;
 
 /// Enters terms that the catalog has lost, as the operator's JSON. Existing terms are never replaced.
@@ -60,13 +61,13 @@ pub struct EnterTerms {
     pub resource: Resource,
     /// The id; 404 `not_found` if it is unknown.
     pub id: String,
-    /// The number of the lost revision.
+    /// The number of the lost revision, as text.
     pub revision: String,
     /// The operator's JSON.
     pub body: String,
 }
 
-/// Lists the publishers of apps that have an outbox, by their ids. The reply's body is the list of ids.
+/// Lists the publishers of apps that have an outbox. The reply's body is the list of their ids, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListEarning {
     /// Maximum publishers.

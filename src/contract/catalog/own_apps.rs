@@ -8,7 +8,7 @@ use domain::{
     offers::page::AppListing,
 };
 
-/// Reads the next apps of a publisher after one, at most [`OWN_APPS_PAGE`].
+/// Reads the next apps of a publisher, at most [`OWN_APPS_PAGE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListOwnApps {
     /// The member's publisher.
@@ -29,7 +29,7 @@ pub struct GetOwnApp {
     pub app_id: AppId,
 }
 
-/// Creates an app with a new id. A repeat with the same key is answered 200 with the current app.
+/// Creates an app with a new id. A retry with the same key returns 200 and the current app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateOwnApp {
     /// The member's publisher.
@@ -40,7 +40,8 @@ pub struct CreateOwnApp {
     pub body: String,
 }
 
-/// Creates the test app with a name, or replaces it, with a new callback secret.
+/// Creates the publisher's test app with the name in `body`, or changes it. Each call gives the app a new callback
+/// secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutTestApp {
     /// The publisher that owns the key of the request.
@@ -49,7 +50,7 @@ pub struct PutTestApp {
     pub body: String,
 }
 
-/// Reads a page of the test offers, as the API returns it to a test app.
+/// Reads a page of test offers, as the API returns it to a test app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListTestOffers {
     /// The test app, whose credentials the edge has checked.
@@ -62,14 +63,14 @@ pub struct ListTestOffers {
     pub tracking_url: String,
 }
 
-/// Changes an app. Answered 201 if something was changed, and 200 otherwise.
+/// Changes an app. Returns 201 if something was changed, and 200 otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeOwnApp {
     /// The member's publisher.
     pub publisher_id: PublisherId,
     /// 404 `not_found` for another publisher's app.
     pub app_id: AppId,
-    /// One change, which was announced to the audit.
+    /// The change, which was already announced to the audit.
     pub change: OwnAppChange,
 }
 
@@ -88,7 +89,8 @@ pub enum OwnAppChange {
     Secret(SecretChange),
 }
 
-/// A change of a secret. Secrets are generated here, so that none is weak or used elsewhere, and shown once.
+/// A change of a secret. The catalog generates secrets, so that none is weak or used elsewhere. Each secret is shown
+/// only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretChange {
@@ -104,7 +106,8 @@ pub enum SecretChange {
     EndClick,
 }
 
-/// Reads what decides which offers an app shows, and how its clicks are signed. The reply's body is [`AppOffering`].
+/// Reads the settings that decide which offers an app shows, and how its clicks are signed. The reply's body is
+/// [`AppOffering`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppOffering {
     /// The app whose offers are shown.
@@ -122,7 +125,7 @@ pub struct AppOffering {
     pub currency: CurrencyRate,
     /// Offers that the app never shows.
     pub blocked_offers: Vec<OfferId>,
-    /// Its click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
+    /// The app's click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
     pub click_secrets: Option<Bytes>,
 }
 
