@@ -19,7 +19,7 @@ pub struct Answer {
     log_fields: LogFields,
     /// True if nothing was changed, because the caller asked only for a preview.
     is_dry_run: bool,
-    /// The detail that the audit records of a change, besides the ids in its path.
+    /// The detail that the audit records of a change, in addition to the ids in its path.
     audit_detail: Option<String>,
     /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
@@ -39,7 +39,7 @@ impl Answer {
         }
     }
 
-    /// Passes on an object's answer. Reads a refusal, which is short, for its code.
+    /// Passes on an object's answer. Reads a refusal, which is short, to get its code.
     pub async fn pass(mut response: Response) -> Self {
         let answer = Self::new(response.status_code());
         if answer.status < 400 {
@@ -107,7 +107,7 @@ impl Answer {
         self.is_dry_run
     }
 
-    /// Sets the detail that the audit records of a change, besides the ids in its path. It must not name a user.
+    /// Sets the detail that the audit records of a change, in addition to the ids in its path. It must not name a user.
     pub fn audited(mut self, detail: impl Into<String>) -> Self {
         self.audit_detail = Some(detail.into());
         self
@@ -236,7 +236,7 @@ impl LogFields {
         }
     }
 
-    /// Whether an authentic click id or report key identifies the request's owner.
+    /// True if an authentic click id or report key identifies the request's owner.
     pub fn is_known(&self) -> bool {
         self.app.is_some() || self.key.is_some()
     }

@@ -13,14 +13,14 @@ use crate::{
 };
 use domain::model::{ApiError, common};
 
-/// Maximum bytes of a refused body that are read and discarded. The runtime resets a connection with an unread body, so
-/// that the sender would not receive the error.
+/// Maximum bytes of a refused body that are read and discarded. The runtime resets a connection with an unread body,
+/// and the sender would then not receive the error.
 const MAX_DISCARDED: usize = 4 << 20;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout after an internal error, which must be answered within a second.
 const DISCARD_TIMEOUT_BROKEN: Duration = Duration::from_millis(500);
-/// The time for a whole body, during which its request holds a permit: enough for 1 MiB at 0.6 Mbit/s. Bodies with a
-/// limit, or an announced length, of at most [`SHORT`] bytes have less.
+/// The time for a whole body, during which its request holds a permit: enough for 1 MiB at 0.6 Mbit/s. A body whose
+/// limit or announced length is at most [`SHORT`] bytes has [`READ_TIMEOUT_SHORT`].
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 const READ_TIMEOUT_SHORT: Duration = Duration::from_secs(3);
 const SHORT: usize = 16 << 10;
@@ -44,7 +44,7 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiErro
 }
 
 /// Waits until the whole body has arrived, so that its reader need not wait. Replaces a body of more than `most` bytes
-/// by spaces of one byte more than `most`, so that its reader refuses it.
+/// with `most` + 1 spaces, so that its reader refuses it.
 pub async fn receive(request: &mut Request, most: usize) -> Result<(), ApiError> {
     let mut bytes = Vec::new();
     match arrive(request, most, |chunk| bytes.extend_from_slice(chunk)).await {
@@ -76,7 +76,7 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
 }
 
 async fn arrive(request: &mut Request, most: usize, take: impl FnMut(&[u8])) -> Result<(), ApiError> {
-    // The fast path read the body, and it ended early.
+    // The fast path has read the body, which ended early.
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));
     }
@@ -116,7 +116,7 @@ async fn read_chunks(
 }
 
 /// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`].
-/// Returns whether any bytes came.
+/// Returns whether any bytes arrived.
 pub async fn discard(request: web_sys::Request, status: u16) -> bool {
     if request.body_used() || request.body().is_none() {
         return false;
@@ -157,7 +157,7 @@ pub fn header(request: &Request, name: &str) -> Option<String> {
     Some(value.trim().to_owned())
 }
 
-/// Refuses an encoded body, for example gzip. `accepted` is for the message.
+/// Refuses an encoded body, for example gzip. `accepted` names the accepted encoding in the message.
 pub fn check_encoding(request: &Request, accepted: &str) -> Result<(), ApiError> {
     match header(request, "Content-Encoding") {
         Some(encoding) if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") => {
@@ -168,7 +168,7 @@ pub fn check_encoding(request: &Request, accepted: &str) -> Result<(), ApiError>
     }
 }
 
-/// Refuses a body of another media type. If `required`, a body without a type is refused too.
+/// Refuses a body of another media type. If `required`, a body without a type is also refused.
 pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) -> Result<(), ApiError> {
     let refusal = common::UNSUPPORTED_MEDIA_TYPE;
     match header(request, "Content-Type") {

@@ -1,5 +1,5 @@
 //! A streamed body with an announced length. workerd ends a chunked body normally even if its stream failed, so a
-//! client could mistake a part for the whole. A body that is shorter than announced is recognized.
+//! client could mistake a part for the whole. With an announced length, the client notices that a body is too short.
 
 use futures_util::Stream;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -21,7 +21,7 @@ extern "C" {
     fn pipe_through(this: &Pipe, through: &FixedLengthStream) -> Result<ReadableStream, JsValue>;
 }
 
-/// A 200 with `Content-Length` that sends each chunk once the client has taken those before.
+/// A 200 with `Content-Length` that sends each chunk once the client has taken the chunks before it.
 ///
 /// # Errors
 /// The runtime refused a header.

@@ -9,7 +9,7 @@ pub const MISDIRECTED: ApiError = ApiError::new(
     "the request's host does not serve this address",
 );
 
-/// True for a name of this machine, which nobody else can redirect to it.
+/// True for a built-in name of this machine. Nobody else can make such a name lead to it.
 pub fn is_local(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"]
         .iter()
@@ -17,8 +17,9 @@ pub fn is_local(host: &str) -> bool {
 }
 
 /// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. If none is set, as in local
-/// runs, every host serves every interface. If any is set, the operator's and the dashboard's are served only on hosts
-/// of their own, which no other interface has; each of the rest is served on its host, or on every host if it has none.
+/// runs, every host serves every interface. If any is set, the operator's and the dashboard's interface are served only
+/// on hosts of their own, which no other interface may share. Every other interface is served on its host, or on every
+/// host if it has none.
 pub struct Hosts([(Interface, Option<String>); 5]);
 
 impl Hosts {
@@ -55,8 +56,8 @@ impl Hosts {
         hosts.filter(|other| other.eq_ignore_ascii_case(host)).count() > 1
     }
 
-    /// Where no hosts are set, refuses an operator's call with another host than this machine's. Otherwise a web page
-    /// could make the call in a browser, by a name that somebody else resolves to this machine.
+    /// If no hosts are set, refuses an operator's call unless its host is a name of this machine. Otherwise a web page
+    /// could make the call from a browser, with a name that somebody else resolves to this machine.
     pub fn check_operators(&self, host: &str) -> Result<(), ApiError> {
         (is_local(host) || self.are_set())
             .then_some(())
@@ -73,12 +74,12 @@ impl BearerToken {
         Self(token.map(|token| credentials::hash(token.trim())))
     }
 
-    /// Whether a token is configured.
+    /// True if a token is configured.
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether an `Authorization` header contains the token; always false if none is configured.
+    /// True if an `Authorization` header contains the token; always false if no token is configured.
     pub fn authorizes(&self, authorization: Option<&str>) -> bool {
         let presented = authorization
             .and_then(|value| value.trim().split_once([' ', '\t']))

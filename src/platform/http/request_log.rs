@@ -1,5 +1,5 @@
-//! The request log: counts each answered request, and decides which requests have a line. Of requests that anybody can
-//! send without credentials, only the first of a kind in a minute has one.
+//! The request log: counts each answered request, and decides which requests have a line. Of the requests that anybody
+//! can send without credentials, only the first of each kind per minute has a line.
 
 use worker::web_sys;
 
@@ -14,17 +14,18 @@ use crate::{
 };
 use domain::model::{AppId, ids::is_id};
 
-/// Maximum lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are for
-/// requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
-/// failures that cost a conversion or a report.
+/// Maximum lines of one kind that an isolate writes per minute, for each app or publisher if it is known. This limit is
+/// for requests without valid credentials.
 const MAX_ANONYMOUS: u32 = 1;
+/// The limit for failures that affect everybody, and for refusals of a known caller.
 const MAX_FAILURES: u32 = 10;
+/// The limit for failures that cost a conversion or a report.
 const MAX_LOSSES: u32 = 60;
 
-/// The data of a request for its count and its line.
+/// The data about a request that its count and its line in the log need.
 pub struct RequestInfo<'r> {
     pub method: &'r str,
-    /// The request's id, if it is not read from its headers.
+    /// The request's id in the log; `None` to read it from the request's headers.
     id: Option<String>,
     name: RouteName,
     pattern: Option<&'static str>,
@@ -133,7 +134,7 @@ fn write_line(
     };
     match most {
         Some(most) => {
-            // Unknown callers do not use up the lines of known ones. A caller with any token and somebody's click id
+            // Unknown callers do not use up the lines of known callers. A caller with any token and somebody's click id
             // counts as known, but uses up only the lines of the click's app.
             let kind = format!(
                 "{event:?} {} {} {}",
@@ -148,7 +149,8 @@ fn write_line(
     }
 }
 
-/// The event of a request's line, if it has a line, and the maximum lines of its kind in a minute.
+/// The event of a request's line, and the maximum lines of its kind per minute, if any. `None` if the request has no
+/// line.
 fn event(info: &RequestInfo<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
     let (status, fields) = (answer.status(), answer.log_fields());
     Some(match (info.name, status) {

@@ -44,13 +44,13 @@ domain::named_values! {
         Operator = "operator",
         Dashboard = "dashboard",
         Console = "console",
-        /// One user's data, by a publisher's key.
+        /// The data of one user, with a publisher's key.
         Users = "users",
-        /// The rewards feed of a publisher's key.
+        /// The rewards feed, with a publisher's key.
         Rewards = "rewards",
-        /// The changes of final days, for a publisher's key.
+        /// The changes of final days, with a publisher's key.
         Changes = "changes",
-        /// Test apps, by a publisher's key.
+        /// The set-up of test apps, with a publisher's key.
         TestApps = "test_apps",
         /// The page on which a click of a test app ends.
         TestPage = "test_page",
@@ -74,7 +74,8 @@ pub enum LoggedId {
 pub struct RouteMethod<H, P> {
     pub method: Method,
     pub handler: H,
-    /// The pool from which the entry takes a permit for the handler. A handler takes permits with an owner itself.
+    /// The pool from which the entry takes a permit for the handler. A permit that counts for an owner is taken by the
+    /// handler itself.
     pub pool: Option<P>,
 }
 
@@ -136,12 +137,12 @@ impl<H, P> Route<H, P> {
 #[derive(Debug)]
 pub enum Routed<'p, H: 'static, P: 'static> {
     Found(RouteMatch<'p, H, P>),
-    /// The path is known but not the method. The value is for `Allow`.
+    /// The path is known, but the method is not. The value is for the `Allow` header.
     MethodNotAllowed(String),
     NotFound,
 }
 
-/// A request's route, and the method of it.
+/// The route of a request, and the request's method in that route.
 #[derive(Debug)]
 pub struct RouteMatch<'p, H: 'static, P: 'static> {
     pub route: &'static Route<H, P>,

@@ -97,7 +97,7 @@ impl Traffic {
         self.requests.0.borrow().iter().copied().collect()
     }
 
-    /// Writes `requests`, to which the edge has added those of the fast path, and the refusals.
+    /// Writes the refusals and `requests`. The edge has added the fast path's requests to `requests`.
     pub fn write(&self, metrics: &mut MetricsText, requests: &BTreeMap<(RouteName, u16), u64>) {
         let statuses: Vec<_> = requests
             .iter()
@@ -155,7 +155,8 @@ pub fn write_pools<'p>(
     );
 }
 
-/// The size of the module's memory. It never shrinks, so this is the peak, objects in this isolate included.
+/// The size of the module's memory in bytes. Memory never shrinks, so this is the peak. It includes the objects in this
+/// isolate.
 #[cfg(target_arch = "wasm32")]
 pub fn memory_bytes() -> u64 {
     (core::arch::wasm32::memory_size(0) as u64) << 16
