@@ -1,5 +1,5 @@
-//! An LRU cache with a limit in bytes. It does not count entries, since an isolate has 128 MB in total and its memory
-//! never shrinks.
+//! An LRU cache with a limit in bytes. Its limit is not a number of entries, since an isolate has 128 MB in total and
+//! its memory never shrinks.
 
 use std::{cell::RefCell, hash::Hash, rc::Rc};
 
@@ -28,8 +28,8 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
             .map(|(value, _)| Rc::clone(value))
     }
 
-    /// Adds a value of `size` bytes, and evicts the least recently used ones beyond the budget. A value larger than the
-    /// whole budget is returned without being cached.
+    /// Adds a value of `size` bytes, and evicts the least recently used values beyond the budget. A value larger than
+    /// the whole budget is returned without being cached.
     pub fn insert(&self, key: K, value: V, size: usize) -> Rc<V> {
         let value = Rc::new(value);
         if size > self.budget {

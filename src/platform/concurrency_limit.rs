@@ -82,9 +82,9 @@ impl ConcurrencyLimit {
         self.acquire_part(owner, (owner, self.limit.per_owner), now_ms)
     }
 
-    /// Takes a permit for a part of an owner, such as a publisher's key, which has its own smaller share. So a part
-    /// leaves permits for the other parts, and all parts together for other owners. A part's name must differ from all
-    /// owners'.
+    /// Takes a permit for a part of an owner, such as a publisher's key, which has its own smaller share. So one part
+    /// leaves permits for the owner's other parts, and the owner leaves permits for other owners. A part's name must
+    /// differ from the names of all owners.
     ///
     /// # Errors
     /// [`BUSY`](common::BUSY) if the pool or either share is used up.
@@ -150,12 +150,12 @@ impl ConcurrencyLimit {
         self.limit
     }
 
-    /// Number of permits in use.
+    /// The number of permits in use.
     pub fn in_use(&self) -> usize {
         self.state.borrow().in_use.len()
     }
 
-    /// Number of rejected requests.
+    /// The number of rejected requests.
     pub fn rejected(&self) -> u64 {
         self.state.borrow().rejected
     }

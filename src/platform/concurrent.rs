@@ -4,13 +4,13 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::CONNECTIONS;
 
-/// Works on all items. The results are in the order of completion.
+/// Calls `work` for all items and awaits the results. The results are in the order of completion.
 pub async fn each<I: IntoIterator, W: Future>(items: I, work: impl FnMut(I::Item) -> W) -> Vec<W::Output> {
     let works = stream::iter(items).map(work);
     works.buffer_unordered(CONNECTIONS).collect().await
 }
 
-/// As [`each`], but ends at the first error.
+/// Like [`each`], but ends at the first error.
 pub async fn try_each<I: IntoIterator, W, T, E>(items: I, work: impl FnMut(I::Item) -> W) -> Result<Vec<T>, E>
 where
     W: Future<Output = Result<T, E>>,

@@ -13,7 +13,7 @@ pub fn inject(when: &'static str, what: &str) {
 #[cfg(feature = "faults")]
 pub mod armed {
     //! The armed point, and the points that were passed. In a local run one WebAssembly instance serves a Worker and
-    //! all its objects, so a test arms them with one request.
+    //! all its objects, so one request arms a point in all of them.
 
     use std::{cell::RefCell, collections::BTreeSet};
 

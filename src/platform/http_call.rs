@@ -41,7 +41,7 @@ impl NoAnswer {
 }
 
 impl HttpCall {
-    /// The outcome for the delivery rules.
+    /// The outcome in the form that the delivery rules take.
     pub fn delivery_outcome(&self) -> Outcome<'_> {
         match &self.outcome {
             Ok(answer) => Outcome::Answered(Answer {
@@ -126,7 +126,7 @@ mod fetch {
         })
     }
 
-    /// True if a TCP connection to the host of a URL opens. Closes it at once.
+    /// True if a TCP connection to the host of a URL opens. Closes the connection at once.
     pub async fn opens(url: &Url, timeout: Duration) -> bool {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return false;
@@ -135,7 +135,7 @@ mod fetch {
             return false;
         };
         let opened = with_timeout(timeout, socket.opened()).await;
-        // A socket that did not open fails to close, too.
+        // A socket that did not open also fails to close.
         let _ = with_timeout(timeout, socket.close()).await;
         matches!(opened, Ok(Ok(_)))
     }

@@ -16,7 +16,7 @@ use crate::{
     traits::{Clock, ObjectCall},
 };
 
-/// Short, since an object's alarm waits for it.
+/// The timeout of a report. It is short, since an object's alarm waits for the report.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// The memory in bytes from which an isolate reports its size. The maximum is 128 MiB.
 const LARGE: u64 = 90 << 20;
@@ -27,7 +27,7 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Adds the Worker's own counts to the metrics. Objects that share its isolate report them too.
+/// Adds the Worker's own counts to the metrics. Objects that share the Worker's isolate also report them.
 pub fn include(counts: fn() -> Vec<Count>) {
     COUNTS.set(counts);
 }
@@ -76,7 +76,8 @@ pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     }
 }
 
-/// The isolate's name, drawn at its first message: the runtime provides randomness only during a request or an alarm.
+/// The isolate's name, which is generated for its first message: the runtime provides randomness only during a request
+/// or an alarm.
 fn name() -> String {
     NAME.with_borrow_mut(|name| {
         if name.is_empty() {

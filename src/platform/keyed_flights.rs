@@ -11,7 +11,7 @@ pub struct KeyedFlights<T> {
     is_off: bool,
 }
 
-/// The flight of a key. Dropping it, even by a panic, removes it completely.
+/// A handle to the flight of a key. Dropping the last handle, even by a panic, removes the flight.
 #[derive(Debug)]
 pub struct KeyedFlight<'t, T> {
     flights: &'t KeyedFlights<T>,

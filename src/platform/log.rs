@@ -96,7 +96,7 @@ line! {
     code as "code": &'a str,
     /// The outcome of a conversion: approved, pending, rejected, reversed, refused, unavailable, unread.
     outcome as "outcome": &'a str,
-    /// Whether the conversion is a repeat.
+    /// True if the postback repeated an earlier one.
     duplicate as "duplicate": bool,
     app as "app": &'a str,
     offer as "offer": &'a str,
@@ -109,21 +109,21 @@ line! {
     key as "key": &'a str,
     /// The number of a report's rows on all pages.
     rows as "rows": i64,
-    /// Number of this attempt of a callback, from 1.
+    /// The number of this attempt of a callback, starting at 1.
     attempts as "try": u32,
     /// The reason for a missing answer: timeout, connection, broken_answer, forbidden, not_a_url.
     cause as "cause": &'a str,
     /// The time of the next attempt, in Unix seconds.
     next_try as "next_try": i64,
-    /// Whether the callback is now a dead letter.
+    /// True if the callback is now a dead letter.
     dead as "dead": bool,
-    /// Whether the endpoint is now disabled.
+    /// True if the endpoint is now disabled.
     disabled as "disabled": bool,
     /// The part of the service where a fault occurred.
     place as "where": &'a str,
     /// The message of a fault.
     what as "what": &'a str,
-    /// Number of lines of this kind that were omitted before this one.
+    /// The number of lines of this kind that were omitted before this one.
     skipped as "skipped": u64,
     /// The duration in milliseconds.
     ms as "ms": i64,
@@ -142,7 +142,7 @@ fn member(text: &mut String, name: &str, value: &impl Serialize) {
 /// Maximum owners with their own counts for each kind of line. It limits memory and the number of lines.
 const OWNERS: usize = 100;
 
-/// Limits the lines of each kind in a minute, and counts omitted ones. Each isolate has one sampler.
+/// Limits the lines of each kind per minute, and counts the omitted lines. Each isolate has one sampler.
 #[derive(Debug, Default)]
 pub struct Sampler {
     kinds: HashMap<String, KindCounts>,
@@ -163,9 +163,10 @@ struct LineCount {
 }
 
 impl Sampler {
-    /// Decides whether to write a line of this kind now. `Some` has the number of lines omitted since the last one. In
-    /// a minute, each of the first `OWNERS` owners may have `most` lines; all others, and lines without an owner, share
-    /// `most`. Kinds are constants of the code (a place; or an event, a route and a refusal), so there are few.
+    /// Decides whether to write a line of this kind now. `Some` has the number of lines omitted since the last written
+    /// one. Per minute, each of the first `OWNERS` owners may have `most` lines. All other owners, and lines without an
+    /// owner, share `most` lines. Kinds are constants of the code: a place, or an event with a route and a refusal. So
+    /// there are few kinds.
     pub fn admit(&mut self, kind: &str, owner: Option<&str>, most: u32, now_ms: i64) -> Option<u64> {
         if !self.kinds.contains_key(kind) {
             self.kinds.insert(kind.to_owned(), KindCounts::default());
@@ -214,7 +215,7 @@ const MAX_TEXT: usize = 300;
 /// Maximum characters of a word that cannot be a secret: the shortest secret that Signpost issues has 32.
 const MAX_WORD: usize = 24;
 
-/// Free text made safe for the log: quoted parts and URL queries are removed, and long words are cut. Errors quote the
+/// Makes free text safe for the log: removes quoted parts and URL queries, and cuts long words. Errors quote the
 /// caller's input, and a long word may be a key.
 pub fn scrubbed(text: &str) -> String {
     let (mut out, mut word) = (String::new(), String::new());

@@ -52,8 +52,8 @@ fn only_adds(statement: &str) -> bool {
         || statement.starts_with("ALTER TABLE ") && statement.contains(" ADD COLUMN ")
 }
 
-/// Applies the missing ones of `migrations`, whose first is version 1. It may be repeated at any time, even after an
-/// error that leaves open whether a migration was applied.
+/// Applies the missing migrations. The first of `migrations` is version 1. The call may be repeated at any time, even
+/// after an error that does not show whether a migration was applied.
 ///
 /// # Errors
 /// The schema is newer than `migrations`, or the database failed.

@@ -28,7 +28,8 @@ extern "C" {
 /// likely to be temporary, within the same `timeout`.
 ///
 /// # Errors
-/// The object's refusal; or no answer in time, and then the operation may or may not have been carried out.
+/// The object's refusal, or a missing answer. If the answer is missing, the operation may or may not have been carried
+/// out.
 pub async fn call<O: Operation>(
     env: &Env,
     to: &ObjectAddress,
@@ -50,8 +51,8 @@ async fn send_command(
     let init = RequestInit::new();
     let is_frequent = repeat == Repeat::IdempotentInHeader;
     let in_header = is_frequent.then(|| to_header(&json)).flatten();
-    // The most frequent commands have no abort signal: it costs two objects of the runtime, and such a call ends with
-    // the visitor's request anyway.
+    // The most frequent commands have no abort signal: a signal costs two objects of the runtime, and such a call ends
+    // with the visitor's request anyway.
     let abort = in_header.is_none().then(AbortController::default);
     match in_header {
         Some(value) => init.set_headers(&headers(&value)?),
@@ -81,12 +82,12 @@ async fn send_command(
     })
 }
 
-/// The URL for an address. The object reads only its path.
+/// The URL of an object's address. The object reads only the path.
 pub fn url(to: &ObjectAddress) -> String {
     format!("https://object{}", to.path)
 }
 
-/// Sends a request with a streamed body or answer. It is not retried, since a stream cannot be sent again.
+/// Sends a request with a streamed body or answer. The request is not retried, since a stream cannot be resent.
 pub async fn send(
     env: &Env,
     to: &ObjectAddress,

@@ -15,7 +15,7 @@ const UNKNOWN_COMMAND: ApiError = common::UNAVAILABLE;
 /// Reads the command of a request from its header, or else from its body.
 ///
 /// # Errors
-/// [`UNKNOWN_COMMAND`], which the sender may repeat; the log says what is unknown.
+/// [`UNKNOWN_COMMAND`], after which the sender may retry. The log says what is unknown.
 pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> {
     let header = request.headers().get(COMMAND_HEADER)?;
     let json = match header.as_deref().and_then(from_header) {
@@ -29,7 +29,8 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> 
         );
         Failure::Refused(UNKNOWN_COMMAND)
     };
-    // All JSON is parsed from text. For bytes the module would hold parsers a second time, 100 KB of them.
+    // All JSON is parsed from text. Parsing from bytes as well would add a second copy of the parsers to the module,
+    // 100 KB.
     let json = str::from_utf8(&json).map_err(|error| invalid(&error))?;
     serde_json::from_str(json).map_err(|error| invalid(&error))
 }

@@ -1,5 +1,5 @@
-//! The shell of all objects: their schema, their commands, and an alarm. The alarm is set together with the writes that
-//! need it, and no failure stops it.
+//! The shell of all objects: their schema, their commands, and an alarm. The alarm is set in the same commit as the
+//! writes that need it, and no failure cancels it.
 //!
 //! The caller always gets an answer: errors and panics are logged and answered (docs/PLATFORM.md, "Panics and errors").
 
@@ -23,14 +23,16 @@ pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
     MINUTE_MS
 };
 
-/// An alarm this late is lost: the database of an object that was put back may name an alarm that the runtime lacks.
+/// An alarm that is this late counts as lost, in milliseconds. The database of a restored object may name an alarm that
+/// the runtime does not have.
 const LATE_ALARM_MS: i64 = MINUTE_MS;
 
 /// The size in bytes from which an object logs that it is nearly full. The maximum is 10 GB.
 pub const NEARLY_FULL: i64 = 8_000_000_000;
-/// The size from which an object reports its size, below [`NEARLY_FULL`], so that one that has shrunk reports that too.
+/// The size in bytes from which an object reports its size. It is below [`NEARLY_FULL`], so that an object that has
+/// shrunk reports that as well.
 const TELLS_SIZE: i64 = 7_000_000_000;
-/// Minimum time between two reports of an object's size.
+/// Minimum time between two reports of an object's size, in milliseconds.
 const SIZE_EVERY_MS: i64 = 60 * MINUTE_MS;
 
 /// An object's storage with its schema and its alarm.
@@ -46,7 +48,8 @@ pub struct ObjectShell<D, R> {
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
-    /// Runs in the transaction in which the object records that it was put back on purpose.
+    /// Runs once after the database was replaced with a copy on purpose, in the transaction that removes the copy's
+    /// mark.
     put_back: fn(&D, i64) -> DbResult,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
@@ -54,7 +57,8 @@ pub struct ObjectShell<D, R> {
     alarm: Cell<Option<KnownAlarm>>,
     /// True if the alarm's last run in this process ended without a failure.
     has_run: Cell<bool>,
-    /// The latest time for an alarm that a command sets. During a run it is the retry's, since that alarm has fired.
+    /// The latest time for an alarm that a command sets. During a run of the alarm it is the time of the run's retry,
+    /// since the alarm itself has fired.
     latest_ms: Cell<i64>,
     /// The time when this process last reported the object's size.
     size_told_ms: Cell<i64>,
@@ -97,7 +101,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Sets the work for when the object finds that it was put back on purpose.
+    /// Sets the work to do once the object finds that its database was replaced with a copy on purpose.
     pub fn when_put_back(self, put_back: fn(&D, i64) -> DbResult) -> Self {
         Self { put_back, ..self }
     }
@@ -115,7 +119,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// Carries out a command with `handle`, and then arms the alarm for the time from `next_alarm`.
     ///
     /// # Errors
-    /// The refusal or failure of `handle`, or a failure of the alarm that its writes need.
+    /// The refusal or failure of `handle`, or a failure to set the alarm that its writes need.
     pub async fn command<T, E: Into<Failure>>(
         &self,
         handle: impl FnOnce(&D, i64) -> Result<T, E>,
@@ -139,8 +143,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// are served while `work` waits, so its last step must read the database again.
     ///
     /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a
-    /// process, and the run after one that failed, sets another alarm before its work. Other runs do not, because each
-    /// alarm is billed.
+    /// process, and the run after one that failed, sets another alarm before its work. Other runs do not, because
+    /// setting an alarm is billed.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>>) {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set a new one.
@@ -190,7 +194,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Some(bytes)
     }
 
-    /// Returns the storage with its schema up to date. Sets a lost alarm again.
+    /// Returns the storage with its schema up to date. If the alarm is lost, sets it again.
     ///
     /// # Errors
     /// Newer code has migrated the database, or the database failed.
@@ -209,7 +213,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Ok(&self.storage)
     }
 
-    /// The storage of an object that has been [`ready`](Self::ready) before.
+    /// The storage, for a caller that has already called [`ready`](Self::ready).
     pub fn storage(&self) -> &D {
         &self.storage
     }
@@ -224,7 +228,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         set_ms.is_some_and(|set_ms| set_ms <= at_ms) && !self.is_late()
     }
 
-    /// True if the alarm should have fired over a minute ago: the runtime does not know it, or has given it up.
+    /// True if the alarm should have fired more than a minute ago. Then the runtime does not have it, or has given up
+    /// on it.
     fn is_late(&self) -> bool {
         let lost_ms = self.runtime.now_ms().saturating_sub(LATE_ALARM_MS);
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
@@ -239,7 +244,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// Arms the alarm for `at_ms` or earlier. An earlier alarm stays, since only its own work may move it.
+    /// Arms the alarm for `at_ms` or earlier. An earlier alarm stays, since only its own run may move it.
     pub fn wake_by(&self, at_ms: i64) -> Result {
         let at_ms = at_ms.min(self.latest_ms.get());
         if self.wakes_by(at_ms) {

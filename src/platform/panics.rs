@@ -1,4 +1,4 @@
-//! Containment of panics: a panic costs only the request or task that it happened in.
+//! Containment of panics: a panic costs only the request or task in which it happened.
 
 use std::{
     any::Any,
@@ -34,11 +34,11 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// As [`catch_panic`], for a future: catches panics in each of its polls.
+/// Like [`catch_panic`], for a future: catches panics in each of its polls.
 ///
 /// None of these functions is an `async fn`: the compiler would store the argument and the awaited future. Nested four
-/// deep, that takes 23 KB instead of 3 KB for each waiting request. The future is a trait object, so that there is one
-/// function for each type of result, which V8 compiles on the first request, and not one for each future.
+/// deep, that takes 23 KB instead of 3 KB for each waiting request. The future is a trait object. So V8 compiles one
+/// function for each type of result on the first request, and not one for each future.
 pub fn catch_panics<'w, T: 'w>(
     work: impl Future<Output = T> + 'w,
 ) -> impl Future<Output = Result<T, String>> + 'w {
@@ -55,7 +55,7 @@ pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(work).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }
 
-/// As [`panic_to_failure`], for a future.
+/// Like [`panic_to_failure`], for a future.
 pub fn panics_to_failure<'w, T: 'w>(
     work: impl Future<Output = Result<T>> + 'w,
 ) -> impl Future<Output = Result<T>> + 'w {

@@ -1,5 +1,5 @@
-//! Reads published snapshots from KV, and from the catalog itself. The edge uses it, and so does the dashboard for the
-//! offers that an app's users see.
+//! Reads published snapshots from KV, and from the catalog itself. The edge uses this module, and so does the dashboard
+//! for the offers that an app's users see.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use contract::{
 
 /// The time for which KV may serve the pointer from its cache, in seconds: KV's minimum.
 pub const POINTER_TTL_S: u64 = 30;
-/// The time for which KV may serve a listing or a chunk from its cache, in seconds. Neither ever changes, but a miss is
-/// cached for as long.
+/// The time for which KV may serve a listing or a chunk from its cache, in seconds. Neither ever changes, but KV caches
+/// a miss for the same time.
 pub const VALUE_TTL_S: u64 = 60;
 /// The timeout of a KV read. It is short, so that a cold isolate turns to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
-/// The interval at which a request checks whether another one has loaded the value it waits for.
+/// The interval at which a request checks whether another request has loaded the value that both need.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Reads the pointer; `None` before the first publication.

@@ -39,8 +39,8 @@ pub fn random() -> Result<[u8; 32], String> {
     }
 }
 
-/// Draws the process's hash seed, once. It must be called during a request, before the first seeded map is created.
-/// Without randomness, the next call tries again.
+/// Generates the hash seed of the isolate, once. Must be called during a request, before the first seeded map is
+/// created. Without randomness, the next call tries again.
 pub fn draw_seed() {
     if seeded_hash::seed() == 0
         && let Ok(random) = random()

@@ -1,6 +1,6 @@
 //! Single flight: callers that arrive during a run share the next run, which starts after they arrived and so sees
-//! their earlier writes. Each caller waits for at most two runs, whatever their number. Callers that arrive during a
-//! run may also share that run ([`Leader::gather`]).
+//! their earlier writes. Each caller waits for at most two runs, however many callers there are. Callers that arrive
+//! during a run may also share that run ([`Leader::gather`]).
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,8 +11,8 @@ use std::{
 
 /// Does one run at a time, and keeps the outcome of the last.
 ///
-/// A lock from a library does not suffice: it wakes one waiter, so a caller whose run is done would wait behind all
-/// later callers.
+/// A lock from a library does not suffice: it wakes one waiter at a time, so a caller whose outcome is ready would wait
+/// behind other callers.
 ///
 /// Only for objects: all requests of an object share one I/O context, so a request may wait for another's work. The
 /// runtime forbids that at the edge.
@@ -27,7 +27,7 @@ pub struct SingleFlight<T> {
 
 #[derive(Debug)]
 struct Run<T> {
-    /// The last arrival that shares its outcome.
+    /// The number of the last caller that shares the outcome.
     covers: u64,
     outcome: T,
 }
@@ -58,8 +58,8 @@ impl<T> Default for SingleFlight<T> {
 }
 
 impl<T: Clone> SingleFlight<T> {
-    /// Waits until a run for this caller is done, or the caller must do it itself. `serves` tells whether an outcome is
-    /// usable for this caller.
+    /// Waits until another caller has done a run for this caller, or until this caller must do the run itself. `serves`
+    /// tells whether an outcome is usable for this caller.
     pub async fn join(&self, serves: impl Fn(&T) -> bool) -> Outcome<'_, T> {
         let arrival = self.arrivals.get().saturating_add(1);
         self.arrivals.set(arrival);

@@ -1,5 +1,5 @@
-//! The runtime as small traits. A service takes only those that it uses. Production passes `Workers` and tests pass
-//! mocks, so both run the same service.
+//! The runtime as small traits. A service takes only the traits that it uses. Production passes `Workers` and tests
+//! pass mocks, so both run the same service.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub trait ObjectStorage: Database {
     /// The time of the alarm in milliseconds; `None` if it is not set.
     fn alarm(&self) -> impl Future<Output = DbResult<Option<i64>>>;
 
-    /// Replaces or removes the alarm. Without an await after a write, it commits together with that write. After an
-    /// error the alarm is unchanged.
+    /// Replaces or removes the alarm. If there is no await between a write and this call, both commit together. After
+    /// an error the alarm is unchanged.
     fn set_alarm(&self, at_ms: Option<i64>) -> DbResult;
 
     /// Waits until the writes so far are durable.
@@ -51,7 +51,8 @@ pub trait ObjectCall {
     /// be temporary, within the same `timeout`.
     ///
     /// # Errors
-    /// The object's refusal; or no answer in time, and then the operation may or may not have been carried out.
+    /// The object's refusal, or a missing answer. If the answer is missing, the operation may or may not have been
+    /// carried out.
     fn call<O: Operation>(
         &self,
         to: &ObjectAddress,

@@ -31,7 +31,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Also draws the hash seed if there is none yet.
+    /// Also generates the hash seed if there is none yet.
     pub fn new(env: Env) -> Self {
         runtime::draw_seed();
         Self { env }

@@ -7,7 +7,8 @@ use super::{Event, Level, Line, Sampler, scrubbed};
 #[cfg(target_arch = "wasm32")]
 use crate::runtime::now_ms;
 
-/// Maximum faults of one place that an isolate logs in a minute, since every request may fail.
+/// Maximum faults of one place that an isolate logs per minute. Without a limit, a fault in every request would flood
+/// the log.
 const MAX_FAULTS: u32 = 10;
 
 thread_local! {
@@ -32,7 +33,7 @@ pub fn write(line: &Line<'_>) {
     }
 }
 
-/// Writes a line, unless `most` lines of its kind and owner were written in this minute.
+/// Writes a line, unless `most` lines of its kind and owner were already written in this minute.
 pub fn write_some(kind: &str, owner: Option<&str>, most: u32, mut line: Line<'_>) {
     let admitted = SAMPLER.with_borrow_mut(|sampler| sampler.admit(kind, owner, most, line.ts));
     if let Some(skipped) = admitted {
