@@ -26,8 +26,7 @@ use domain::model::{AppId, DAY_MS, PublisherId, UtcDay};
 /// The namespace's binding.
 pub const BINDING: &str = attention::BINDING;
 
-/// The number of newest entries that an object keeps. They take 6 MB, and a list without a match reads them all in 20
-/// ms.
+/// The number of newest entries that an object keeps. They take 6 MB. A list without a match reads them all, in 20 ms.
 pub const KEPT_ENTRIES: i64 = 10_000;
 /// The time for which the object keeps a finished replay and the outboxes keep the answers of the replay's steps, in
 /// milliseconds.
