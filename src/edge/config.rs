@@ -9,8 +9,8 @@ use domain::{
 };
 use platform::http::hosts::{BearerToken, Hosts};
 
-/// With this interval, a change of the catalog applies everywhere within two minutes: it is published within seconds, KV
-/// may answer from its cache for 60 s, and an isolate asks every 20 s.
+/// The default of `REVALIDATE_SECONDS`, in milliseconds. With it, a change of the catalog applies everywhere within two
+/// minutes: publishing takes seconds, KV may answer from its cache for 60 s, and an isolate asks every 20 s.
 const DEFAULT_REVALIDATE_MS: i64 = 20 * SECOND_MS;
 
 pub struct Config {
@@ -19,14 +19,15 @@ pub struct Config {
     pub hosts: Hosts,
     /// `OFFERS_RATE`: the rate limit of the offers interface; `None` turns it off.
     pub offers_rate: Option<Rate>,
-    /// `TRUST_COUNTRY_HEADER`: prefer `CF-IPCountry` to `request.cf`. Safe only if clients cannot send that header.
+    /// `TRUST_COUNTRY_HEADER`: true to prefer `CF-IPCountry` to `request.cf`. Safe only if clients cannot send that
+    /// header.
     pub trust_country_header: bool,
-    /// `REVALIDATE_SECONDS`: how often an isolate asks for newer snapshots. Here in milliseconds.
+    /// `REVALIDATE_SECONDS`: the interval at which an isolate asks for newer snapshots, here in milliseconds.
     pub revalidate_ms: i64,
     pub metrics_token: BearerToken,
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
-    /// `EDGE_KEYS`: opens what the origin sealed into the tracking snapshot.
+    /// `EDGE_KEYS`: decrypts the click secrets that the origin encrypted into the tracking snapshot.
     pub vault: Vault,
     /// `REPORT_KEY_MAC`: verifies that a report key was issued, without a call to its ledger.
     pub report_keys: MacKeys,

@@ -1,7 +1,7 @@
 //! The memory of one isolate between requests: caches and counts. The runtime may discard it at any moment.
 //!
-//! No borrow is held across an `await`, where requests interleave. No request awaits another's future, since the
-//! runtime drops a task that another request wakes; requests share only values that are complete.
+//! No borrow is held across an `await`, where requests interleave. No request awaits the future of another request,
+//! since the runtime drops a task that another request wakes. So requests share only complete values.
 
 use std::{
     cell::{Cell, RefCell},
@@ -36,15 +36,15 @@ use domain::{
 use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_metrics, runtime, workers::Workers};
 
 /// Budgets for the shards of goals, apps and advertisers, in bytes. They hold all goals of 60,000 offers and all of
-/// 20,000 apps. Each kind has its own budget, so that goals that people click evict no app.
+/// 20,000 apps. Each kind has its own budget, so that clicked goals evict no app.
 const GOAL_BUDGET: usize = 20 << 20;
 const APP_BUDGET: usize = 10 << 20;
 const ADVERTISER_BUDGET: usize = 2 << 20;
-/// The budget for offer bodies, in bytes. A new page may need any 20 bodies, so it holds those of 20,000 offers, which
-/// take 30 MB. With the shards, the pages and the listing (10 MB for 200,000 offers, twice that during an update) the
-/// total stays below 96 MiB.
+/// The budget for offer bodies, in bytes. A new page may need any 20 bodies, so the budget holds the bodies of 20,000
+/// offers, which take 30 MB. With the shards, the pages and the listing (10 MB for 200,000 offers, and twice that
+/// during an update) the total stays below 96 MiB.
 const CHUNK_BUDGET: usize = 32 << 20;
-/// The budget for rendered pages, in bytes. It is small, since cached bodies are quickly rendered again.
+/// The budget for rendered pages, in bytes. It is small, since a page is quickly rendered from cached bodies.
 const PAGE_BUDGET: usize = 4 << 20;
 /// The age in seconds from which an isolate reports that its snapshot is old.
 const OLD_S: i64 = 600;
@@ -62,9 +62,10 @@ pub struct Isolate {
     pub revalidated_at_ms: Cell<i64>,
     /// The start of the last answered request for the pointer, in milliseconds.
     pub pointer_read_at_ms: Cell<i64>,
-    /// Whether the last request for the pointer was answered.
+    /// True if the last request for the pointer was answered.
     pub is_pointer_known: Cell<bool>,
-    /// The end of the lease of a request that reads the pointer and the snapshots that it names.
+    /// The end of the lease of a request that reads the pointer and the snapshots that the pointer names, in
+    /// milliseconds.
     pub revalidating_until_ms: Cell<i64>,
     pub chunks: ByteCache<String, Chunk>,
     pub pages: ByteCache<PageKey, RenderedPage>,
@@ -72,14 +73,14 @@ pub struct Isolate {
     pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
-    /// Offers whose click cap is used up, with the UTC day and the offer's revision.
+    /// The offers whose click cap is used up, with the UTC day and the offer's revision.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
     /// Postbacks to be reported to their advertisers' objects.
     pub postbacks: PostbackQueue,
-    /// The tasks that the click that was just answered has deferred.
+    /// The tasks deferred by the click that was just answered.
     pub tasks: Tasks,
 }
 
@@ -88,9 +89,11 @@ pub struct SnapshotSlot<T> {
     value: RefCell<Option<Rc<T>>>,
     /// The time when the catalog last confirmed that this snapshot is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
-    /// The end of the lease of the request that loads the first snapshot. Until then others wait for it.
+    /// The end of the lease of the request that loads the first snapshot, in milliseconds. Until then, other requests
+    /// wait for that load.
     pub loading_until_ms: Cell<i64>,
-    /// The time before which no request loads again, after neither KV nor the catalog had a snapshot.
+    /// The time before which no request tries to load, in milliseconds, after neither KV nor the catalog had a
+    /// snapshot.
     pub unavailable_until_ms: Cell<i64>,
 }
 
@@ -109,7 +112,7 @@ impl<T> SnapshotSlot<T> {
         self.confirmed_at_ms.set(self.confirmed_at_ms.get().max(at_ms));
     }
 
-    /// Whether a request is loading the first snapshot.
+    /// True if a request is loading the first snapshot.
     pub fn is_loading(&self, now_ms: i64) -> bool {
         self.value.borrow().is_none() && self.loading_until_ms.get() > now_ms
     }
@@ -119,7 +122,7 @@ impl<T> SnapshotSlot<T> {
         self.unavailable_until_ms.get() > now_ms
     }
 
-    /// Whether the caller should load the first snapshot.
+    /// True if the caller should load the first snapshot.
     pub fn needs_load(&self, now_ms: i64) -> bool {
         self.value.borrow().is_none() && !self.is_loading(now_ms) && !self.is_unavailable(now_ms)
     }
@@ -133,7 +136,7 @@ impl<T> SnapshotSlot<T> {
         self.value.borrow().clone()
     }
 
-    /// Stores a value, unless `keeps` prefers the current one: another request may have stored a newer one while this
+    /// Stores a value, unless `keeps` prefers the current one: another request may have stored a newer value while this
     /// request waited. Returns the value that is current afterwards.
     pub fn replace_unless(&self, value: T, keeps: impl FnOnce(&T, &T) -> bool) -> Rc<T> {
         let mut current = self.value.borrow_mut();
@@ -164,7 +167,7 @@ impl Isolate {
             .any(|kind| self.shards(kind).size().1 > 0)
     }
 
-    /// True if a request is reading the pointer and the snapshots that it names.
+    /// True if a request is reading the pointer and the snapshots that the pointer names.
     pub fn is_revalidating(&self, now_ms: i64) -> bool {
         self.revalidating_until_ms.get() > now_ms
     }
@@ -174,8 +177,8 @@ impl Isolate {
         ISOLATE.with_borrow(Clone::clone)
     }
 
-    /// Returns the isolate's memory. The first request reads the configuration and draws randomness, which the runtime
-    /// provides only during a request.
+    /// Returns the isolate's memory. The first request reads the configuration and generates random values, for which
+    /// the runtime must be serving a request.
     pub fn current(workers: &Workers) -> Result<Rc<Self>, String> {
         if let Some(isolate) = Self::existing() {
             return Ok(isolate);
@@ -219,7 +222,7 @@ impl Isolate {
     fn counts(&self, now_ms: i64) -> Vec<Count> {
         let age_s = self.manifest.age_s(now_ms);
         let is_old = self.manifest.get().is_some() && age_s >= OLD_S;
-        // Rounded down to whole steps, since each new number is reported.
+        // The age is rounded down to whole steps of `OLD_S`, since each new number is reported.
         let age_s = if is_old { age_s - age_s % OLD_S } else { 0 };
         let mut counts = vec![
             (Figure::CLICKS_UNCOUNTED, "", self.counts.borrow().dropped()),
@@ -230,7 +233,7 @@ impl Isolate {
         counts
     }
 
-    /// A unique nonce for a click. After 2^32 nonces a new base is drawn.
+    /// Returns a unique nonce for a click. After 2^32 nonces, a new random base is generated.
     pub fn nonce(&self) -> Result<Nonce, String> {
         if let Some(nonce) = self.nonces.borrow_mut().next() {
             return Ok(nonce);

@@ -1,5 +1,6 @@
 //! The rate limit of the offers interface (docs/DECISIONS.md, "Offers"): a token bucket for each app and isolate. It
-//! protects other apps on the machine from one app's loop. It is not a quota, since isolates do not share counts.
+//! protects the other apps on the machine from an app whose backend calls in a loop. It is not a quota, since isolates
+//! do not share counts.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -8,7 +9,7 @@ use domain::model::{ApiError, AppId};
 pub const RATE_LIMIT_EXCEEDED: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(1);
 
-/// Requests a second, and the size of a burst.
+/// The requests per second, and the size of a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     per_second: f64,
@@ -36,7 +37,8 @@ impl Rate {
     }
 }
 
-/// The buckets of one isolate. Only apps with valid credentials have a bucket, so there are at most as many as apps.
+/// The buckets of one isolate. Only apps with valid credentials have a bucket, so there are at most as many buckets as
+/// apps.
 #[derive(Default)]
 pub struct RateLimiter {
     buckets: RefCell<HashMap<AppId, Bucket>>,
@@ -48,7 +50,7 @@ struct Bucket {
 }
 
 impl RateLimiter {
-    /// Takes a token for a request. Refuses the request if there is none.
+    /// Takes a token for a request. Refuses the request if no token is left.
     pub fn admit(&self, rate: Rate, app: AppId, now_ms: i64) -> Result<(), ApiError> {
         self.with_tokens(rate, app, now_ms, |tokens| {
             if *tokens < 1.0 {
@@ -59,7 +61,7 @@ impl RateLimiter {
         })
     }
 
-    /// Whether a request would be admitted now. Takes no token.
+    /// True if a request would be admitted now. Takes no token.
     pub fn would_admit(&self, rate: Rate, app: AppId, now_ms: i64) -> bool {
         self.with_tokens(rate, app, now_ms, |tokens| *tokens >= 1.0)
     }
@@ -71,7 +73,7 @@ impl RateLimiter {
             tokens: rate.burst,
             filled_at_ms: now_ms,
         });
-        // An isolate's clock may step back. That refills nothing.
+        // An isolate's clock may step back. Such a step refills nothing.
         let elapsed_ms = u32::try_from(now_ms.saturating_sub(bucket.filled_at_ms)).unwrap_or(0);
         bucket.tokens = (bucket.tokens + f64::from(elapsed_ms) * rate.per_second / 1_000.0).min(rate.burst);
         bucket.filled_at_ms = now_ms;
