@@ -13,8 +13,8 @@ use worker::Env;
 use crate::{click_flush, isolate::Isolate, snapshots, tasks::Task};
 use platform::{log_panics, workers::Workers};
 
-/// Takes the tasks of the click that was just answered. Each task is two numbers: the milliseconds to wait, and its id
-/// for [`run_task`].
+/// Takes the tasks of the click that was just answered. Each task is two numbers: the milliseconds to wait, and the
+/// task's id for [`run_task`].
 #[wasm_bindgen]
 pub fn take_tasks() -> Option<Vec<f64>> {
     let tasks = Isolate::existing()?.tasks.take();

@@ -1,11 +1,11 @@
 // The edge Worker's entry. A click or a page of offers first takes the fast path, a synchronous call into WebAssembly
 // (src/edge/fast_path.rs). Other requests, and those that must wait, take the ordinary path, the module's own handler.
 //
-// The export is a plain object, since a class that extends WorkerEntrypoint serves 10 % fewer clicks a second.
+// The export is a plain object, since a class that extends WorkerEntrypoint serves 10 % fewer clicks per second.
 import { fairQueue } from "./fair_queue.js";
 import * as rust from "./index.js";
 
-// Only a build with the feature `faults` exports `fault`.
+// `fault` logs and counts an exception of the fast path.
 const { fetch: ordinary, redirect, take_tasks, run_task, list_missing, adopt, page, fault } = rust;
 
 const CLICK = "/v2/tracking/click";
@@ -13,8 +13,8 @@ const OFFERS = "/v1/offer/api";
 // Maximum bytes of a body that is read before authentication: enough for a filter of a few hundred values. The length
 // must be announced, since an unknown sender could otherwise keep a body of any size open on each connection.
 const MAX_BODY = 8_192;
-// Maximum clicks that read KV here at a time, and the timeout of each. A cold click reads up to 150 KiB. Further clicks
-// take the ordinary path, where requests share their loads.
+// Maximum clicks that read KV here at a time, and the timeout of each click. A cold click reads up to 150 KiB. Further
+// clicks take the ordinary path, where requests share their loads.
 const MAX_COLD_CLICKS = 8;
 const KV_TIMEOUT_MS = 1_000;
 let coldClicks = 0;
@@ -35,8 +35,8 @@ function answer(request, env, ctx) {
   return ordinaryPath(request, env, ctx);
 }
 
-// waitUntil keeps a request alive after its client has left. Otherwise the runtime abandons it without notice to
-// WebAssembly, where its memory and its permits would never be freed.
+// waitUntil keeps a request alive after its client has left. Otherwise the runtime abandons the request without telling
+// WebAssembly, where the request's memory and permits would never be freed.
 function ordinaryPath(request, env, ctx) {
   const response = ordinary(request, env, ctx);
   ctx.waitUntil(response);
@@ -46,9 +46,9 @@ function ordinaryPath(request, env, ctx) {
 function click(request, env, ctx) {
   const { url, headers } = request;
   const header = (name) => headers.get(name) ?? "";
-  // Reading `cf` parses it, so a local run, which trusts the header, avoids it.
+  // Reading `cf` makes the runtime parse it, so a local run, which trusts the header, does not read it.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
-  // Keep equal to `PURPOSES` in user_agent.rs.
+  // The same headers as `PURPOSES` in user_agent.rs, in the same order.
   const purposes = `${header("Purpose")} ${header("Sec-Purpose")} ${header("X-Purpose")} ${header("X-Moz")}`;
   // In the order of `FastRequest` in fast_path/click.rs.
   const parts = `${country}\n${purposes}\n${header("User-Agent")}\n${url}`;
@@ -119,7 +119,8 @@ async function coldClick(request, env, ctx, parts, missing) {
   return ordinaryPath(request, env, ctx);
 }
 
-// Returns the values of these keys, or `undefined` if one is missing, late or unreadable; the ordinary path logs that.
+// Returns the values of these keys, or `undefined` if a value is missing, late or unreadable. The ordinary path logs
+// the reason.
 async function readValues(env, keys, cacheTtl, timeout) {
   try {
     const get = (key) => env.SNAPSHOTS.get(key, { type: "arrayBuffer", cacheTtl });
@@ -172,7 +173,7 @@ async function fastOffers(request, env, ctx) {
   return ordinaryPath(new Request(request, { body }), env, ctx);
 }
 
-// After a panic the ordinary path answers the request, with 500 if it panics too.
+// After a panic the ordinary path answers the request, with 500 if it also panics.
 function caught(work) {
   try {
     return work();

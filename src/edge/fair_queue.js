@@ -1,13 +1,14 @@
 // A fair queue for plain workerd under overload. FAIR_QUEUE=true enables it; Cloudflare never uses it.
 //
 // workerd polls its sockets and timers only when it is idle. Under overload, or when a client pipelines, a connection's
-// next request has arrived when its last one is answered, so workerd is never idle: a few such connections starve all
-// others and every timer. So once MAX_STARTED requests have started without a timer firing, each further request waits
-// for a timer of its own. The first timer is set at half that number.
+// next request has already arrived when its last request is answered. So workerd is never idle, and a few such
+// connections starve all other connections and every timer. Therefore, once MAX_STARTED requests have started without a
+// timer firing, each further request waits for a timer of its own. The first timer is set at half that number.
 const MAX_STARTED = 32;
 // workerd polls sixteen sockets at a time and then serves their requests. If this many requests wait at the end of a
 // turn, workerd gets time to poll more sockets and so serves further connections. Waking a request that must wait again
-// costs 0.05 ms, during which no socket is polled. So each request of a turn adds three times that to the polling time.
+// costs 0.05 ms, during which no socket is polled. So each request of a turn adds three times that, 0.15 ms, to the
+// polling time.
 const MIN_WAITING = 64;
 const POLLING_MS_PER_REQUEST = 0.15;
 const MAX_POLLING_MS = 250;

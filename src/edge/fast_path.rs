@@ -4,9 +4,10 @@
 //! each value for the runtime and the promise cross between JavaScript and WebAssembly. So `entry.js` reads the few
 //! inputs of the answer and calls this module first.
 //!
-//! Nothing here may wait. A request that must wait or be refused returns `None` uncounted and takes the ordinary path,
-//! so `None` is always correct. Both paths decide with the same `prepare`. If the decision comes to depend on another
-//! header, it must be added to the request here and in `entry.js`. A test sends the same requests on both paths.
+//! Nothing here may wait. For a request that must wait or be refused, the functions count nothing and return `None`,
+//! and the request takes the ordinary path. So `None` is always correct. Both paths decide with the same `prepare`. If
+//! the decision ever depends on another header, that header must be added to the request here and in `entry.js`. A test
+//! sends the same requests on both paths.
 //!
 //! [`background`](crate::background) does the work that a click defers until after its answer. [`cold`] stores the
 //! values that an isolate lacks to answer a click and that `entry.js` reads from KV.
@@ -25,7 +26,7 @@ use platform::{
     log, panics,
 };
 
-/// Returns the isolate and the request's query if the request is for this path.
+/// Returns the isolate and the request's query, if the request is for this path and its host serves the interface.
 fn enter<'u>(url: &'u str, path: &str, interface: Interface) -> Option<(Rc<Isolate>, &'u str)> {
     let isolate = Isolate::existing()?;
     let address = Address::parse(url)?;

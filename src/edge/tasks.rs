@@ -7,7 +7,7 @@ use domain::tracking::click_counts::Duty;
 /// A task and the time to wait before it.
 #[derive(Clone, Copy)]
 pub struct Task {
-    /// In milliseconds.
+    /// The time to wait, in milliseconds.
     pub wait_ms: i64,
     /// The number of the batch of counts to send, from 1, or [`REVALIDATE`](Self::REVALIDATE). It is below 2^53, so
     /// JavaScript represents it exactly.

@@ -16,7 +16,7 @@ use domain::{
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 
-/// The request as a string with one line for each part; neither a URL nor a header contains a line break. A missing
+/// The request as a string with one line for each part. Neither a URL nor a header contains a line break. A missing
 /// header is empty.
 pub struct FastRequest<'r> {
     country: &'r str,

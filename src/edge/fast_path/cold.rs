@@ -1,8 +1,9 @@
 //! Prepares a cold isolate for the fast path of a click. `entry.js` reads the values that the click needs from KV:
-//! first the pointer, then the shards that it names. If that fails, the ordinary path asks the catalog.
+//! first the pointer, then the shards that it names. If a read fails, the click takes the ordinary path, which can ask
+//! the catalog.
 //!
 //! V8 compiles each WebAssembly function when it is first called. The ordinary path reads KV through futures and
-//! promises, and compiling these takes longer than the rest of a first click. Here no function waits.
+//! promises, and compiling these takes longer than the rest of a first click. The functions here do not wait.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
@@ -60,8 +61,9 @@ fn key(manifest: &Manifest, slot: Slot) -> Option<String> {
     Some(kv::shard_key(slot.kind, manifest.checksum(slot)?))
 }
 
-/// Lists the keys in KV that the isolate lacks to answer a click, after the number of seconds for which KV may cache
-/// them. Returns `None` if the request is not a click, if nothing is missing, or if the ordinary path loads it.
+/// Lists the KV keys of the values that the isolate lacks to answer a click. The first item is the number of seconds
+/// for which KV may serve them from its cache. Returns `None` if the request is not a click, if nothing is missing, or
+/// if the ordinary path must load the values.
 #[wasm_bindgen]
 pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
     if Isolate::existing().is_none() {

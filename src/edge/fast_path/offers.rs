@@ -41,8 +41,8 @@ impl<'r> FastRequest<'r> {
     }
 }
 
-/// Answers a `POST` request with this body if its page need not wait. Returns the values of `Cache-Control`, `ETag` and
-/// `Last-Modified`, and the page. `now_ms` is in milliseconds since the Unix epoch.
+/// Answers a `POST` request with this body, if its page need not wait. Returns the values of `Cache-Control`, `ETag`
+/// and `Last-Modified`, and the page. `now_ms` is in milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
     answer(&FastRequest::parse(request)?, body, whole_ms(now_ms))
@@ -68,7 +68,7 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     let Prepared::Ready(page) = PageRequest::new(&listing, &app, &offers_request).prepare(&isolate) else {
         return None;
     };
-    // This comes last: if a later step failed, the ordinary path would take a second token.
+    // This step comes last: if a later step failed, the ordinary path would take a second token.
     offers::admit(&isolate, app.id, now_ms).ok()?;
     faults::inject("fast_path", "offers");
     isolate.traffic.fast_offers();
