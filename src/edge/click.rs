@@ -40,15 +40,16 @@ use platform::{
     log,
 };
 
-/// The timeout of a click's call to the origin.
+/// The timeout of a click's call to an object.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The lifetime of a short click id's record: one day longer than its postbacks are accepted.
+/// The lifetime of the record of a short click id, in milliseconds: one day longer than the time for which postbacks of
+/// the click are accepted.
 const RECORD_KEPT_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 
-/// The parts of a request that a click's answer depends on. A missing header is empty.
+/// The parts of a request on which a click's answer depends. A missing header is empty.
 pub struct ClickRequest<'r> {
     pub is_head: bool,
-    /// From `CF-IPCountry` if that is trusted, else from `request.cf`. `entry.js` has the same rule.
+    /// From `CF-IPCountry` if that header is trusted, otherwise from `request.cf`. `entry.js` has the same rule.
     pub country: &'r str,
     /// The values of the headers [`user_agent::PURPOSES`], separated by spaces.
     pub purposes: &'r str,
@@ -60,10 +61,10 @@ pub struct ClickRequest<'r> {
 pub struct Prepared<'t> {
     allowed: Allowed<'t>,
     visitor: Visitor,
-    /// Whether a person clicked, so that it takes from a cap.
+    /// True if a person clicked. Only then does the click take from a cap.
     is_confirmed: bool,
     is_counted: bool,
-    /// The daily cap of its offer, from which it must take on the ordinary path.
+    /// The daily click cap of the offer, if any. The click takes from it on the ordinary path.
     pub click_cap: Option<u32>,
 }
 
@@ -150,7 +151,7 @@ pub fn prepare<'t>(
     })
 }
 
-/// Checks the signature of a click, if its app signs them.
+/// Checks the signature of a click, if the app signs its clicks.
 fn check_signature(
     isolate: &Isolate,
     allowed: &Allowed<'_>,
@@ -177,7 +178,7 @@ impl Prepared<'_> {
         redirect
     }
 
-    /// The kind under which the click is counted, if it counts.
+    /// Returns the kind under which the click is counted; `None` if it does not count.
     pub fn counted(&self) -> Option<ClickKind<'_>> {
         self.is_counted
             .then(|| redirect::click_kind(&self.allowed, self.visitor))
@@ -224,8 +225,8 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
     refuse(request, &refused.refusal, refused.fallback_url)
 }
 
-/// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. The rare
-/// steps are trait objects, so that V8 does not compile them for the first click.
+/// Takes from the click cap, stores the record of a long click, and counts the click. Returns the click's redirect URL.
+/// The rare steps are trait objects, so that V8 does not compile them for the first click.
 async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<String, ApiError> {
     let isolate = &context.isolate;
     let offer = &prepared.allowed.goal.offer;
@@ -240,7 +241,7 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
     let Redirect { sealed, location } = prepared.seal(isolate, nonce);
     if let Sealed::Short { record, .. } = &sealed {
         let clicks = isolate.pools.get(Pool::Clicks);
-        // A click that took from the cap has a permit already, so it is not rejected here.
+        // A click that took from the cap already has a permit, so it is not rejected here.
         let _permit = match permit {
             Some(permit) => permit,
             None => clicks.acquire(offer.id, context.now_ms)?,
@@ -254,8 +255,8 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
     Ok(location)
 }
 
-/// Takes one from the offer's click cap of today, and returns the permit that it held. A click that does not count
-/// takes nothing, and is refused only if the cap is known to be spent.
+/// Takes one click from the offer's cap of today, and returns the permit that the call held. A click that no person
+/// made takes nothing, and is refused only if the cap is known to be used up.
 async fn take_from_cap(
     context: &RequestContext,
     prepared: &Prepared<'_>,
@@ -323,7 +324,8 @@ fn redirect_to(location: impl Into<String>) -> Answer {
         .header("Referrer-Policy", "no-referrer")
 }
 
-/// The answer to a refused click: a redirect to the app's fallback if it has one, else a page for a browser or JSON.
+/// The answer to a refused click: a redirect to the app's fallback URL if it has one, otherwise a page for a browser,
+/// otherwise JSON.
 #[inline(never)]
 fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> Answer {
     if let Some(url) = fallback_url {

@@ -11,8 +11,8 @@ use domain::tracking::click_counts::{Batch, ClickKind, Duty};
 use platform::{CONNECTIONS, ObjectCall, catch_panics, faults, log, runtime, workers::Workers};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The calls of one round are spread over this time, so that no click waits for all of them. It is shorter than the
-/// interval of the rounds, so that an object has answered before its next batch.
+/// The time over which the calls of one round are spread, in milliseconds, so that no click waits for all of them. It
+/// is shorter than the interval of the rounds, so that an object has answered before its next batch.
 const SPREAD_MS: i64 = 800;
 /// Maximum failed rounds of one request. A later click's request then retries the batches, since the runtime ends a
 /// request's background work 30 seconds after its answer.
@@ -50,7 +50,7 @@ async fn pause(ms: i64) {
     Delay::from(Duration::from_millis(u64::try_from(ms).unwrap_or(0))).await;
 }
 
-/// Sends the due batches. Repeats for batches that became due meanwhile and that no other request will send.
+/// Sends the due batches. Then sends the batches that became due during the calls and that no other request will send.
 async fn send(workers: &Workers, isolate: &Isolate) {
     let mut attempts = 0;
     while attempts < MAX_ATTEMPTS {

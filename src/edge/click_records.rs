@@ -12,8 +12,8 @@ use platform::{ObjectCall, log, workers::Workers};
 
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing
-/// record means that the window has closed.
+/// Returns the record of a short click id. The record was stored before the redirect and outlives every conversion
+/// window, so a missing record means that the window has closed.
 pub async fn record(workers: &Workers, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
     let get = clicks::Get {
         nonce: Bytes(nonce.to_vec()),

@@ -1,5 +1,5 @@
-//! `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"): the edge parses the postback and opens the
-//! click id; the app's outbox decides everything else.
+//! `GET|POST /v2/tracking/conversion` (docs/DECISIONS.md, "Conversions"): the edge parses the postback, opens the click
+//! id and checks the token. The app's outbox decides everything else.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ use platform::{
 /// Maximum bytes of a form. It has the same parameters as a query.
 const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
-/// Scripts send `json={}` or a multipart form beside a complete query. Ignoring the body loses no conversion.
+/// Some scripts send `json={}` or a multipart form in addition to a complete query. Ignoring the body loses no
+/// conversion.
 const BODY_IGNORED: &str =
     "the body was ignored because it is not application/x-www-form-urlencoded; only the query was read";
 const NOT_IN_THE_QUERY: ApiError = ApiError::new(
@@ -49,9 +50,10 @@ const NOT_IN_THE_QUERY: ApiError = ApiError::new(
     "unsupported_media_type",
     "click_id or token is missing from the query, and the body is not application/x-www-form-urlencoded; send a form, or all parameters in the query",
 );
-/// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
+/// The timeout of an outbox, which may wait 5 s for the catalog and 5 s for the counters.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
-/// Maximum age of a shard's confirmation to refuse a goal that it lacks for ever: the goal may have been added since.
+/// Maximum age of a shard's confirmation, in milliseconds, for which a goal that the shard lacks is refused
+/// permanently. In an older shard the goal may be missing because it was added since.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
 
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
@@ -133,7 +135,7 @@ async fn convert(
     let keys = &context.isolate.config.click_keys;
     let opened = click_id::open(keys, &postback.click_id).map_err(OpenError::refusal)?;
     let app = opened.app();
-    // No list of postbacks has it, since no advertiser owns it.
+    // A postback of a test app is in no list, since no advertiser owns it.
     if app.is_test() {
         log_fields.app = Some(app.to_string());
         return Ok(TEST_CLICK.into());
@@ -144,7 +146,7 @@ async fn convert(
     if let Opened::Whole { click, .. } = &opened {
         log_fields.offer = Some(click.offer.to_string());
     }
-    // An answer has log fields and an error has none: the operator must see whose postbacks are refused.
+    // Returns an answer, since an error would have no log fields: the operator must see whose postbacks are refused.
     let Some(token) = Token::verify(&context.isolate.config.token_keys, &postback.token) else {
         return Ok(Answer::from(INVALID_TOKEN));
     };
@@ -214,7 +216,8 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
     is_accepted.then_some(()).ok_or(INVALID_TOKEN)
 }
 
-/// The current values of a click's offer and app. If a shard cannot be loaded, the outbox asks the catalog instead.
+/// Returns the current values of a click's offer and app. If a shard cannot be loaded, the outbox asks the catalog
+/// instead.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     let (apps, goals) = join(
         shards::find(context, ShardQuery::App(click.app)),

@@ -2,10 +2,11 @@
 //!
 //! - Clicks and offers are served from memory, so the isolate's snapshots decide.
 //! - The other interfaces need objects. A background probe calls the catalog, at most as often as an isolate asks for
-//!   newer snapshots. Outboxes and ledgers are too many to wake for a probe, so recent postbacks and reports decide.
+//!   newer snapshots. There are too many outboxes and ledgers to wake for a probe, so the answers to recent postbacks
+//!   and reports decide.
 //!
 //! A host that serves several interfaces has the status of the first one in this order: clicks, offers, reports,
-//! operator. A lost click cannot be repeated; everything else can.
+//! operator. A lost click cannot be repeated, while every other request can.
 
 use std::{rc::Rc, time::Duration};
 
@@ -25,12 +26,12 @@ use platform::{
     runtime::now_ms,
 };
 
-/// Maximum wait for the first snapshots and the first probe, and the polling interval.
+/// Maximum wait for the first snapshots and the first probe, in milliseconds.
 const WAIT_MS: i64 = 1_500;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Probes the catalog in the background if a probe is due, by reading a resource that does not exist.
+/// Probes the catalog in the background if a probe is due. The probe reads a resource that does not exist.
 fn probe_catalog(context: &RequestContext) {
     let isolate = Rc::clone(&context.isolate);
     let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
@@ -104,8 +105,8 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     let credentials = are_known.then_some(()).ok_or("snapshot_unconfirmed");
     if serves(Interface::Tracking) {
         report("clicks", clicks, Map::new(), true);
-        // A postback needs the snapshot for its token, and its outbox. Only the first one after a change of terms needs
-        // the catalog.
+        // A postback needs the snapshot for its token, and its outbox. Only the first postback after a change of terms
+        // needs the catalog.
         let outboxes = isolate.reach.outboxes.borrow();
         let is_reachable = !outboxes.is_outage(now_ms());
         let reachable = is_reachable.then_some(()).ok_or("outboxes_unreachable");

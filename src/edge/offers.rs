@@ -44,7 +44,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The header with the app's id.
 const APP_ID: &str = "App-Id";
 
-/// The overhead of a cached page in bytes, a generous estimate.
+/// The overhead of a cached page in bytes. The estimate is generous.
 const ENTRY_OVERHEAD: usize = 512;
 
 pub async fn post(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
@@ -68,7 +68,7 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
     serve(context, &request, &app, query, true).await
 }
 
-/// The page of a test app, which only the catalog can make.
+/// Serves a page of offers to a test app. Only the catalog can make the page.
 async fn serve_test_offers(
     context: &RequestContext,
     request: &Request,
@@ -107,7 +107,7 @@ async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<
     let app_id = AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?;
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
     let query = ShardQuery::App(app_id);
-    // A test app is tried as soon as it is set up, before its shard is published.
+    // Developers use a test app as soon as it is set up, before its shard is published.
     if app_id.is_test() {
         shards::find_or_check(context, query).await
     } else {
@@ -141,7 +141,7 @@ async fn serve(
     Ok(answer(request, &page, cache_control(&listing, context.now_ms)))
 }
 
-/// Returns the page, or 304 to a `GET` whose sender has it.
+/// Returns the page, or 304 to a `GET` whose sender already has the page.
 fn answer(request: &Request, page: &RenderedPage, cache_control: String) -> Answer {
     let known = body::header(request, "If-None-Match").unwrap_or_default();
     let answer = if request.method() != worker::Method::Post && lists(&known, &page.etag) {
@@ -217,10 +217,10 @@ pub struct PageRequest<'a> {
     request: &'a OffersRequest,
 }
 
-/// A page from memory, or what it must wait for.
+/// A page from memory, or the request of a page that must wait.
 pub enum Prepared<'a> {
     Ready(Rc<RenderedPage>),
-    /// Bodies that are not cached.
+    /// Some bodies of the page are not cached.
     NeedsBodies(PageRequest<'a>),
 }
 
@@ -249,7 +249,7 @@ impl<'a> PageRequest<'a> {
     fn render(&self, isolate: &Isolate) -> Option<Rc<RenderedPage>> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
-        // Collects all bodies first, so that nothing is rendered if one is missing.
+        // Collects all bodies first, so that nothing is rendered if a body is missing.
         let parts: Option<Vec<_>> = page::parts(listing, &rows)
             .map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?)))
             .collect();
@@ -268,8 +268,8 @@ impl<'a> PageRequest<'a> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
         let mut page = Page::new(&app, &isolate.config.tracking_url);
-        // A page of 1,000 offers with a rare filter may need more chunks than fit an isolate's memory, so a few are
-        // loaded at a time. A page of usual size needs one or two.
+        // A page of 1,000 offers with a rare filter may need more chunks than fit an isolate's memory, so a few chunks
+        // are loaded at a time. A page of usual size needs one or two chunks.
         let parts: Vec<_> = page::parts(listing, &rows).collect();
         for parts in parts.chunks(CONNECTIONS) {
             let loads = parts
@@ -311,7 +311,7 @@ impl<'a> PageRequest<'a> {
     }
 }
 
-/// Whether an `If-None-Match` header lists this ETag, by weak comparison (RFC 9110 section 13.1.2).
+/// True if an `If-None-Match` header lists this ETag, by weak comparison (RFC 9110, section 13.1.2).
 fn lists(header: &str, etag: &str) -> bool {
     header
         .split(',')

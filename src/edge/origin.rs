@@ -1,5 +1,5 @@
-//! Forwards requests to the origin Worker where one address serves both Workers: the operator's interface, the dashboard
-//! and the API's description.
+//! Forwards requests to the origin Worker if one host serves both Workers: those for the operator's interface, the
+//! dashboard, the console, calls with a publisher's key, the test page and the API's description.
 
 #[cfg(feature = "faults")]
 use serde_json::Value;

@@ -6,10 +6,10 @@ use domain::model::AppId;
 pub struct RenderedPage {
     pub body: Vec<u8>,
     pub etag: String,
-    /// The build time of its listing as an HTTP date.
+    /// The build time of the page's listing, as an HTTP date.
     pub last_modified: String,
     /// ETag, `Last-Modified` and body as the fast path returns them, converted once: copying the body for each answer
-    /// would take as long as finding it.
+    /// would take as long as finding the page.
     #[cfg(target_arch = "wasm32")]
     pub in_javascript: std::cell::OnceCell<[wasm_bindgen::JsValue; 3]>,
 }

@@ -1,5 +1,5 @@
 //! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent shortly
-//! after its first postback, so an isolate sends at most one batch for an advertiser in that time. All sizes are
+//! after its first postback, so in that time an isolate sends at most one batch for an advertiser. All sizes are
 //! limited: a postback beyond a limit is only counted, or dropped.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use domain::model::AdvertiserId;
 const MAX_ADVERTISERS: usize = 1_024;
 /// Maximum postbacks in all batches. At up to 4 KiB each they take 4 MiB.
 const MAX_ROWS: usize = 1_024;
-/// Maximum tokens in a batch. Two can be valid at a time.
+/// Maximum tokens in a batch. An advertiser has at most two valid tokens at a time.
 const MAX_TOKENS: usize = 16;
 
 /// The batches of all advertisers.
@@ -27,13 +27,14 @@ pub struct PostbackBatches<T> {
 #[derive(Debug)]
 pub struct Batch<T> {
     pub rows: Vec<T>,
-    /// Rows of postbacks without an issued token.
+    /// The number of rows of postbacks without an issued token.
     unsigned: usize,
     /// The number of further postbacks, without rows.
     pub not_shown: u64,
-    /// The serials of the tokens in use, with the time of each one's last use. An advertiser has few.
+    /// The serial of each used token, with the time of the token's last use in milliseconds. An advertiser has few
+    /// tokens.
     pub tokens: Vec<(i64, i64)>,
-    /// The time until which a request is responsible for sending it.
+    /// The time until which a request is responsible for sending the batch, in milliseconds.
     sender_until_ms: i64,
 }
 
@@ -56,7 +57,7 @@ impl<T> PostbackBatches<T> {
         }
     }
 
-    /// Adds a postback. Makes its row only if there is room; postbacks without an issued token have little. Returns
+    /// Adds a postback. Makes its row only if there is room. Postbacks without an issued token have less room. Returns
     /// whether the caller must send the batch.
     pub fn add(
         &mut self,
@@ -112,7 +113,7 @@ impl<T> PostbackBatches<T> {
         }
     }
 
-    /// Returns an advertiser's batch. Begins it if there is room.
+    /// Returns an advertiser's batch. Begins a new one if there is none and there is room.
     fn batch(&mut self, advertiser: &AdvertiserId) -> Option<&mut Batch<T>> {
         if !self.batches.contains_key(advertiser) {
             if self.batches.len() >= MAX_ADVERTISERS {

@@ -12,20 +12,21 @@ use domain::{
     model::{AdvertiserId, OfferId, SECOND_MS},
 };
 
-/// A batch has then lost its sender: the runtime ends a request's background work 30 seconds after its answer.
+/// The time after which the sender of a batch counts as lost, in milliseconds. The runtime ends a request's background
+/// work 30 seconds after its answer.
 const LEASE_MS: i64 = 35 * SECOND_MS;
-/// Minimum time in milliseconds between two look-ups of an advertiser, which anybody with a click id can cause.
+/// Minimum time between two look-ups of an advertiser, in milliseconds. Anybody with a click id can cause a look-up.
 const LOOKUP_MS: i64 = SECOND_MS;
 /// Maximum offers whose advertiser an isolate remembers.
 const MAX_KNOWN: usize = 1_024;
 
-/// The advertiser of an offer, or the number of postbacks that arrived before it was known.
+/// The advertiser of an offer, or the number of postbacks that arrived before the advertiser was known.
 type KnownAdvertiser = Result<AdvertiserId, u64>;
 
 /// The unsent batches, and the known advertisers of offers.
 pub struct PostbackQueue {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
-    /// By offer and revision of its terms.
+    /// The known advertisers, by offer and revision of the offer's terms.
     advertisers: RefCell<HashMap<(OfferId, i64), KnownAdvertiser>>,
     looked_up_ms: Cell<i64>,
 }
@@ -74,7 +75,7 @@ impl PostbackQueue {
         })
     }
 
-    /// Puts back the count and the token times of a batch that failed. The advertiser's next batch has both.
+    /// Returns the count and the token times of a failed batch to the queue. The advertiser's next batch has both.
     pub fn put_back(&self, advertiser: &AdvertiserId, came: u64, tokens: &[(i64, i64)]) {
         let mut batches = self.batches.borrow_mut();
         batches.count_lost(advertiser, came);
@@ -99,7 +100,7 @@ impl PostbackQueue {
     pub fn count_unknown(&self, terms: &(OfferId, i64)) {
         match self.advertisers.borrow_mut().get_mut(terms) {
             Some(Err(count)) => return *count = count.saturating_add(1),
-            // Another request learned it during the look-up.
+            // Another request has learned the advertiser during the look-up.
             Some(Ok(advertiser)) => return self.put_back(advertiser, 1, &[]),
             None => {}
         }
@@ -114,7 +115,7 @@ impl PostbackQueue {
         advertisers.insert(terms.clone(), known)
     }
 
-    /// True if the catalog may be asked now.
+    /// True if the catalog may be asked now. If so, the next request may ask `LOOKUP_MS` later.
     pub fn may_look_up(&self, now_ms: i64) -> bool {
         let is_due = now_ms >= self.looked_up_ms.get().saturating_add(LOOKUP_MS);
         if is_due {

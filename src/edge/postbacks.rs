@@ -1,6 +1,6 @@
-//! Reports postbacks to their advertisers' objects after they were answered (docs/DECISIONS.md, "Conversions"). No
-//! conversion waits for this or fails because of it. A postback is reported only if its click id opens or its token was
-//! issued, even if the token has been revoked: otherwise it belongs to no advertiser.
+//! Reports postbacks to their advertisers' objects, after the postbacks were answered (docs/DECISIONS.md,
+//! "Conversions"). No conversion waits for this or fails because of it. A postback is reported only if its click id
+//! opens or Signpost issued its token, which may have been revoked. Any other postback belongs to no advertiser.
 
 use std::{rc::Rc, time::Duration};
 
@@ -29,12 +29,12 @@ use platform::{
     ObjectCall, http::Answer, log, log_panics, panics::catch_panic, runtime::now_ms, workers::Workers,
 };
 
-/// The time for which postbacks gather before they are reported. An object takes one batch a second, so batches that
-/// are half a second early or late are still accepted.
+/// The time for which postbacks gather before they are reported. An object takes one batch per second, so it still
+/// accepts batches that are half a second early or late.
 const GATHER: Duration = Duration::from_millis(1_500);
 /// The timeout of a batch, and of each look-up before it.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum attempts of one request: the runtime ends its background work 30 seconds after its answer.
+/// Maximum attempts of one request. The runtime ends a request's background work 30 seconds after the answer.
 const MAX_ATTEMPTS: usize = 2;
 
 /// A postback as it was sent.
@@ -48,7 +48,7 @@ pub struct RawPostback<'r> {
 /// The proofs of a postback that were found before it was answered.
 #[derive(Default)]
 pub struct Proof {
-    /// Its token, if Signpost issued it.
+    /// The postback's token, if Signpost issued it.
     pub token: Option<Token>,
     pub click: Option<ProvenClick>,
 }
@@ -58,7 +58,8 @@ pub struct ProvenClick {
     app: AppId,
     shard: u8,
     nonce: Nonce,
-    /// Offer, goal and revision of the offer's terms. `None` for a short click id, whose record has them.
+    /// The offer, the goal and the revision of the offer's terms. `None` for a short click id, whose record has the
+    /// three.
     offer: Option<(String, String, i64)>,
 }
 
@@ -249,8 +250,8 @@ async fn find_advertiser(
     Some((advertiser, row))
 }
 
-/// Sends an advertiser's batch after postbacks have gathered. After a failure the number of its postbacks is sent
-/// again, because no other postback may arrive to report it.
+/// Sends an advertiser's batch after postbacks have gathered. After a failure this request also sends the count of the
+/// lost postbacks, since perhaps no later postback arrives that would report it.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;

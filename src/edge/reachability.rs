@@ -9,7 +9,8 @@ use domain::model::{AppId, MINUTE_MS, PublisherId};
 
 /// The number of different owners whose objects must fail in a row.
 const OWNERS: usize = 3;
-/// The time in milliseconds for which a failure counts. Otherwise an outage would never end while no requests arrive.
+/// The time in milliseconds for which a failure counts. Without this limit an outage would not end while no requests
+/// arrive.
 const COUNTS_MS: i64 = MINUTE_MS;
 
 /// The owners whose objects have failed since one last answered.
@@ -33,12 +34,12 @@ impl OutageDetector {
         }
     }
 
-    /// Whether the last call failed.
+    /// True if the last call failed.
     pub fn has_failed(&self, now_ms: i64) -> bool {
         !self.owners.is_empty() && now_ms.saturating_sub(self.last_ms) <= COUNTS_MS
     }
 
-    /// Whether the last calls to several owners' objects failed.
+    /// True if the last calls to several owners' objects failed.
     pub fn is_outage(&self, now_ms: i64) -> bool {
         self.has_failed(now_ms) && self.owners.len() >= OWNERS
     }

@@ -44,21 +44,22 @@ async fn generate(
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
     let Some(publisher) = keys::publisher(&isolate.config.report_keys, &api_key) else {
-        // The size is checked before the key. The body of an unauthenticated sender is not stored for that.
+        // The size is checked before the key. The body of an unauthenticated sender is measured but not stored.
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };
     log_fields.publisher = Some(publisher.to_string());
     log_fields.key = Some(credentials::fingerprint(&api_key));
     let body = {
-        // Only the ledger knows whether the key was revoked. Until it answers, queries with a revoked key take permits
-        // only of that key and its publisher.
+        // Only the ledger knows whether the key was revoked. Until the ledger answers, queries with a revoked key take
+        // permits only from the shares of that key and its publisher.
         let key = (api_key.as_str(), QUERIES_OF_KEY);
         let queries = isolate.pools.get(Pool::Queries);
         let _permit = queries.acquire_part(publisher.as_str(), key, *now_ms)?;
         body::read(&mut request, MAX_BODY).await?
     };
-    // The ledger checks key and rate before the JSON. Bytes that are not UTF-8 are passed on as invalid JSON.
+    // The ledger checks the key and its rate before the JSON, so bytes that are not UTF-8 are passed on as invalid
+    // JSON.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
     let reports = isolate.pools.get(Pool::Reports);
     let _permit = reports.acquire(publisher.as_str(), *now_ms)?;

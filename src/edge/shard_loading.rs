@@ -30,7 +30,7 @@ pub async fn from_kv(
     open_named(manifest, slot, bytes.ok_or("not in KV")?, confirmed_at_ms)
 }
 
-/// Opens the shard of a slot. Its checksum must be the manifest's.
+/// Opens the shard of a slot. The shard must have the checksum in the manifest.
 pub fn open_named(
     manifest: &Manifest,
     slot: Slot,

@@ -11,12 +11,14 @@ use platform::byte_cache::ByteCache;
 
 use crate::shared_loads::SharedLoads;
 
-/// Maximum concurrent loads of a kind: up to 72 KiB each, in JavaScript and in WebAssembly, are 9 MiB.
+/// Maximum concurrent loads of shards of one kind. At up to 72 KiB each, in JavaScript and WebAssembly together, they
+/// take 9 MiB.
 const MAX_LOADS: usize = 128;
 /// Maximum concurrent loads from the catalog for ids that a shard lacks. The catalog is one object, and made-up ids
 /// must not keep it busy.
 const MAX_CHECKS: usize = 4;
-/// The time for which an id counts as unknown after the catalog has sent its shard without it.
+/// The time for which an id counts as unknown after the catalog has sent the id's shard without the id, in
+/// milliseconds.
 const CHECKED_MS: i64 = 2_000;
 
 /// A shard in the isolate.
@@ -25,7 +27,7 @@ pub struct CachedShard {
     pub checksum: Option<u64>,
     /// The version of the newest manifest known when the shard was loaded, or of a later one that names it.
     pub version: Cell<u64>,
-    /// The time of that manifest's data, in milliseconds: the shard includes every earlier change.
+    /// The time of the data in the manifest of `version`, in milliseconds. The shard includes every earlier change.
     pub as_of_ms: Cell<i64>,
     /// The time when the catalog last confirmed that the shard is the newest, in milliseconds.
     pub confirmed_at_ms: Cell<i64>,
@@ -45,7 +47,7 @@ pub struct ShardStore {
     pub loads: SharedLoads<Slot, Rc<CachedShard>>,
     /// Loads from the catalog for ids that a held shard lacks.
     pub checks: SharedLoads<Slot, Rc<CachedShard>>,
-    /// The time until which the catalog's answer about a slot is valid, in milliseconds.
+    /// For each slot, the time until which the catalog's answer about it is valid, in milliseconds.
     checked_until_ms: RefCell<HashMap<Slot, i64>>,
 }
 
@@ -65,12 +67,13 @@ impl ShardStore {
         self.held.get(&manifest.slot(self.kind, hash))
     }
 
-    /// The total size of the held shards in bytes, and their number.
+    /// Returns the total size of the held shards in bytes, and the number of shards.
     pub fn size(&self) -> (usize, usize) {
         (self.held.size(), self.held.count())
     }
 
-    /// Stores a shard, unless the held one has a newer manifest, or the same one and a confirmation at least as late.
+    /// Stores a shard, unless the held shard has a newer manifest, or has the same manifest and a confirmation that is
+    /// at least as late.
     pub fn insert(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
         let age = |held: &CachedShard| (held.version.get(), held.confirmed_at_ms.get());
         if let Some(own) = self.held.get(&slot)

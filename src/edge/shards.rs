@@ -1,6 +1,6 @@
 //! Finds the shards that requests need (docs/ARCHITECTURE.md, "Snapshots"). A request uses the held shard even while a
 //! newer one is loaded in the background. It waits only for a shard that is not held: for KV, and for the catalog if KV
-//! fails. If both fail it is answered 503, and never as if the id were unknown.
+//! fails. If both fail, the request is answered 503, and never as if the id were unknown.
 
 use std::rc::Rc;
 
@@ -21,12 +21,13 @@ use domain::{
 };
 use platform::{catch_panics, log, published::POLL_INTERVAL, runtime, workers::Workers};
 
-/// The time after which a load counts as lost, and another request may load the shard.
+/// The time after which a load counts as lost and another request may load the shard, in milliseconds.
 const LOADING_MS: i64 = 10 * SECOND_MS;
-/// The time for which a shard counts as unavailable after neither KV nor the catalog had it.
+/// The time for which a shard counts as unavailable after neither KV nor the catalog had it, in milliseconds.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// Boxed: several routes look for shards, and the module would otherwise contain the search once for each.
+/// The future of a search. It is boxed, since the module would otherwise contain the search once for each route that
+/// uses it.
 type Finding<'a> = LocalBoxFuture<'a, Result<Rc<CachedShard>, ApiError>>;
 
 /// The id that a request looks up in a shard.
@@ -63,10 +64,10 @@ impl ShardQuery<'_> {
     }
 }
 
-/// Returns the shard that an id belongs to, which may lack the id. Loads it if it is not held.
+/// Returns the shard in which an id belongs. The shard may lack the id. Loads the shard if it is not held.
 ///
 /// # Errors
-/// 503 if it cannot be loaded, or if too many requests wait for shards.
+/// 503 if the shard cannot be loaded, or if too many requests wait for shards.
 pub fn find<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<'a> {
     Box::pin(async move {
         let isolate = &context.isolate;
@@ -84,7 +85,8 @@ pub fn find<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<
 }
 
 /// Finds a shard, and asks the catalog if the shard lacks the id. KV's answer about new ids may be a minute old, or
-/// much older in an idle isolate. While many unknown ids arrive, the catalog is not asked, and they count as unknown.
+/// much older in an idle isolate. While too many unknown ids arrive, the catalog is not asked about further ids, which
+/// count as unknown.
 ///
 /// # Errors
 /// 503 if the shard cannot be loaded, or if too many requests wait for shards.
@@ -111,11 +113,11 @@ pub fn find_or_check<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) ->
     })
 }
 
-/// Loads a shard, or waits for the request that is loading it. Stores it only if it has the requested id, so that
-/// requests for unknown ids evict no shard. Returns `None` if too many loads are in progress.
+/// Loads a shard, or waits for the request that is loading it. Stores the shard only if it has the requested id, so
+/// that requests for unknown ids evict no shard. Returns `None` if too many loads are in progress.
 ///
 /// # Errors
-/// 503 if it cannot be loaded, or if too many requests wait for shards.
+/// 503 if the shard cannot be loaded, or if too many requests wait for shards.
 async fn load_shared(
     context: &RequestContext,
     loads: &SharedLoads<Slot, Rc<CachedShard>>,
@@ -153,8 +155,9 @@ async fn load_shared(
     outcome.map(Some).ok_or(common::UNAVAILABLE)
 }
 
-/// Loads a shard from KV; if that fails, the shard that the current pointer names; if that fails too, from the catalog.
-/// Also returns the slot, since a new manifest may have other slots.
+/// Loads a shard from KV. If that fails, reads the pointer again and tries the shard that it names, if that is another
+/// one. If that also fails, loads the shard from the catalog. Returns the slot as well, since a new manifest may have
+/// other slots.
 async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,

@@ -11,13 +11,13 @@ use std::{
 /// The load of one value.
 #[derive(Debug)]
 pub struct Load<V> {
-    /// The time in milliseconds at which a load counts as lost, or a failure as over.
+    /// The time in milliseconds at which an unfinished load counts as lost, or at which a failed load may be retried.
     until_ms: i64,
     outcome: OnceCell<Option<V>>,
 }
 
 impl<V> Load<V> {
-    /// Returns `None` while the load is in progress, `Some(None)` if it failed, and else its value.
+    /// Returns `None` while the load is in progress, `Some(None)` if it failed, and otherwise its value.
     pub fn outcome(&self) -> Option<Option<&V>> {
         self.outcome.get().map(Option::as_ref)
     }

@@ -15,15 +15,16 @@ pub struct OpenedKeys {
 }
 
 struct Opened {
-    /// Identifies the opened secrets: a change of the secrets, or of the key that seals them, gives another text.
+    /// The encrypted secrets, which identify the opened ones. They differ after a change of the secrets or of the key
+    /// that encrypts them.
     sealed: Vec<u8>,
-    /// `None` if no key of the vault opens them.
+    /// The opened keys; `None` if no key of the vault decrypts the secrets.
     keys: Option<Rc<SigningKeys>>,
 }
 
 impl OpenedKeys {
-    /// Returns the keys of an app with these sealed secrets. If no key of the vault opens them, returns `None` and logs
-    /// an error the first time.
+    /// Returns the keys of an app with these encrypted secrets. If no key of the vault decrypts the secrets, returns
+    /// `None`, and logs an error the first time.
     pub fn get(&self, vault: &Vault, app: &AppView<'_>, sealed: &[u8]) -> Option<Rc<SigningKeys>> {
         let mut of_apps = self.of_apps.borrow_mut();
         if let Some(known) = of_apps.get(&app.id)

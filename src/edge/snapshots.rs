@@ -1,6 +1,7 @@
 //! Loads the listing and the manifest of the tracking snapshot into the isolate (docs/ARCHITECTURE.md, "Snapshots"). A
-//! request uses the current snapshot while a newer one is loaded in the background. Only a cold isolate waits: for KV,
-//! and for the catalog if KV fails once. If both fail it answers 503. [`shards`](crate::shards) finds the shards.
+//! request uses the current snapshot while a newer one is loaded in the background. Only a cold isolate waits: for KV
+//! and, after one failure of KV, for the catalog. If both fail, it answers 503. [`shards`](crate::shards) finds the
+//! shards.
 
 use std::rc::Rc;
 
@@ -27,19 +28,20 @@ use platform::{
     workers::Workers,
 };
 
-/// The longest time without a request for the pointer for which the listing's bodies are surely in KV: they are deleted
-/// an hour after the listing leaves the pointer.
+/// Maximum time since the pointer was last read, in milliseconds, for which the listing's bodies are certainly in KV.
+/// Bodies are deleted an hour after their listing leaves the pointer.
 pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
-/// The same for credentials. A replaced Pub-Key or a revoked token must end within two minutes; publishing takes
-/// seconds and KV's cache 60 s.
+/// Maximum time since the pointer was last read, in milliseconds, for which credentials may be checked. A replaced
+/// Pub-Key or a revoked token must stop working within two minutes. Publishing takes seconds, and KV may answer from
+/// its cache for 60 s.
 pub const CREDENTIALS_IDLE_MS: i64 = 50 * SECOND_MS;
-/// The lease of a load, after which another request may load.
+/// The lease of a load, in milliseconds. Another request may load after it.
 const LOADING_MS: i64 = 10 * SECOND_MS;
-/// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
+/// The time for which a cold isolate answers 503 after neither KV nor the catalog had a snapshot, in milliseconds.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
-/// The longest time for which an unconfirmed shard may check credentials, since replaced Pub-Keys and revoked tokens
-/// must stop working.
+/// Maximum time since a shard's last confirmation for which it may check credentials, in milliseconds. After that time,
+/// replaced Pub-Keys and revoked tokens must have stopped working.
 pub const CREDENTIALS_VALID_MS: i64 = DAY_MS;
 
 /// A kind of snapshot that the pointer names.
@@ -152,7 +154,7 @@ fn store_manifest(isolate: &Isolate, pointer: &Pointer) -> Result<(Rc<Manifest>,
     Ok((current, is_of_pointer))
 }
 
-/// Stores the manifest of a pointer that a cold isolate's click has read, unless another request already has.
+/// Stores the manifest of the pointer that a click of a cold isolate has read, unless another request has stored one.
 ///
 /// # Errors
 /// The value is not a pointer with a valid manifest.
@@ -176,8 +178,8 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     let starts = context.isolate.pools.get(Pool::Starts);
     let _permit = starts.acquire_any(context.now_ms)?;
     let slot = S::slot(&context.isolate);
-    // Only one request loads, since several loads of many MB would not fit the isolate. The others poll with their own
-    // timers, since they may not await its future.
+    // Only one request loads, since several loads of many MB would not fit the isolate. The other requests poll with
+    // their own timers, since they may not await that request's future.
     while slot.is_loading(runtime::now_ms()) {
         Delay::from(published::POLL_INTERVAL).await;
     }
@@ -199,7 +201,7 @@ pub fn keep_current<S: Snapshot + 'static>(context: &RequestContext) {
         revalidate_in_background(context);
     } else if slot.needs_load(runtime::now_ms()) {
         let (workers, isolate) = (context.workers.clone(), Rc::clone(&context.isolate));
-        // Set before another request can run, so that later ones wait for this load.
+        // Set before another request can run, so that later requests wait for this load.
         slot.loading_until_ms.set(runtime::now_ms() + LOADING_MS);
         context.go_on(async move {
             load_first::<S>(&workers, &isolate).await;
@@ -223,8 +225,8 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
 }
 
 /// Returns the current snapshot, after a revalidation if the isolate has read no pointer for longer than `max_idle_ms`.
-/// One request reads the pointer and concurrent ones wait for it; if its sender gives up, the next one reads it. After
-/// a failed read, no request waits again before `max_idle_ms` has passed.
+/// One request reads the pointer while concurrent requests wait. If the sender of the reading request gives up, the
+/// next request reads the pointer. After a failed read, no request waits again before `max_idle_ms` has passed.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
     let is_longer_ago = |at_ms: i64| context.now_ms.saturating_sub(at_ms) > max_idle_ms;
@@ -284,7 +286,7 @@ pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate
     Ok(stored)
 }
 
-/// Stores a snapshot unless the current one is newer: a refresh may have stored one during a read from KV.
+/// Stores a snapshot unless the current one is at least as new: a refresh may have stored one during a read from KV.
 fn store_if_newer<S: Snapshot>(slot: &SnapshotSlot<S>, snapshot: S) -> Rc<S> {
     slot.replace_unless(snapshot, |own, other| own.version() >= other.version())
 }
@@ -294,12 +296,12 @@ pub fn are_credentials_known(isolate: &Isolate, now_ms: i64) -> bool {
     now_ms.saturating_sub(isolate.manifest.confirmed_at_ms.get()) <= CREDENTIALS_VALID_MS
 }
 
-/// Whether a request for the pointer is due.
+/// True if a request for the pointer is due.
 pub fn is_due(isolate: &Isolate, now_ms: i64) -> bool {
     now_ms.saturating_sub(isolate.revalidated_at_ms.get()) >= isolate.config.revalidate_ms
 }
 
-/// Reads the pointer in the background, if that is due. If the runtime ends this early, a later request tries again.
+/// Reads the pointer in the background, if a read is due. If the runtime ends this early, a later request tries again.
 fn revalidate_in_background(context: &RequestContext) {
     let isolate = Rc::clone(&context.isolate);
     if !is_due(&isolate, context.now_ms) {
@@ -316,7 +318,7 @@ fn revalidate_in_background(context: &RequestContext) {
 pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
-    // Set only after the named snapshots are loaded: requests that arrive in between wait for them.
+    // `pointer_read_at_ms` is set only after the named snapshots are loaded, so that requests wait for them until then.
     let is_known = match published::read_pointer(workers).await {
         Ok(Some(pointer)) => {
             if isolate.manifest.get().is_some() {
@@ -341,7 +343,7 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     isolate.revalidating_until_ms.set(0);
 }
 
-/// Reads the pointer. Then reports the isolate's counts, which can wait longer than a click.
+/// Reads the pointer, and then reports the isolate's counts, which are less urgent.
 pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
     revalidate(workers, isolate).await;
     isolate_metrics::tell_if_due(workers).await;

@@ -7,7 +7,7 @@ use platform::{
     prometheus::MetricsText,
 };
 
-/// Requests answered since the isolate started. The fast path has counters of its own.
+/// Requests answered since the isolate started. The fast path has its own counters.
 #[derive(Default)]
 pub struct EdgeTraffic {
     pub ordinary: Traffic,
