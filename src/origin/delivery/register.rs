@@ -1,9 +1,9 @@
-//! An object's register: entries of the changes that must survive if the object is put back to an earlier copy.
+//! An object's register: entries for the changes that must survive if the object is restored from an earlier copy.
 //!
-//! The transaction of a change writes its entry, and the change is answered once the register has the entry, too. The
-//! first command of a process reads the register. If the register has entries that the object lacks, the object was put
-//! back: the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31
-//! days, and at most a million.
+//! The transaction of a change writes its entry, and the change is answered once the register also has the entry. The
+//! first command of a process reads the register. If the register has entries that the object lacks, the object was
+//! restored. Then the missing entries are applied, and the operator is told what is in doubt. Both objects keep entries
+//! for 31 days, and at most a million entries.
 
 pub mod announced;
 
@@ -22,21 +22,24 @@ use platform::{
     object_shell::ObjectShell, params, single_flight::SingleFlight,
 };
 
-/// The time that a command waits for each part of the register.
+/// The timeout of each call to the register or to `attention`, for which a command waits.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// The time until an object's alarm calls the register again.
+/// The time until an object's alarm retries a call to the register, in milliseconds.
 const RETRY_MS: i64 = 5 * SECOND_MS;
 const KEPT_MS: i64 = 31 * DAY_MS;
-/// Maximum entries that are kept: an operator that puts 100,000 offers a day makes 3 million in 31 days, of 1 KB and more.
+/// Maximum entries that are kept. Without this limit, an operator that puts 100,000 offers per day would make 3 million
+/// entries in 31 days, of 1 KB and more each.
 const KEPT: i64 = 1_000_000;
-/// Maximum entries that are deleted when one is added, and in a sweep.
+/// Maximum entries that are deleted when one entry is added.
 const SWEPT_BY_ADDING: i64 = 64;
+/// Maximum entries that are deleted in a sweep.
 const SWEPT: i64 = 2_000;
-/// Maximum entries of a part, and the bytes after which a part takes no further entry. A call may carry more, but a turn should be short.
+/// Maximum entries of a part. A call could carry more, but a turn of the object should be short.
 const PART: u32 = 1_000;
+/// The size in bytes after which a part takes no further entry.
 const PART_BYTES: u32 = 1 << 20;
 
-/// The table of an object with a register, and of the register.
+/// The table of an object that has a register, and of the register itself.
 pub const TABLES: &[&str] = &[
     "CREATE TABLE register (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, entry TEXT NOT NULL) STRICT",
 ];
@@ -45,20 +48,22 @@ platform::statements! {
     pub const LAST = "SELECT MAX(number) FROM register";
     pub const APPEND = "INSERT INTO register (number, at_ms, entry) SELECT COALESCE(MAX(number), 0) + 1, ?, ? FROM register";
     pub const PUT = "INSERT OR IGNORE INTO register (number, at_ms, entry) VALUES (?, ?, ?)";
-    /// after this number, entries at most, bytes before the last one at most → number, time, entry
+    /// number, maximum entries, bytes → number, time, entry of the entries after that number, up to the one that
+    /// reaches the bytes
     pub const LIST = "SELECT number, at_ms, entry FROM (
           SELECT *, SUM(LENGTH(entry)) OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM register WHERE number > ? ORDER BY number LIMIT ?))
         WHERE COALESCE(before, 0) < ?";
     pub const BOUNDS = "SELECT (SELECT MIN(number) FROM register), (SELECT MAX(number) FROM register)";
-    /// below this number, before this time or this number
+    /// upper number, cutoff time, cutoff number, all exclusive: deletes the entries below the upper number that are
+    /// older than the cutoff time or below the cutoff number
     pub const SWEEP = "DELETE FROM register WHERE number < ? AND (at_ms < ? OR number < ?)";
-    /// before this time: blanks the last entry
+    /// cutoff time: blanks the last entry if it is older
     pub const BLANK_LAST = "UPDATE register SET entry = '' WHERE number = (SELECT MAX(number) FROM register) AND at_ms < ? AND entry <> ''";
     pub const FIRST_MS = "SELECT MIN(at_ms) FROM (SELECT at_ms, entry FROM register ORDER BY number LIMIT 1) WHERE entry <> ''";
 }
 
-/// How an object that was put back applies its lost entries.
+/// The way in which a restored object applies the entries that it lost.
 pub trait Restore {
     type Entry: DeserializeOwned;
 
@@ -67,15 +72,15 @@ pub trait Restore {
         Ok(())
     }
 
-    /// The time of the last `begin`. By default announcements are ignored.
+    /// The time of the last `begin`. The default ignores announcements.
     fn begun_ms(&self, _db: &impl Database) -> DbResult<i64> {
         Ok(i64::MAX)
     }
 
-    /// Applies a missing entry that was made at `at_ms`, within the caller's transaction. An entry that is refused is left out.
+    /// Applies a missing entry that was made at `at_ms`, within the caller's transaction. A refused entry is left out.
     fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result;
 
-    /// Returns the publisher of the object, and the doubts that a person must check.
+    /// Returns the object's publisher, and the doubts that a person must check.
     fn doubts(
         &self,
         db: &impl Database,
@@ -117,7 +122,7 @@ pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> DbResult<Ma
     Ok(Mark { mark: last(db)? })
 }
 
-/// For registers: a part of the entries.
+/// For registers: returns a part of the entries.
 pub fn read(db: &impl Database, read: ReadRegister) -> DbResult<RegisterPart> {
     Ok(RegisterPart {
         mark: last(db)?,
@@ -132,7 +137,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(BLANK_LAST, params![now_ms.saturating_sub(KEPT_MS)])
 }
 
-/// When the next sweep is due; none without entries.
+/// Returns the time of the next sweep; `None` without entries.
 pub fn sweep_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let first_ms = db.query_integer(FIRST_MS, &[])?;
     Ok(first_ms.map(|first_ms| first_ms.saturating_add(KEPT_MS + 1)))
@@ -143,13 +148,13 @@ fn delete_old(db: &impl Database, now_ms: i64, most: i64) -> DbResult {
     let (Some(first), Some(last)) = (row.optional_integer(0)?, row.optional_integer(1)?) else {
         return Ok(());
     };
-    // The last entry stays, because its number shows how far the register goes.
+    // The last entry stays, because its number shows up to which number the register has entries.
     let below = last.min(first.saturating_add(most));
     let (before_ms, kept_from) = (now_ms.saturating_sub(KEPT_MS), last.saturating_sub(KEPT - 1));
     db.execute(SWEEP, params![below, before_ms, kept_from])
 }
 
-/// A process's knowledge of how far its object's register is.
+/// The state of an object's register, as far as this process of the object knows it.
 #[derive(Default)]
 pub struct Register {
     is_read: Cell<bool>,
@@ -163,7 +168,7 @@ impl Register {
     /// Reads the register, once in a process, and applies what the object has lost.
     ///
     /// # Errors
-    /// `unavailable`: the register or `attention` did not answer, so it is not known what has ended.
+    /// `unavailable`: the register or `attention` did not answer, so the object may lack changes.
     pub async fn start(
         &self,
         db: &impl Database,
@@ -183,7 +188,8 @@ impl Register {
             if part.entries.is_empty() && !is_announced {
                 self.mark.set(part.mark);
                 self.is_read.set(true);
-                // A register that was lost receives all entries again. If it does not answer, the next change sends them.
+                // If the register was lost, it receives all entries again. If it does not answer, the next change sends
+                // them.
                 drop(self.keep(db, runtime, source).await);
                 return Ok(());
             }
@@ -203,7 +209,7 @@ impl Register {
     /// Sends the register the entries that it lacks, before a change is answered.
     ///
     /// # Errors
-    /// `unavailable`: the change is made but not registered. The next change registers it, too.
+    /// `unavailable`: the change is made but not registered. The next change also registers this one.
     pub async fn keep(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) -> Result {
         let last = last(db)?;
         if last <= self.mark.get() {
@@ -225,7 +231,7 @@ impl Register {
     /// Like [`keep`](Self::keep), for an object whose alarm retries it.
     ///
     /// # Errors
-    /// As [`keep`](Self::keep).
+    /// The errors of [`keep`](Self::keep).
     pub async fn keep_or_retry<D: ObjectStorage, R: Clock + ObjectCall>(
         &self,
         shell: &ObjectShell<D, R>,
@@ -238,14 +244,15 @@ impl Register {
         kept
     }
 
-    /// Sends a part in the middle of many changes, once a whole part has gathered. If that fails, it is sent later.
+    /// Sends entries during a series of many changes, once a whole part has gathered. If the call fails, the entries
+    /// are sent later.
     pub async fn keep_up(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) {
         if last(db).is_ok_and(|last| last - self.mark.get() >= i64::from(PART)) {
             drop(self.keep(db, runtime, source).await);
         }
     }
 
-    /// Makes sure that the register answers, before a change whose answer must not be lost.
+    /// Checks that the register answers, before a change whose answer must not be lost.
     ///
     /// # Errors
     /// `unavailable`: the change should not be made.
@@ -275,7 +282,7 @@ async fn put_back<R: Restore>(
         Doubt::new(format!("{source}: change {number}"), "not_made_again")
     };
     let (mut entries, mut unread) = (vec![], vec![]);
-    // A newer release may have entries that this one cannot read. A blank entry was too old to keep.
+    // A newer release may have written entries that this release cannot read. A blank entry was too old to keep.
     for lost in lost.iter().filter(|lost| !lost.entry.is_empty()) {
         match serde_json::from_str::<R::Entry>(&lost.entry) {
             Ok(entry) => entries.push((lost, entry)),
@@ -307,13 +314,13 @@ async fn put_back<R: Restore>(
         Ok::<_, Failure>(refused)
     })?;
     if !refused.is_empty() {
-        // If this call fails, the log still has them.
+        // If this call fails, the log still has the refused entries.
         drop(tell(runtime, source, publisher, refused).await);
     }
     Ok(())
 }
 
-/// Tells the operator's `attention` what is in doubt because an object was put back.
+/// Tells the operator's `attention` what is in doubt because an object was restored.
 ///
 /// # Errors
 /// `unavailable`: nobody was told.
@@ -332,10 +339,11 @@ pub async fn tell(
     call(runtime, &attention::address(), restored).await.map(drop)
 }
 
-/// For receivers of batches: if a batch begins after this object's mark, tells the operator that the object was put back.
+/// For receivers of batches: if a batch begins after this object's mark, tells the operator that this object was
+/// restored.
 ///
 /// # Errors
-/// `unavailable`: the sender sends the batch again, and the operator is told then.
+/// `unavailable`: nobody was told. The sender resends the batch, and the operator is told then.
 pub async fn tell_if_behind(
     runtime: &(impl Clock + ObjectCall),
     source: Option<&str>,

@@ -1,4 +1,5 @@
-//! Announced restores. An object without entries in a register cannot see that it was put back; the announcement tells it.
+//! Announced restores. An object without entries in a register cannot notice that it was restored, so the announcement
+//! tells it.
 
 use super::{ask, tell};
 use contract::{
@@ -18,19 +19,19 @@ platform::statements! {
     pub const GET = "SELECT at_ms FROM announced";
 }
 
-/// For registers: notes that the object is about to be put back.
+/// For registers: records that the object is about to be restored.
 pub fn note(db: &impl Database, announce: Announce) -> DbResult<Done> {
     db.execute(SET, params![announce.at_ms])?;
     Ok(Done {})
 }
 
-/// For registers: returns when a restore was announced last; 0 for never.
+/// For registers: returns the time of the last announcement of a restore, in milliseconds; 0 for never.
 pub fn last_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(GET, &[])?.unwrap_or(0))
 }
 
-/// For objects without entries: returns whether a restore was announced after `noticed_ms`, when the object last
-/// noticed one. If so, the operator is told.
+/// For objects without entries: returns whether a restore was announced after `noticed_ms`, the time when the object
+/// last noticed a restore. If so, also tells the operator.
 ///
 /// # Errors
 /// `unavailable`: the register or `attention` did not answer.
