@@ -1,4 +1,5 @@
-//! How objects notify each other: the queues of what waits, the retries, and the marks of what was applied.
+//! The ways in which objects notify each other: queues of waiting changes, retries, and marks of the last applied
+//! batch.
 
 pub mod attention_feed;
 pub mod backoff;

@@ -1,12 +1,14 @@
 //! Sends an object's open items to the operator's `attention`.
 //!
-//! The items are rows of a table in the object. Triggers open and end them in the transaction of the change. So no code path
-//! can forget an item, and a conversion that needs no attention writes nothing. A batch has the items that changed since the
-//! last confirmed batch. If the receiver has no room for an item, it declines it; the item stays here and is offered again.
+//! The items are rows of a table in the object. Triggers open and end them in the transaction of the change. So no code
+//! path can forget an item, and a conversion that needs no attention writes nothing. A batch has the items that changed
+//! since the last confirmed batch. The receiver declines an item for which it has no room. A declined item stays in
+//! this object and is offered again later.
 //!
-//! A batch names the batch before it and the last confirmed one. If the receiver lacks the confirmed batch, or has one
-//! after the batch before, one of the two objects was restored or lost. The receiver's answer says so, and all items
-//! are sent again. An object that has sent one batch sends one every day, so that a loss is noticed without a change.
+//! A batch names its predecessor and the last confirmed batch. If the receiver lacks the confirmed batch, or has a
+//! batch that came after the predecessor, then the sender or the receiver was restored or lost. The receiver's answer
+//! says so, and the sender resends all items. An object that has sent a batch sends at least one per day, so that a
+//! loss is noticed even without changes.
 
 pub mod sql;
 
@@ -18,9 +20,9 @@ use contract::{
 use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
-/// How long declined items wait until they are offered again.
+/// The time until declined items are offered again, in milliseconds.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
-/// Maximum items of a batch, each of about 200 bytes.
+/// Maximum items of a batch. Each takes about 200 bytes.
 pub const ITEMS: usize = 200;
 /// Maximum length of a reason, in bytes.
 const MAX_REASON: usize = 200;
@@ -29,9 +31,10 @@ const MAX_REASON: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
-    /// Set for an outbox, as are its rewards of the last compared day.
+    /// The app of an outbox; `None` for other objects.
     pub app: Option<AppId>,
     pub publisher: Option<PublisherId>,
+    /// An outbox's rewards of the last compared day; `None` for other objects.
     pub rewards: Option<DayRewards>,
 }
 
@@ -60,13 +63,13 @@ fn read(db: &impl Database) -> DbResult<FeedRow> {
     })
 }
 
-/// Returns the time of the alarm for a batch; none without changes.
+/// Returns the time of the alarm for a batch; `None` if nothing is to be sent.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
 
-/// Opens an item for a batch that its receiver refused, and ends the item that says it is late. The batch begins after
-/// the number `after`.
+/// Opens an item for a batch that its receiver refused, and ends the item of the late batch. The batch begins after the
+/// number `after`.
 pub fn open_refused(db: &impl Database, now_ms: i64, destination: &str, after: i64, cause: &str) -> DbResult {
     let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
@@ -75,7 +78,7 @@ pub fn open_refused(db: &impl Database, now_ms: i64, destination: &str, after: i
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
 }
 
-/// Opens an item for a batch whose receiver does not answer, unless the item of a refusal is open.
+/// Opens an item for a batch whose receiver does not answer, unless an item for its refusal is open.
 pub fn open_late(db: &impl Database, now_ms: i64, destination: &str, after: i64) -> DbResult {
     db.execute(sql::OPEN_LATE, params![subject(destination, after), now_ms])
 }
@@ -90,7 +93,7 @@ fn subject(destination: &str, after: i64) -> String {
 }
 
 /// Opens an item for a day on which the ledger has too few or too many clicks, or too little or too much revenue. The
-/// reason names the side that is behind.
+/// reason says whether the ledger or the log is behind.
 pub fn open_differing(db: &impl Database, now_ms: i64, subject: &str, vouched: &Vouched) -> DbResult {
     let reason = match (vouched.missing_micro_usd, vouched.missing_clicks) {
         (1.., _) | (0, 1..) => "ledger_behind",
@@ -137,7 +140,7 @@ pub fn drop_changes(db: &impl Database) -> DbResult {
     db.execute(sql::DROP_PING, &[])
 }
 
-/// The feed of an object's items. `source` is called for each batch; an object without a source sends nothing.
+/// The feed of an object's items. `source` is called for each batch. If it returns `None`, nothing is sent.
 pub struct AttentionFeed<'a, D> {
     pub db: &'a D,
     pub source: &'a dyn Fn() -> DbResult<Option<Source>>,
@@ -146,7 +149,7 @@ pub struct AttentionFeed<'a, D> {
 /// The changes that the confirmation of a batch settles.
 pub struct Marks {
     ping_ms: Option<i64>,
-    /// The change counts of the changed items. The batch's further items were declined before.
+    /// The change counts of the batch's changed items, which come first. The batch's other items were declined before.
     changes: Vec<i64>,
 }
 
@@ -190,7 +193,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
             before: row.sequence,
             confirmed: row.confirmed,
             at_ms: now_ms,
-            // The items that did not fit changed after the last complete batch and after they were opened.
+            // The items that did not fit have changed since the last complete batch and since they were opened.
             owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
             next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
             resets: row.resets,
@@ -215,7 +218,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         let is_declined =
             |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
         let offered = batch.items.len().saturating_sub(marks.changes.len());
-        // An item that was declined before changes only if it is accepted now.
+        // An item that was declined before is updated only if it is accepted now.
         let settled: Vec<_> = batch
             .items
             .iter()

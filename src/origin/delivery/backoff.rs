@@ -1,4 +1,4 @@
-//! The wait before a failed delivery to another object is retried, and the failures that no retry can repair.
+//! The wait before a failed delivery to another object is retried, and the failures that no retry can fix.
 
 use contract::operation::CallError;
 use domain::model::{MINUTE_MS, SECOND_MS};
@@ -15,7 +15,7 @@ pub fn wait_ms(attempts: u32) -> i64 {
         .min(MAX_WAIT_MS)
 }
 
-/// Whether a retry would be refused again. That holds for every 4xx; a 503 is temporary.
+/// True if a retry would be refused again. This is so for every 4xx; a 503 is temporary.
 pub fn is_refusal(error: &CallError) -> bool {
     matches!(
         error,

@@ -1,10 +1,10 @@
 //! Batches as positions in a log: one object sends sums to others exactly once, whatever fails (docs/DECISIONS.md,
 //! "Facts").
 //!
-//! A batch has the sums of the sender's log after one number, up to another. The receiver stores the second number as
-//! its mark in the transaction that applies the sums, and answers with the mark. So the sender stores no sums. The
-//! numbers show a lost answer and a restored object: the next batch begins at the receiver's mark. Outboxes send
-//! revenue and conversions, and counters send clicks.
+//! A batch has the sums of the sender's log after one number, up to a second number. The receiver stores the second
+//! number as its mark, in the transaction that applies the sums, and answers with the mark. So the sender need not
+//! store sums. The numbers also reveal a lost answer or a restored object, because the next batch begins at the
+//! receiver's mark. Outboxes send revenue and conversions, and counters send clicks.
 
 pub mod positions;
 pub mod sql;
@@ -24,12 +24,13 @@ use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{Clock, Database, DbResult, concurrent::each, log, params};
 use positions::{Draft, Positions};
 
-/// Maximum sums in a batch: at most 300 bytes each make 300 KB.
+/// Maximum sums in a batch. At up to 300 bytes each, they take 300 KB.
 const SUMS: usize = 1_000;
 /// Maximum batches that one call of [`send`] makes. If no receiver answers, their timeouts of 10 s on six connections
 /// add up to 110 s of the 15 minutes that an alarm may run.
 const BATCHES: usize = 66;
-/// A batch is late if an attempt fails after this many failed ones, whose backoffs add up to 75 s besides their timeouts.
+/// A batch is late if an attempt fails after this many failed attempts. The backoffs of these attempts add up to 75 s,
+/// in addition to their timeouts.
 const LATE_AFTER: u32 = 4;
 
 /// The dimensions of a sum.
@@ -60,7 +61,7 @@ impl Amounts {
 
 /// The sums that a part of the log adds to a destination.
 pub struct Movement<'a> {
-    /// The first and the last number of the part. A batch has all of the part or nothing of it.
+    /// The first number of the part; `number` is the last. A batch has the whole part or nothing of it.
     pub first: i64,
     pub number: i64,
     pub destination: &'a str,
@@ -71,13 +72,13 @@ pub struct Movement<'a> {
 /// The part of a log that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPage {
-    /// The last number that was read, whether it has a movement or not. If nothing follows the requested number, this
-    /// is the requested number.
+    /// The last number that was read, with or without a movement. If nothing follows the requested number, this is the
+    /// requested number.
     pub end: i64,
     pub is_last: bool,
 }
 
-/// The sender's log. Its numbers rise with time, and an entry never changes under its number.
+/// The sender's log. Its numbers increase with time, and the entry with a number never changes.
 pub trait Log {
     /// Calls `each` for the movements after a number, in the order of numbers, up to the end of the page.
     fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> DbResult<LogPage>;
@@ -139,7 +140,7 @@ fn offer_sum((key, amounts): (&SumKey, &Amounts)) -> OfferSum {
     }
 }
 
-/// Returns one page of a log's sums of a day for a destination: those after the previous page, up to a number. A day's
+/// Returns one page of a log's sums of a day for a destination: the sums after `after`, up to `through`. The day's
 /// first number comes after `start`.
 pub fn sums_of_day(
     log: &impl Log,
@@ -169,7 +170,7 @@ pub fn sums_of_day(
     })
 }
 
-/// Why a batch was not applied. The text is for the log.
+/// The reason why a batch was not applied. The text is for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryError {
     /// The receiver refused the batch.
@@ -189,8 +190,9 @@ impl From<CallError> for DeliveryError {
     }
 }
 
-/// Sends the batches that are due: the retries and, if `opens`, the part of the log after the last call. `deliver` returns
-/// the receiver's mark. `source` is the sender's name for log messages. Returns whether more can be sent at once.
+/// Sends the batches that are due: the retries and, if `opens`, the part of the log since the last call. `deliver`
+/// sends a batch and returns the receiver's mark. `source` is the sender's name in log messages. Returns whether more
+/// can be sent at once.
 ///
 /// # Errors
 /// The database failed. The caller should not repeat a failed write at once.
@@ -204,8 +206,8 @@ pub async fn send(
 ) -> DbResult<bool> {
     let mut positions = Positions::read(db)?;
     let before = positions.clone();
-    // A batch's entries must be durable before it is sent, or its numbers could be used again; the runtime holds requests
-    // back until earlier writes are durable.
+    // A batch's entries must be durable before the batch is sent, or the entries' numbers could be reused. The runtime
+    // ensures this: it holds requests back until earlier writes are durable.
     let Some((page, drafts)) = positions.draft(log, opens, clock.now_ms())? else {
         return Ok(false);
     };
@@ -216,7 +218,8 @@ pub async fn send(
     .await;
     let now_ms = clock.now_ms();
     if Positions::read(db)? != before {
-        // Meanwhile a mark was read or an alarm ran twice. The batches are made again, which is safe because receivers apply none twice.
+        // During the calls a mark was read, or the alarm ran a second time. The batches are made once more, which is
+        // safe because receivers apply no batch twice.
         return Ok(true);
     }
     db.transaction(|| {
@@ -292,7 +295,7 @@ pub fn mark_of(db: &impl Database, destination: &str) -> DbResult<i64> {
     Ok(Positions::read(db)?.mark_of(destination))
 }
 
-/// Records a receiver's mark that was read without sending a batch. The next batch begins there.
+/// Records a receiver's mark that was read without sending a batch. The next batch begins at this mark.
 pub fn learn_mark(db: &impl Database, now_ms: i64, destination: &str, Mark { mark }: Mark) -> DbResult {
     let mut positions = Positions::read(db)?;
     let after = positions.mark_of(destination);
@@ -311,13 +314,14 @@ pub fn settled_through(db: &impl Database) -> DbResult<i64> {
     Ok(Positions::read(db)?.settled_through())
 }
 
-/// Returns `opens_ms` if the log has entries that were in no batch yet.
+/// Returns `opens_ms` if the log has entries that no batch has included yet.
 pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let seen = db.query_integer(sql::GET_SEEN, &[])?.unwrap_or(0);
     Ok((log.last()? > seen).then_some(opens_ms))
 }
 
-/// Returns the time of the next batch: `opens_ms` for new entries, or the time of the first retry; none if nothing waits.
+/// Returns the time of the next batch: `opens_ms` if there are new entries, or the time of the first retry if that is
+/// earlier. `None` if nothing waits.
 pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let again_ms = Positions::read(db)?.due_ms();
     Ok([again_ms, self::opens_ms(db, log, opens_ms)?]

@@ -1,4 +1,4 @@
-//! Sends callbacks to the app's current endpoint, and alarms to their address.
+//! Sends callbacks to the app's current endpoint, and alarms to their URL.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -22,8 +22,8 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Margin that is added to the longest duration of an attempt, so that no attempt outlasts its claim, in milliseconds.
-/// Claims have this margin twice, because an attempt may begin that long after the commit that claimed it.
+/// Margin in milliseconds that is added to the timeout of an attempt, so that no attempt outlasts its claim. A claim
+/// has the margin twice, because an attempt may begin this long after the commit that claimed it.
 const SLACK_MS: i64 = 5 * SECOND_MS;
 /// Maximum duration of a test.
 const MAX_TEST: Duration = Duration::from_secs(20);
@@ -40,7 +40,8 @@ pub struct CallbackSender {
 }
 
 impl CallbackSender {
-    /// Reads the settings. Faulty ones fall back to their defaults, because the Worker refuses to start with them.
+    /// Reads the settings. A faulty setting falls back to its default. Objects need not report it, because the Worker
+    /// refuses to start with faulty settings.
     pub fn new(read: impl Fn(&str) -> Option<String>) -> Self {
         let schedule = read("CALLBACK_SCHEDULE").map(|text| Schedule::parse(&text));
         Self {
@@ -52,20 +53,20 @@ impl CallbackSender {
         }
     }
 
-    /// The duration of a claim, in milliseconds: longer than any attempt, so that none overlaps with a second one.
+    /// The duration of a claim, in milliseconds: longer than any attempt, so that no two attempts overlap.
     pub fn claim_ms(&self) -> i64 {
         self.attempt_ms().saturating_add(SLACK_MS)
     }
 
-    /// The time that must be left of a claim when an attempt begins, in milliseconds.
+    /// The time that must remain of a claim when an attempt begins, in milliseconds.
     pub fn attempt_ms(&self) -> i64 {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
 
-    /// The endpoint of an app's callback settings; none if the app has no callback.
+    /// Returns the endpoint in an app's callback settings; `None` if the app has no callback.
     ///
     /// # Errors
-    /// None of `STORE_KEYS` decrypts the settings, or they do not parse.
+    /// No key of `STORE_KEYS` decrypts the settings, or the decrypted settings are invalid.
     pub fn endpoint(&self, app: AppId, callback: &CallbackSettings) -> Result<Option<Rc<Endpoint>>> {
         let Some(sealed) = &callback.sealed else {
             return Ok(None);
@@ -81,10 +82,10 @@ impl CallbackSender {
         Ok(Some(endpoint))
     }
 
-    /// Encrypts an object's own settings for a purpose.
+    /// Encrypts settings that an object stores itself, for a purpose.
     ///
     /// # Errors
-    /// There is no key, or no randomness.
+    /// `STORE_KEYS` has no key, or the runtime provides no randomness.
     pub fn seal(&self, purpose: &str, plain: &[u8], runtime: &impl Random) -> Result<Vec<u8>> {
         let vault = self
             .vault
@@ -96,10 +97,10 @@ impl CallbackSender {
         sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
     }
 
-    /// Decrypts settings that were sealed for a purpose, and returns their endpoint.
+    /// Decrypts settings that were encrypted for a purpose, and returns their endpoint.
     ///
     /// # Errors
-    /// None of `STORE_KEYS` decrypts them, or they do not parse.
+    /// No key of `STORE_KEYS` decrypts the settings, or the decrypted settings are invalid.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Endpoint> {
         let broken = |problem: &str| Failure::Internal(format!("{purpose}: {problem}"));
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
@@ -131,7 +132,7 @@ impl CallbackSender {
         call
     }
 
-    /// Judges an attempt that has just ended. `attempts_made` includes it.
+    /// Decides what follows an attempt that has just ended. `attempts_made` includes this attempt.
     pub fn judge(
         &self,
         runtime: &(impl Clock + Random),
@@ -158,7 +159,7 @@ impl CallbackSender {
         self.timeout().min(MAX_TEST)
     }
 
-    /// Sends the request, unless the guard refuses its URL.
+    /// Sends a request, unless the guard refuses the request's URL.
     pub async fn call(
         &self,
         runtime: &(impl Clock + Http),

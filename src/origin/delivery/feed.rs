@@ -1,8 +1,8 @@
 //! A feed sends the changes of this object to another object, in numbered batches.
 //!
-//! Triggers mark changed rows in the transaction of the change. A batch has the marked rows as they are when it is
-//! prepared, and the marks stay until the receiver has confirmed the batch. So a failed batch is prepared again from
-//! the newest state, and no request waits for a batch.
+//! Triggers mark changed rows in the transaction of the change. A batch has the marked rows as they are when the batch
+//! is prepared. The marks stay until the receiver has confirmed the batch. So a failed batch is prepared again from the
+//! newest state, and no request waits for a batch.
 
 use std::time::Duration;
 
@@ -13,11 +13,13 @@ use platform::{Clock, DbResult, ObjectCall, log};
 
 /// The time that a batch waits for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;
-/// The time between two batches of a busy outbox, in milliseconds. Each batch writes about ten rows in three objects.
+/// The time between two batches of a busy outbox, in milliseconds. It is long because each batch writes about ten rows
+/// in three objects.
 pub const SPACING_MS: i64 = 2_500;
-/// After a batch with changes, the next one is sent within this time, even if nothing has changed. It allows for a late alarm.
+/// The time after a batch with changes within which the next batch is sent, even if nothing has changed, in
+/// milliseconds. It allows for a late alarm.
 const PROMISE_MS: i64 = 4 * SECOND_MS;
-/// Maximum batches that an alarm sends, one after the other; the rest wait for the next alarm.
+/// Maximum batches that an alarm sends, one after the other. The rest wait for the next alarm.
 const BATCHES: usize = 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -29,13 +31,14 @@ pub trait Feed: Sized {
     /// The receiver's name in the log.
     const NAME: &'static str;
 
-    /// The earliest time for the next batch; none without changes.
+    /// The earliest time for the next batch; `None` if nothing is to be sent.
     fn sends_at_ms(&self) -> DbResult<Option<i64>>;
-    /// Failed attempts since the last confirmation.
+    /// The number of failed attempts since the last confirmation.
     fn attempts(&self) -> DbResult<u32>;
-    /// Prepares the next batch, under a number that no other batch of the object has. `None` if the receiver is not known.
+    /// Prepares the next batch, under a number that no other batch of the object has. `None` if the receiver is
+    /// unknown.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>>;
-    /// Settles the marks of a batch that the receiver has applied, now or before.
+    /// Settles the marks of a batch that the receiver has applied, now or in an earlier attempt.
     fn confirm(
         &self,
         now_ms: i64,
@@ -55,12 +58,13 @@ pub struct Prepared<F: Feed> {
     pub marks: F::Marks,
 }
 
-/// Returns the time of the alarm for a batch that may be sent at `sends_at_ms`. A recent change waits [`FEED_MS`] for further ones.
+/// Returns the time of the alarm for a batch that may be sent at `sends_at_ms`. A recent change waits [`FEED_MS`] for
+/// further changes.
 pub fn alarm_ms(sends_at_ms: Option<i64>, now_ms: i64) -> Option<i64> {
     sends_at_ms.map(|at_ms| at_ms.max(now_ms.saturating_add(FEED_MS)))
 }
 
-/// Returns the latest time of the batch after one that is prepared now; none if that one has no changes.
+/// Returns the time by which a batch follows the one that is prepared now; `None` if the prepared batch has no changes.
 pub fn promise_ms(has_changes: bool, now_ms: i64) -> Option<i64> {
     has_changes.then_some(now_ms.saturating_add(PROMISE_MS))
 }
@@ -68,7 +72,7 @@ pub fn promise_ms(has_changes: bool, now_ms: i64) -> Option<i64> {
 /// Sends batches until all changes are sent, a batch fails, or `BATCHES` were sent.
 ///
 /// # Errors
-/// A batch could not be prepared or settled. The next one waits as long as after a batch that did not arrive.
+/// A batch could not be prepared or settled. The next batch waits as long as after a batch that did not arrive.
 pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let sent = send_due(feed, runtime).await;
     if sent.is_err() {

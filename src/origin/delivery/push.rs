@@ -1,5 +1,5 @@
 //! Changes that another object must receive before the call that made them is answered. The transaction of a change
-//! queues it, the call sends it, and the alarm sends the changes that did not arrive.
+//! puts it in a queue, the call sends it, and the alarm resends the changes that did not arrive.
 
 use std::{cell::Cell, marker::PhantomData, time::Duration};
 
@@ -15,15 +15,16 @@ use platform::{
     CONNECTIONS, Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, log, params,
 };
 
-/// The time that the call has to send its changes before the alarm sends them, in milliseconds.
+/// The time for which the call may send its own changes before the alarm sends them, in milliseconds.
 pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
-/// The time from the start of an attempt by the alarm or an import to its retry, in milliseconds.
+/// The time from the start of an attempt by the alarm or an import until the retry, in milliseconds.
 pub const RETRY_MS: i64 = 10 * SECOND_MS;
 /// Maximum changes that are claimed at a time.
 const PAGE: u32 = 48;
-/// The time that a PUT, an import or an alarm spends on sending. A call that is then still in flight stays due.
+/// The time that a PUT, an import or an alarm spends on sending. The change of a call that is still in flight then
+/// stays in the queue.
 const TIME: Duration = Duration::from_secs(10);
-/// The timeout of a call to a receiver. It is short because others wait.
+/// The timeout of a call to a receiver. It is short because other changes wait.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A change that its receiver does not know yet: a row of a queue.
@@ -34,13 +35,13 @@ pub trait Push: Sized {
     const NAME: &'static str;
     /// The end of the message when some receivers were not reached, after `3 of the 8`.
     const REACHED: &'static str;
-    /// Time, rows at most → the rows that are due by then, the longest due first.
+    /// Time, maximum rows → the rows that are due by that time, the longest due first.
     const LIST_DUE: &'static str;
-    /// → when the first one is due; none if the queue is empty.
+    /// → the time when the first row is due; no value if the queue is empty.
     const NEXT_DUE: &'static str;
     /// Time, key: makes the row due at that time.
     const POSTPONE: &'static str;
-    /// Key, revision: deletes the row from the queue, unless its revision is newer.
+    /// Key, revision: deletes the row from the queue, unless the row has a newer revision.
     const CONFIRM: &'static str;
 
     /// Reads a row of the queue.
@@ -52,12 +53,12 @@ pub trait Push: Sized {
     fn receiver(&self) -> ObjectAddress;
     fn operation(&self) -> Self::Operation;
 
-    /// The rows that a statement lists.
+    /// Returns the rows that a statement lists.
     fn list(db: &impl Database, sql: &str, parameters: &[Value]) -> DbResult<Vec<Self>> {
         db.query(sql, parameters)?.iter().map(Self::read).collect()
     }
 
-    /// Returns when the first row is due; none if the queue is empty.
+    /// Returns the time when the first row is due; `None` if the queue is empty.
     fn next_ms(db: &impl Database) -> DbResult<Option<i64>> {
         db.query_integer(Self::NEXT_DUE, &[])
     }
@@ -69,8 +70,8 @@ pub trait Push: Sized {
     }
 }
 
-/// Claims at most `limit` changes that are due by `by_ms`. Each is due again [`RETRY_MS`] after `now_ms` unless it is
-/// confirmed first, so that a call that hangs or fails neither delays the others nor keeps the object awake.
+/// Claims at most `limit` changes that are due by `by_ms`. Each change is due again [`RETRY_MS`] after `now_ms` unless
+/// it is confirmed first. So a call that hangs or fails neither delays other changes nor keeps the object awake.
 pub fn claim<P: Push>(db: &impl Database, now_ms: i64, by_ms: i64, limit: u32) -> DbResult<Vec<P>> {
     let due = P::list(db, P::LIST_DUE, params![by_ms, limit])?;
     let retry_ms = now_ms.saturating_add(RETRY_MS);
@@ -97,7 +98,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
     }
 
-    /// Sends these changes, and counts those that arrived.
+    /// Sends these changes, and counts the changes that arrived.
     async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result {
         let mut sent = stream::iter(queued)
             .map(|push| self.send_one(push))
@@ -115,7 +116,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     /// Sends the changes of a PUT, which succeeds only once they have arrived.
     ///
     /// # Errors
-    /// 503 if a change did not arrive within the time limit. The alarm sends it again.
+    /// 503 if a change did not arrive within the time limit. The alarm resends it.
     pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result {
         let (all, arrived) = (queued.len(), Cell::new(0));
         self.within_time_limit(self.send(queued, &arrived)).await?;
@@ -134,7 +135,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     /// Sends what an import has queued.
     ///
     /// # Errors
-    /// 503 if some changes did not arrive within the time limit. The alarm sends them again.
+    /// 503 if some changes did not arrive within the time limit. The alarm resends them.
     pub async fn require_imported(&self) -> Result {
         if self.send_imported().await? {
             return Ok(());
@@ -147,9 +148,10 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         Err(common::UNAVAILABLE.with_message(message).into())
     }
 
-    /// Sends what an import has queued, within the time limit. Returns whether all arrived.
+    /// Sends the changes that an import has queued, within the time limit. Returns whether all arrived.
     pub async fn send_imported(&self) -> Result<bool> {
-        // Includes the changes that an attempt just before has put off, and sends none of them twice.
+        // Includes the changes that an attempt just before this one has postponed, but sends no change twice in this
+        // call.
         let by_ms = self.runtime.now_ms().saturating_add(RETRY_MS - 1);
         self.within_time_limit(async {
             while self.send_page(by_ms).await? {}
@@ -179,7 +181,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
     }
 
-    /// Sends a page of the changes that are due by `by_ms`. Returns whether there were any.
+    /// Sends a page of the changes that are due by `by_ms`. Returns whether any change was due.
     async fn send_page(&self, by_ms: i64) -> Result<bool> {
         let claimed = claim::<P>(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
         let any = !claimed.is_empty();
@@ -187,7 +189,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         Ok(any)
     }
 
-    /// Returns whether the change arrived.
+    /// Sends a change. Returns whether it arrived.
     async fn send_one(&self, push: P) -> Result<bool> {
         let to = push.receiver();
         match self.runtime.call(&to, push.operation(), TIMEOUT).await {

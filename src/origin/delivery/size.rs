@@ -1,4 +1,5 @@
-//! Sends an object's size to the operator's `attention`, where [`size`](crate::objects::activity::attention::size) stores it.
+//! Sends an object's size to the operator's `attention`, where [`size`](crate::objects::activity::attention::size)
+//! stores it.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use platform::{Clock, ObjectCall, ObjectStorage, log, object_shell::ObjectShell}
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends the size of an object, if that is due, and the figures of its isolate. An object that its alarm started may
-/// not know its name; then it sends no size.
+/// Sends the size of an object and the figures of its isolate, if they are due. An object that its alarm started may
+/// not know its own name; it then sends no size.
 pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
     #[cfg(target_arch = "wasm32")]
     platform::isolate_metrics::tell_if_due(shell.runtime()).await;

@@ -1,4 +1,5 @@
-//! The position of each receiver in the sender's log. All positions are one row, which a round of batches writes once.
+//! The position of each receiver in the sender's log. All positions are in one row, which a round of batches writes
+//! once.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -11,7 +12,7 @@ use platform::{Database, DbResult, Row, database::json, params};
 /// The row of positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
-    /// The number up to which every receiver has its part of the log, except those that are behind.
+    /// The number up to which every receiver has its part of the log, except the receivers that are behind.
     pub seen: i64,
     known: BTreeMap<String, Position>,
 }
@@ -35,7 +36,7 @@ impl Position {
     }
 }
 
-/// A receiver that lacks something before `Positions::seen`.
+/// The position of a receiver that lacks part of the log before `Positions::seen`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Behind {
     /// The number up to which it has everything.
@@ -44,13 +45,13 @@ struct Behind {
     due_ms: i64,
 }
 
-/// A receiver to which the sender has not vouched for a day.
+/// A receiver to which the sender has not vouched for some day.
 pub struct NotVouched {
     pub name: String,
     pub mark: i64,
     /// The number up to which it has everything.
     pub seen: i64,
-    /// The first such day.
+    /// The first day for which the sender has not vouched.
     pub day: UtcDay,
 }
 
@@ -82,7 +83,8 @@ impl Positions {
         )
     }
 
-    /// Makes the batches that are due, of one page of the log; `None` if nothing is due. Moves `seen` to the end of the page.
+    /// Makes the due batches from one page of the log. Moves `seen` to the end of the page. Returns `None` if nothing
+    /// is due.
     pub fn draft(
         &mut self,
         log: &impl Log,
@@ -139,15 +141,15 @@ impl Positions {
             }
             if let Some(draft) = drafts.get_mut(destination) {
                 if movement.first <= known {
-                    // A receiver that was put back has an unknown part of this movement. Its mark passes the movement,
-                    // so that the day can be restated.
+                    // A receiver that was restored from an earlier copy has an unknown part of this movement. The batch
+                    // moves the receiver's mark past the movement, so that the day can be restated.
                     draft.batch.number = movement.number;
                 } else {
                     draft.add(&movement);
                 }
             }
         })?;
-        // Nothing follows the last page, even if `seen` was higher before.
+        // Nothing follows the last page, so `end` is never below the current `seen`.
         let end = if page.is_last {
             page.end.max(self.seen)
         } else {
@@ -179,13 +181,14 @@ impl Positions {
         self.set_seen(&batch.destination, seen, 0, now_ms);
     }
 
-    /// Records a receiver's mark; it has everything up to it.
+    /// Records a receiver's mark. The receiver has everything up to that mark.
     pub fn move_to(&mut self, destination: &str, mark: i64, now_ms: i64) {
         self.set_mark(destination, mark);
         self.set_seen(destination, mark, 0, now_ms);
     }
 
-    /// If the receiver was put back, the sender vouches to it again from the day before its mark: clicks of that day may follow.
+    /// Stores a receiver's mark. If the receiver was restored from an earlier copy, the sender vouches again, beginning
+    /// with the day before the mark's day, because clicks of that day may follow.
     fn set_mark(&mut self, destination: &str, mark: i64) {
         let position = self.known.entry(destination.to_owned()).or_default();
         if mark < position.mark {
@@ -195,7 +198,7 @@ impl Positions {
         position.mark = mark;
     }
 
-    /// Records that a batch failed. It is made again at `due_ms`.
+    /// Records that a batch failed. The batch is remade at `due_ms`.
     pub fn put_off(&mut self, draft: &Draft, due_ms: i64) {
         let attempts = draft.attempts.saturating_add(1);
         self.set_seen(&draft.batch.destination, draft.from, attempts, due_ms);
@@ -228,16 +231,16 @@ impl Positions {
         self.known.get(destination).map_or(0, |position| position.mark)
     }
 
-    /// True if the sender has not vouched for all days to some receiver; see [`Self::not_vouched`].
+    /// True if there is a receiver to which the sender has not vouched for all days; see [`Self::not_vouched`].
     pub fn is_any_not_vouched(&self, days: [UtcDay; 3]) -> bool {
         self.known
             .values()
             .any(|position| position.next_day(days).is_some())
     }
 
-    /// Returns the receivers to which the sender has not vouched for all days up to the last of `days`, and whether
-    /// these are all. Each has its next day: never before the first of `days`, and the second of `days` for a new
-    /// receiver. At most `most` are returned, those that wait for the fewest days first.
+    /// Returns at most `most` receivers to which the sender has not vouched for all days up to the last of `days`, and
+    /// whether these are all. Each comes with the next day to vouch for, which is never before the first of `days`; for
+    /// a new receiver it is the second of `days`. Receivers that wait for the fewest days come first.
     pub fn not_vouched(&self, days: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
         let open = self.known.iter().filter_map(|(name, position)| {
             Some(NotVouched {

@@ -1,8 +1,8 @@
 //! The table and the statements of the senders of [batches](super).
 
 pub const TABLES: &[&str] = &[
-    // One row. `known` is JSON: each receiver's mark and, if it is behind, its position and the time of its retry.
-    // `highest` is the highest mark; a log that was restored continues above it.
+    // One row. `known` is JSON: each receiver's mark and, if the receiver is behind, its position and the time of its
+    // retry. `highest` is the highest mark of all receivers; a restored log continues above it.
     "CREATE TABLE positions (
        only INTEGER PRIMARY KEY CHECK (only = 1), seen INTEGER NOT NULL DEFAULT 0, highest INTEGER NOT NULL DEFAULT 0,
        known TEXT NOT NULL DEFAULT '{}'
