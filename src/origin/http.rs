@@ -1,4 +1,5 @@
-//! The HTTP interfaces of the origin Worker: the operator's, the dashboard's and the console's.
+//! The HTTP interfaces of the origin Worker: those of the operator, the dashboard, the console and a publisher's keys,
+//! and the test page.
 
 pub mod access;
 #[cfg(target_arch = "wasm32")]

@@ -1,6 +1,7 @@
-//! The origin Worker: the Durable Objects, the operator's interface, and those of the dashboard and the console.
+//! The origin Worker: the Durable Objects, and the interfaces of the operator, the dashboard and the console.
 //!
-//! A layer uses those below it: [`http`], [`objects`], [`delivery`], and then the crate [`platform`].
+//! A layer uses the layers below it. From the top they are [`http`], [`objects`], [`delivery`], and the crate
+//! [`platform`].
 
 pub mod delivery;
 pub mod http;

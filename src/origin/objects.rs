@@ -1,12 +1,12 @@
-//! The Durable Objects: eight kinds, each with its own SQLite database. None uses another's modules; they call each other by
-//! the operations of [`contract`].
+//! The Durable Objects: eight kinds, each with its own SQLite database. A kind uses no module of another kind; objects
+//! call each other with the operations of [`contract`].
 //!
 //! Each kind is a module of the same shape:
 //! - `object.rs`, the shell: parses a request, calls the service and answers. It exists only in Wasm. The shells of
-//!   objects that only take commands are in this file;
+//!   objects that take only commands are in this file;
 //! - `service.rs`: orchestration over the [platform's traits](platform::traits), also run by the simulation;
 //! - `sql.rs`: schema and statements;
-//! - the rules beside them, each a function of the database, the time and a command.
+//! - the rules, in files next to these: each rule is a function of the database, the time and a command.
 
 pub mod accounts;
 pub mod activity;
@@ -17,7 +17,7 @@ pub mod ledger;
 pub mod outbox;
 pub mod postbacks;
 
-/// The Durable Objects that only take commands.
+/// The Durable Objects that take only commands.
 #[cfg(target_arch = "wasm32")]
 mod command_objects {
     use std::panic::RefUnwindSafe;
