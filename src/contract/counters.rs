@@ -21,7 +21,7 @@ pub const BINDING: &str = "COUNTERS";
 
 /// The number of objects.
 const OBJECTS: u64 = 64;
-/// The number of objects that add up clicks. They are few because an isolate calls each of them once a second, and a
+/// The number of objects that add up clicks. They are few because an isolate calls each of them once per second, and a
 /// call costs more than all the sums in it.
 const CLICK_OBJECTS: u64 = 8;
 
@@ -300,7 +300,7 @@ mod tests {
             r#"{"applied":false}"#
         );
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
-        // The second is in the form of an older object.
+        // The second array has the form that an older object sends.
         let stats = r#"[["o-1",9,1,250000,3,0,[[10000001,4,0],[7,5,1]]],["o-1",9,1,250000,3,0]]"#;
         let stats = RawValue::from_string(stats.into()).unwrap();
         let json = serde_json::to_string(&Reply::Stats(stats)).unwrap();

@@ -131,7 +131,8 @@ async function readValues(env, keys, cacheTtl, timeout) {
   }
 }
 
-// With `Transfer-Encoding`, Content-Length is not binding: the sender may send any number of chunks. An encoded body is refused.
+// With `Transfer-Encoding`, `Content-Length` is not binding: the sender may send any number of chunks. The ordinary
+// path refuses an encoded body.
 function mayBeFast({ url, headers }) {
   const length = headers.get("Content-Length");
   return (

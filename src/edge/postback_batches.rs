@@ -173,7 +173,7 @@ mod tests {
         let one = advertiser(1);
         batches.use_token(&one, 7, 20);
         batches.count_lost(&one, 5);
-        // The tokens of the batch that failed; one was used again meanwhile.
+        // The tokens of the failed batch. One of them has since been used again.
         for (serial, at_ms) in [(7, 10), (8, 11)] {
             batches.use_token(&one, serial, at_ms);
         }

@@ -137,7 +137,7 @@ mod tests {
         postbacks.count_unknown(&terms);
         postbacks.count_unknown(&terms);
         postbacks.learn(&terms, &advertiser);
-        // A request whose look-up had begun before.
+        // A request whose look-up had already begun counts its postback.
         postbacks.count_unknown(&terms);
         assert_eq!(postbacks.advertiser(&terms), Some(advertiser.clone()));
         assert_eq!(postbacks.take(&advertiser).map(|batch| batch.not_shown), Some(3));

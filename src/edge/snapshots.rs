@@ -110,8 +110,8 @@ impl Snapshot for Selector {
         &isolate.listing
     }
 
-    /// Versions that are missing, damaged or of an unknown format are skipped, and the current listing stays until a newer
-    /// one is loaded.
+    /// Skips versions that are missing, damaged or in an unknown format. The current listing stays until a newer one is
+    /// loaded.
     async fn adopt(workers: &Workers, isolate: &Isolate, pointer: &Pointer) -> Option<Rc<Self>> {
         let slot = &isolate.listing;
         for &version in &pointer.listing {

@@ -9,7 +9,8 @@ use crate::{Result, failure::Failure, log};
 use contract::operation::{COMMAND_HEADER, from_header};
 use domain::model::{ApiError, common};
 
-/// The answer to a command that this code does not know: the Workers are deployed one after the other, and a newer one sent it.
+/// The answer to a command that this code does not know: the Workers are deployed one after the other, and a newer
+/// Worker sent the command.
 const UNKNOWN_COMMAND: ApiError = common::UNAVAILABLE;
 
 /// Reads the command of a request from its header, or else from its body.

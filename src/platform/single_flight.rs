@@ -168,12 +168,13 @@ mod tests {
     }
 
     struct TestRun {
-        /// Number of callers when it began.
+        /// The number of callers when the run began.
         covers: u64,
         end: Rc<End>,
     }
 
-    /// Whether a run succeeds, once it must end; and its waker. The running future has a second reference.
+    /// The end of a run: `None` while it runs, then whether it succeeds; and the run's waker. While the run is in
+    /// progress, its future has a second reference.
     #[derive(Default)]
     struct End(Cell<Option<bool>>, RefCell<Option<Waker>>);
 
@@ -221,7 +222,7 @@ mod tests {
 
     /// A caller. As in a runtime, it is polled only after it was woken.
     struct Caller<'f> {
-        /// The number of its arrival, and the number of runs that had ended by then.
+        /// The number of the caller's arrival, and the number of runs that had ended by then.
         arrival: u64,
         ended: usize,
         future: Pin<Box<dyn Future<Output = RunOutcome> + 'f>>,
@@ -246,7 +247,7 @@ mod tests {
             }
         }
 
-        /// Its outcome, if it was woken and is done.
+        /// Returns the caller's outcome, if the caller was woken and is done.
         fn poll(&mut self) -> Option<RunOutcome> {
             if !self.woken.0.swap(false, Ordering::Relaxed) {
                 return None;
