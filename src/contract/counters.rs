@@ -19,7 +19,7 @@ use domain::{
 /// The namespace's binding.
 pub const BINDING: &str = "COUNTERS";
 
-/// The number of objects.
+/// The number of objects. With another number, stored caps and counts would not be found.
 const OBJECTS: u64 = 64;
 /// The number of objects that add up clicks. They are few because an isolate calls each of them once per second, and a
 /// call costs more than all the sums in it.

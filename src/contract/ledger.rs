@@ -43,7 +43,7 @@ pub const DASHBOARD: &str = "dashboard";
 pub const EXPORT: &str = "export";
 /// The path of an upload of facts.
 pub const FACTS: &str = "facts";
-/// Bench builds only.
+/// The path of a benchmark's report, in bench builds only.
 #[cfg(feature = "bench")]
 pub const BENCH: &str = "bench";
 /// The header with the number of times that a benchmark makes its report.

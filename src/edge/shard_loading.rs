@@ -13,8 +13,8 @@ use domain::snapshot::{
 };
 use platform::{concurrent::each, log, published, runtime, unreadable, workers::Workers};
 
-/// The time for which KV may serve a shard from its cache, in seconds. A key's value never changes, but a cached miss
-/// must end soon.
+/// The time for which KV may serve a shard from its cache, in seconds. A key's value never changes. The time is not
+/// longer because KV may cache a miss for the same time.
 pub const SHARD_TTL_S: u64 = 3_600;
 
 /// Loads the shard of a slot that a manifest names.
