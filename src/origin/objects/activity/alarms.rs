@@ -1,12 +1,13 @@
 //! Alarms of a publisher or of the operator. Causes become a message, which is sent as a signed webhook
 //! (docs/DECISIONS.md, "Alarms").
 //!
-//! - [`causes`]: causes from other objects' batches; [`words`]: the text of a message; [`address`]: its address, which
-//!   [`lasting`] keeps over a restore; [`sending`]: the attempts.
+//! - [`causes`]: causes from other objects' batches; [`words`]: the text of a message;
+//! - [`address`]: the URL that receives messages, which [`lasting`] preserves across a restore;
+//! - [`sending`]: the attempts.
 //!
-//! The first cause of a kind and subject is sent at once, with all causes of the next two seconds. A group of kinds and
-//! subjects, such as an app's endpoint, then has one message an hour; its further causes wait for a digest at a full
-//! hour. A message is stored with its id before it is sent, so all attempts have one id.
+//! The first cause of a kind and subject waits two seconds for other causes and is sent with them. After that, a group
+//! of kinds and subjects, such as an app's endpoint, gets at most one message per hour: its further causes wait for a
+//! digest at a full hour. A message is stored with its id before it is sent, so all attempts have the same id.
 
 pub mod address;
 pub mod causes;
@@ -26,14 +27,14 @@ use words::{Entry, Sites};
 
 /// The time that a first cause waits for others, in milliseconds.
 const GATHER_MS: i64 = 2 * SECOND_MS;
-/// After this time without a message the next cause is a first one again, in milliseconds.
+/// The time without a message after which the next cause counts as a first cause again, in milliseconds.
 const FORGET_MS: i64 = DAY_MS;
-/// How long alarms of late facts are remembered, in milliseconds: a ledger raises none for older days.
+/// How long alarms of late facts are remembered, in milliseconds. A ledger raises no alarm for older days.
 const LATE_KEPT_MS: i64 = 31 * DAY_MS;
-/// Maximum causes in a message. The others follow in the next one.
+/// Maximum entries in a message, each with the causes of one kind and subject. Further entries wait for the next one.
 const MAX_ENTRIES: u32 = 200;
 
-/// Returns the group of a kind and subject. A group has one message an hour.
+/// Returns the group of a kind and subject. A group gets at most one message per hour.
 fn group(kind: AlarmKind, subject: &str) -> String {
     let of = match kind {
         AlarmKind::EndpointFailing | AlarmKind::EndpointDisabled | AlarmKind::EndpointRecovered => "endpoint",
@@ -59,7 +60,7 @@ pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResu
     Ok(Done {})
 }
 
-/// Notes a new cause like [`raise`], with the next number, so that it does not count as a repeat.
+/// Notes a cause like [`raise`], but with a number above the last one, so that the cause does not count as a repeat.
 pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
     let key = params![u32::from(alarm.kind.number()), alarm.subject.as_str(), ""];
     let last = db.read_first(sql::GET_CAUSE, key, |row| row.optional_integer(0))?;
@@ -68,7 +69,7 @@ pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
     raise(db, now_ms, &Alarm { cause, ..alarm })
 }
 
-/// Notes a cause, within the transaction of the change behind it. Without an address nothing is noted.
+/// Notes a cause, within the transaction of the change that caused it. If no address is set, nothing is noted.
 pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     if !address::is_set(db)? {
         return Ok(());
@@ -111,7 +112,7 @@ fn full_hour(ms: i64) -> i64 {
         .saturating_mul(HOUR_MS)
 }
 
-/// Makes messages of the causes that are due.
+/// Composes messages from the due causes.
 pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
     loop {
         let due = db.query(sql::LIST_DUE, params![now_ms, MAX_ENTRIES])?;
@@ -121,7 +122,7 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
         }
         db.transaction(|| {
             let causes: Vec<_> = entries.iter().map(|entry| entry.causes()).collect();
-            // The same causes give the same id, even if this object was put back in between.
+            // The same causes give the same id, even if this object was restored in between.
             let hash = hex::encode(credentials::hash(&causes.join("\n")));
             let id = format!("alarm-{}", hash.get(..32).unwrap_or(&hash));
             let of_publisher = address::publisher(db)?;
@@ -142,12 +143,12 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
     }
 }
 
-/// Returns when the next message is made or sent; none if nothing waits.
+/// Returns when the next message must be composed or sent; `None` if nothing waits.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_DUE, &[])
 }
 
-/// Deletes causes and groups whose last message is old.
+/// Deletes causes whose last message is old, and groups whose next message need not wait.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     let late_ms = now_ms.saturating_sub(LATE_KEPT_MS);
     db.execute(

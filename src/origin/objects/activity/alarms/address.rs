@@ -1,4 +1,4 @@
-//! The address of alarms. It is checked like a callback's URL, stored sealed, and shown masked.
+//! The URL to which alarms are sent. It is checked like a callback's URL, stored sealed, and shown masked.
 
 use serde_json::json;
 
@@ -37,16 +37,16 @@ pub fn is_set(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_first(sql::GET_ADDRESS, &[])?.is_some())
 }
 
-/// The publisher of the alarms; none for the operator's.
+/// Returns the publisher that receives the alarms; `None` for the operator's alarms, or if no address is set.
 pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
 }
 
-/// Carries out [`SetAlarmAddress`]. Only the answer to a new address has its secret.
+/// Carries out [`SetAlarmAddress`]. The secret of a new address is shown only in this answer.
 ///
 /// # Errors
-/// `invalid_field`: the URL may not be called.
+/// `invalid_field`: the URL is invalid or may not be called.
 pub fn set(
     db: &impl Database,
     now_ms: i64,
@@ -87,22 +87,22 @@ pub fn set(
     Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
 }
 
-/// Returns the endpoint of the address; none if no address is set.
+/// Returns the endpoint of the address; `None` if no address is set.
 ///
 /// # Errors
-/// None of `STORE_KEYS` opens the settings.
+/// None of `STORE_KEYS` decrypts the settings.
 pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Endpoint>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
     row.map(|row| sender.open(&purpose(row.optional_text(0)?), row.blob(1)?))
         .transpose()
 }
 
-/// Returns when the address was set; none if no address is set.
+/// Returns when the address was set; `None` if no address is set.
 pub fn set_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.read_first(sql::GET_ADDRESS, &[], |row| row.integer(2))
 }
 
-/// Like [`endpoint`], where an address is required.
+/// Like [`endpoint`], but an address must be set.
 ///
 /// # Errors
 /// `no_address`
@@ -115,7 +115,7 @@ pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply
     let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
         return Ok(OperatorReply::ok(&json!({ "address": null })));
     };
-    // Without the key that sealed it, there is no URL to show.
+    // If no key decrypts the settings, the answer has no URL.
     let url = sender
         .open(&purpose(row.optional_text(0)?), row.blob(1)?)
         .inspect_err(|failure| log::error("alarms", failure));

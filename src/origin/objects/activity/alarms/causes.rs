@@ -8,7 +8,7 @@ use contract::{
 use domain::model::{AppId, PublisherId};
 use platform::{Database, DbResult};
 
-/// The rewards of all apps have one subject, so that many that are given up at once make one alarm.
+/// The subject for the rewards of all apps, so that many rewards that are given up at once make one alarm.
 const REWARDS: &str = "rewards";
 
 /// The time of a batch and, for the operator's alarms, its publisher.
@@ -19,7 +19,7 @@ pub struct Noted<'p> {
 }
 
 impl Noted<'_> {
-    /// Returns an alarm with one cause, now.
+    /// Returns an alarm with one cause, at [`Self::now_ms`].
     pub fn alarm(self, kind: AlarmKind, subject: impl ToString, since_ms: i64) -> Alarm {
         Alarm {
             kind,
@@ -31,7 +31,7 @@ impl Noted<'_> {
         }
     }
 
-    /// Notes a change of an app's endpoint, whose state is the worst over all outboxes.
+    /// Notes a change of an app's endpoint, from its worst state over all outboxes before and after the batch.
     pub fn endpoint(
         self,
         db: &impl Database,
@@ -50,7 +50,7 @@ impl Noted<'_> {
         raise_new(db, self.now_ms, self.alarm(kind, app, since_ms))
     }
 
-    /// Notes rewards that were given up, from an outbox's numbers before and after.
+    /// Notes rewards that were given up: the increase of an outbox's count from `before` to `after`.
     pub fn given_up(self, db: &impl Database, before: i64, after: i64) -> DbResult {
         let count = after.saturating_sub(before);
         if count <= 0 {

@@ -1,5 +1,5 @@
-//! Keeps the address of alarms over a restore of its object, by the object's [register](crate::delivery::register): the
-//! restore must not silence later alarms.
+//! Preserves the alarms' address across a restore of its object, in the object's
+//! [register](crate::delivery::register). Otherwise a restore could silence later alarms.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use contract::{attention::Doubt, operation::Bytes};
 use domain::model::PublisherId;
 use platform::{Database, DbResult, Result, params};
 
-/// An entry of the register: a new address.
+/// An entry of the register: a change of the address.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Address {
     pub publisher: Option<String>,
@@ -17,7 +17,7 @@ pub struct Address {
     pub sealed: Option<Bytes>,
 }
 
-/// A restored object with alarms.
+/// Applies the lost entries to the alarms of a restored object.
 pub struct RestoredAlarms;
 
 impl Restore for RestoredAlarms {
@@ -36,7 +36,7 @@ impl Restore for RestoredAlarms {
     }
 }
 
-/// Deletes the address and the messages that wait for it, within the caller's transaction.
+/// Deletes the address, and all causes, groups and messages, within the caller's transaction.
 pub fn end(db: &impl Database) -> DbResult {
     [
         sql::END_ADDRESS,

@@ -1,4 +1,5 @@
-//! Sends the messages of alarms with the sender, guard and schedule of callbacks. An object sends one message at a time.
+//! Sends the messages of alarms with the sender, URL checks and schedule of callbacks. An object sends one message at a
+//! time.
 
 use serde_json::json;
 
@@ -20,15 +21,15 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Maximum messages that one run of the object's timer sends, so that the object does its other work between two messages.
+/// Maximum messages per run of the object's timer, so that the object does its other work between two messages.
 const MAX_MESSAGES: usize = 1;
-/// The wait of messages while the address cannot be decrypted, in milliseconds.
+/// How long a message waits if the address cannot be decrypted, in milliseconds.
 const UNREADABLE_MS: i64 = HOUR_MS;
 
-/// Makes messages of the due causes, and sends the due messages.
+/// Composes messages from the due causes, and sends at most `MAX_MESSAGES` due messages.
 ///
 /// # Errors
-/// The address cannot be read, or the database failed.
+/// The database failed, or the runtime returned no random bytes.
 pub async fn send_due(
     db: &impl Database,
     runtime: &(impl Clock + Http + Random),
@@ -46,14 +47,14 @@ pub async fn send_due(
             Ok(Some(endpoint)) => endpoint,
             Ok(None) => return Ok(()),
             Err(failure) => {
-                // The key that sealed the address is gone. The messages wait for a new address; replays continue.
+                // No key decrypts the address. The messages wait for the key or a new address; replays continue.
                 log::error("alarms", failure);
                 let later_ms = now_ms.saturating_add(UNREADABLE_MS);
                 let attempts = attempts.saturating_sub(1);
                 return Ok(db.execute(sql::SET_MESSAGE, params![attempts, later_ms, message])?);
             }
         };
-        // If this process ends, the message is due again with the same id.
+        // If this process ends during the call, the message becomes due again, with the same id.
         let again_ms = now_ms.saturating_add(sender.claim_ms());
         db.execute(sql::SET_MESSAGE, params![attempts, again_ms, message])?;
         let request = endpoint.message(
@@ -63,7 +64,7 @@ pub async fn send_due(
         );
         let set_ms = address::set_ms(db)?;
         let call = sender.call(runtime, &request, sender.timeout()).await;
-        // If the address has changed, the new one gets all attempts, and this failure does not count.
+        // If the address changed during the call, the new address gets all attempts, and this failure does not count.
         let is_current = address::set_ms(db)? == set_ms;
         let judgement = sender.judge(runtime, attempts, &call)?;
         let publisher = address::publisher(db)?;
@@ -110,8 +111,8 @@ fn log_attempt(now_ms: i64, publisher: Option<&str>, attempts: u32, call: &HttpC
     });
 }
 
-/// Stores the last attempt. The reason for a missing answer is one word, so that nobody can probe hosts and ports with
-/// it.
+/// Stores the last attempt. The reason for a missing answer is only one word, so that nobody can use it to probe hosts
+/// and ports.
 fn note(db: &impl Database, call: &HttpCall) -> DbResult {
     let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
     let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);

@@ -3,22 +3,23 @@
 pub const TABLES: &[&str] = &[
     // The name of the object, which an object started by its timer does not know.
     "CREATE TABLE own_name (only INTEGER PRIMARY KEY CHECK (only = 1), name TEXT NOT NULL) STRICT",
-    // One row while an address is set. `sealed` has its settings, encrypted with STORE_KEYS; the last three columns have the last attempt.
+    // One row while an address is set. `sealed` has its settings, encrypted with STORE_KEYS. The last three columns
+    // have the last attempt.
     "CREATE TABLE alarm_address (
        only INTEGER PRIMARY KEY CHECK (only = 1), publisher TEXT, sealed BLOB NOT NULL, set_ms INTEGER NOT NULL,
        tried_ms INTEGER, http_status INTEGER, error TEXT
      ) STRICT",
-    // The last cause of each kind and subject. `waiting` counts the causes that are in no message yet, from `first` on;
-    // their message is made at `due_ms`. `told_ms` is when the last message was made.
+    // The last cause of each kind and subject. `waiting` counts the causes that are in no message yet. The earliest of
+    // them is `first`. Their message is composed at `due_ms`. `told_ms` is when the last message was composed.
     "CREATE TABLE alarm_causes (
        kind INTEGER NOT NULL, subject TEXT NOT NULL, publisher TEXT, cause INTEGER NOT NULL, waiting INTEGER NOT NULL,
        first INTEGER NOT NULL, since_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, told_ms INTEGER,
        PRIMARY KEY (kind, subject)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX alarm_causes_by_due ON alarm_causes (due_ms) WHERE waiting > 0",
-    // A group's next message may be made from `free_ms` on: one for each hour.
+    // A group's next message is composed at `free_ms` or later, so that a group gets at most one message per hour.
     "CREATE TABLE alarm_groups (name TEXT PRIMARY KEY, free_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // The messages that were not delivered yet.
+    // The messages that have not been delivered yet.
     "CREATE TABLE alarm_messages (
        message INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
        due_ms INTEGER NOT NULL
@@ -26,60 +27,63 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX alarm_messages_by_due ON alarm_messages (due_ms)",
 ];
 
-/// The statements that each activity object runs.
+/// The statements that every activity object runs, even one without alarms.
 pub const OF_SWEEP: &[&str] = &[NEXT_DUE, SWEEP_CAUSES, SWEEP_GROUPS];
 
 platform::statements! {
     pub const SET_NAME = "INSERT INTO own_name (only, name) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_NAME = "SELECT name FROM own_name";
-    /// publisher, sealed, time
+    /// publisher or NULL, sealed settings, current time
     pub const SET_ADDRESS = "INSERT OR REPLACE INTO alarm_address (only, publisher, sealed, set_ms) VALUES (1, ?, ?, ?)";
-    /// → publisher, sealed, time, last attempt, its status, its error
+    /// → publisher or NULL, sealed settings, time when set, time of the last attempt, HTTP status, error
     pub const GET_ADDRESS = "SELECT publisher, sealed, set_ms, tried_ms, http_status, error FROM alarm_address";
-    /// time, status, error
+    /// time of the attempt, HTTP status, error
     pub const SET_TRIED = "UPDATE alarm_address SET tried_ms = ?, http_status = ?, error = ?";
     pub const END_ADDRESS = "DELETE FROM alarm_address";
     pub const END_CAUSES = "DELETE FROM alarm_causes";
     pub const END_GROUPS = "DELETE FROM alarm_groups";
     pub const END_MESSAGES = "DELETE FROM alarm_messages";
-    /// kind, subject, group → the last cause, causes that wait, when their message is made, when the last message was
-    /// made, when the group is free for a message
+    /// kind, subject, group → last cause, number of waiting causes, time when their message is composed, time when the
+    /// last message was composed, earliest time of the group's next message
     pub const GET_CAUSE = "SELECT c.cause, c.waiting, c.due_ms, c.told_ms, (SELECT free_ms FROM alarm_groups WHERE name = ?3)
         FROM (SELECT 1) LEFT JOIN alarm_causes c ON c.kind = ?1 AND c.subject = ?2";
-    /// kind, subject, publisher, cause, count, since, now, when its message is made
+    /// kind, subject, publisher or NULL, cause, number of causes, since when, current time, time when the message is
+    /// composed
     pub const PUT_CAUSE = "INSERT INTO alarm_causes (kind, subject, publisher, cause, waiting, first, since_ms, last_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6, ?7, ?8)
         ON CONFLICT (kind, subject) DO UPDATE SET
           publisher = IIF(waiting = 0 OR publisher = excluded.publisher, excluded.publisher, NULL), cause = excluded.cause,
           first = IIF(waiting = 0, excluded.first, first), since_ms = IIF(waiting = 0, excluded.since_ms, since_ms),
           waiting = waiting + excluded.waiting, last_ms = excluded.last_ms, due_ms = excluded.due_ms";
-    /// time, rows at most → due causes: kind, subject, publisher, causes, the first cause, since when, the last time
+    /// current time, maximum rows → due entries: kind, subject, publisher or NULL, number of causes, first cause, since
+    /// when, time of the last cause
     pub const LIST_DUE = "SELECT kind, subject, publisher, waiting, first, since_ms, last_ms FROM alarm_causes
         WHERE waiting > 0 AND due_ms <= ? ORDER BY due_ms, kind, subject LIMIT ?";
-    /// time, kind, subject
+    /// current time, kind, subject
     pub const SET_TOLD = "UPDATE alarm_causes SET told_ms = ?, waiting = 0 WHERE kind = ? AND subject = ?";
-    /// group, time, milliseconds: one more message of the group
+    /// group, current time, milliseconds per message: counts one message of the group
     pub const CHARGE = "INSERT INTO alarm_groups (name, free_ms) VALUES (?1, ?2 + ?3)
         ON CONFLICT (name) DO UPDATE SET free_ms = MAX(free_ms, ?2) + ?3";
-    /// id, body, time
+    /// id, body, due time
     pub const ADD_MESSAGE = "INSERT INTO alarm_messages (id, body, due_ms) VALUES (?, ?, ?)";
-    /// time → the first due message, new ones before repeats: number, id, body, attempts
+    /// current time → first due message, new messages before retries: number, id, body, attempts
     pub const NEXT_MESSAGE = "SELECT message, id, body, attempts FROM alarm_messages WHERE due_ms <= ?
         ORDER BY attempts > 0, due_ms LIMIT 1";
-    /// attempts, time, number
+    /// attempts, due time, number
     pub const SET_MESSAGE = "UPDATE alarm_messages SET attempts = ?, due_ms = ? WHERE message = ?";
-    /// time: makes all messages due at a new address, with all attempts
+    /// current time: makes all messages due, with no attempts made, because the address is new
     pub const SEND_NOW = "UPDATE alarm_messages SET due_ms = ?, attempts = 0";
     /// number
     pub const END_MESSAGE = "DELETE FROM alarm_messages WHERE message = ?";
-    /// → when something is due
+    /// → time when the next cause or message is due
     pub const NEXT_DUE = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM alarm_causes WHERE waiting > 0
         UNION ALL SELECT MIN(due_ms) FROM alarm_messages)";
-    /// → messages that were not delivered yet
+    /// → number of messages that have not been delivered yet
     pub const COUNT_MESSAGES = "SELECT COUNT(*) FROM alarm_messages";
-    /// time, time: forgets causes, so that the next one is a first one. Late facts may be raised again for days, changed days at any time
+    /// cutoff time, cutoff time of late facts (kind 7), both exclusive: forgets causes, so that the next one counts as
+    /// a first one. Late facts may be raised again for days, and changed days (kind 8) at any time
     pub const SWEEP_CAUSES = "DELETE FROM alarm_causes WHERE waiting = 0 AND told_ms < ?1
         AND kind <> 8 AND (kind <> 7 OR told_ms < ?2)";
-    /// time
+    /// current time
     pub const SWEEP_GROUPS = "DELETE FROM alarm_groups WHERE free_ms < ?";
 }

@@ -1,4 +1,4 @@
-//! Writes the text of messages: what happened, since when, the consequence, and the page where to repair it.
+//! Writes the text of messages: what happened, since when, the consequence, and the page where it can be repaired.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use contract::alarms::AlarmKind;
 use domain::model::time::rfc_3339;
 use platform::{DbResult, Row};
 
-/// The addresses of the pages that messages name.
+/// The base URLs of the pages to which messages link.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
     pub dashboard: Option<String>,
@@ -14,7 +14,7 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// `DASHBOARD_URL` and `CONSOLE_URL`.
+    /// Reads `DASHBOARD_URL` and `CONSOLE_URL`.
     pub fn of_settings(read: impl Fn(&str) -> Option<String>) -> Self {
         let url = |name| read(name).map(|url| url.trim_end_matches('/').to_owned());
         Self {
@@ -48,7 +48,7 @@ impl Entry {
         })
     }
 
-    /// Identifies the entry's causes, even among entries from before a restore of the object.
+    /// Returns a text that identifies the entry's causes, even among entries from before a restore of the object.
     pub fn causes(&self) -> String {
         format!(
             "{} {} {} {} {}",
@@ -82,7 +82,8 @@ impl Entry {
     }
 }
 
-/// Returns the body of a message with one alarm, or of a digest. Its three members are those that Standard Webhooks recommends.
+/// Returns the body of a message with one alarm, or of a digest. The three members are those that Standard Webhooks
+/// recommends.
 pub fn body(entries: &[Entry], of_publisher: Option<&str>, now_ms: i64, sites: &Sites) -> String {
     let mut alarms: Vec<_> = entries
         .iter()
@@ -95,7 +96,7 @@ pub fn body(entries: &[Entry], of_publisher: Option<&str>, now_ms: i64, sites: &
     json!({ "type": kind, "timestamp": rfc_3339(now_ms), "data": data }).to_string()
 }
 
-/// The body of a test.
+/// Returns the body of a test message.
 pub fn test_body(now_ms: i64) -> String {
     let data = json!({ "summary": "This is a test. Alarms will come to this address." });
     json!({ "type": "test", "timestamp": rfc_3339(now_ms), "data": data }).to_string()
