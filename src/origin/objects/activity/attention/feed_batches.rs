@@ -1,5 +1,5 @@
-//! Applies the batches of sources. A batch has states and not differences, so a batch that comes twice, or after a
-//! later one, changes nothing.
+//! Applies the batches of sources. A batch has states, not differences, so a batch that arrives twice, or after a later
+//! batch, changes nothing.
 
 use contract::{
     attention::{AttentionBatch, AttentionItem, DeclinedItems, Kind},
@@ -11,11 +11,11 @@ use platform::{Database, DbResult, database::json, params};
 use super::{isolates, sql};
 use crate::objects::activity::alarms::causes::Noted;
 
-/// Maximum listed items of the limited kinds. A list that matches none of them reads all in 20 ms.
+/// Maximum listed items of the limited kinds. A query that matches no item reads them all, which takes 20 ms.
 pub const MAX_ITEMS: i64 = 10_000;
 
-/// Applies a batch, unless this one or a later one of the same source was applied before. At most `most` items of the limited
-/// kinds are listed.
+/// Applies a batch, unless this batch or a later one of the same source was applied before. At most `most` items of the
+/// limited kinds are listed.
 pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64) -> DbResult<DeclinedItems> {
     let source = batch.source.as_str();
     let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
@@ -85,8 +85,8 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-/// Stores the counts of the source, and raises an alarm if more of its rewards were given up. If this object was put
-/// back, its counts are old, and no alarm is raised.
+/// Stores the counts of the source, and raises an alarm if more of its rewards were given up. If this object was lost
+/// or restored (`was_lost`), its counts are outdated, so no alarm is raised.
 fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, was_lost: bool) -> DbResult {
     let source = batch.source.as_str();
     let dead = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead);
@@ -138,7 +138,7 @@ fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) 
     Ok(())
 }
 
-/// The state of an app's endpoint over all outboxes.
+/// Returns the worst state of an app's endpoint over all outboxes.
 fn worst_endpoint(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     let kind = db.query_integer(sql::WORST_ENDPOINT, params![app.number()])?;
     let is = |of: Kind| kind == Some(of.number().into());
@@ -149,7 +149,7 @@ fn worst_endpoint(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     })
 }
 
-/// Stores the state of the app's endpoint with this outbox, and updates the app's item.
+/// Stores the state of the app's endpoint at this outbox, and updates the app's item.
 fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, app: AppId) -> DbResult {
     let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);

@@ -1,5 +1,5 @@
-//! Figures for the service's page: those of the isolates of both Workers, and the rewards by app of the last day that
-//! all outboxes have compared.
+//! Figures for the service page: the figures of both Workers' isolates, and the rewards by app on the last day that all
+//! outboxes have compared with the ledger.
 
 use contract::{
     attention::AttentionBatch,
@@ -12,18 +12,18 @@ use serde::Serialize;
 
 use super::sql;
 
-/// How long an isolate's figures are kept after its last new one. Few isolates live longer.
+/// How long an isolate's figures are kept after its newest one, in milliseconds. Few isolates live longer.
 const RETENTION_MS: i64 = DAY_MS;
-/// Maximum stored figures, enough for thousands of isolates. The oldest make room for new ones.
+/// Maximum stored figures, enough for thousands of isolates. The oldest figures make room for new ones.
 pub const MAX_FIGURES: i64 = 20_000;
-/// By this time of day the outboxes have compared the day before: they begin at 01:00 UTC.
+/// The time of day by which the outboxes have compared the previous day, in milliseconds. They begin at 01:00 UTC.
 const COMPARED_MS: i64 = 2 * HOUR_MS;
 /// Maximum days of rewards that are kept.
 const MAX_DAYS: i32 = 3;
 /// Maximum listed apps with rewards from old clicks or superseded terms.
 const MAX_APPS: u32 = 25;
 
-/// Stores the figures of an isolate. A figure only rises, so metrics that are older or come twice change nothing.
+/// Stores the figures of an isolate. A figure only rises, so metrics that are older or arrive twice change nothing.
 pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> DbResult<Done> {
     let figures: Vec<_> = metrics
         .figures
@@ -96,7 +96,7 @@ struct RewardsOfApp {
     rewards_by_superseded_terms: i64,
 }
 
-/// The part `reported` of `GET …/service`.
+/// Returns the part `reported` of the answer to `GET …/service`.
 pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply> {
     let from_ms = now_ms.saturating_sub(RETENTION_MS);
     let parameters = params![from_ms, Figure::MEMORY_BYTES, Figure::SNAPSHOT_AGE_S];

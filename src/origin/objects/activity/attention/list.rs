@@ -1,4 +1,4 @@
-//! The operator's list: a page of the open items, the oldest first, and how many there are of each kind.
+//! The operator's list: a page of the open items, oldest first, and the number of open items of each kind.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Page<'r> {
     items: Vec<Item<'r>>,
     /// The number of open items, by kind.
     counts: BTreeMap<Kind, i64>,
-    /// The number of them for which the list has no room, by kind.
+    /// The number of open items for which the list has no room, by kind.
     not_listed: BTreeMap<Kind, i64>,
     behind_ms: i64,
     cursor: Option<String>,
@@ -26,7 +26,7 @@ struct Page<'r> {
 
 #[derive(Serialize)]
 struct Item<'r> {
-    /// Set if a person ends the item.
+    /// Set if only a person can end the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     item_id: Option<String>,
     kind: Kind,
@@ -41,7 +41,7 @@ struct Item<'r> {
     bytes: Option<i64>,
 }
 
-/// `GET …/attention`.
+/// Answers `GET …/attention`.
 pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<OperatorReply> {
     let after = list.after.unwrap_or(ItemPlace { since_ms: 0, item: 0 });
     let mut rows = db.query(
@@ -99,8 +99,8 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
     })
 }
 
-/// Counts the open and the not listed items by kind. The sources count the limited kinds, since the list may lack
-/// items.
+/// Counts, by kind, the open items and those missing from the list. For limited kinds the sources supply the number of
+/// open items, because the list may omit some.
 fn count(db: &impl Database) -> DbResult<[BTreeMap<Kind, i64>; 2]> {
     let zeros = || {
         Kind::ALL

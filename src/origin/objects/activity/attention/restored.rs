@@ -1,4 +1,5 @@
-//! Items of objects that were put back to an earlier copy. Each says what is in doubt, and stays until a person ends it.
+//! Items of objects that were restored from an earlier copy. Each item says what is in doubt, and stays until a person
+//! ends it.
 
 use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise_new};
@@ -10,7 +11,7 @@ use contract::{
 use domain::model::common;
 use platform::{Database, DbResult, Result, database::json, params};
 
-/// Lists what is in doubt. Doubts that are listed already stay as they are.
+/// Lists the doubts about a restored object. Doubts that are already listed do not change.
 pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Done> {
     let publisher = restored.publisher.as_ref().map(|publisher| publisher.as_str());
     let doubts = json(&restored.doubts)?;
@@ -27,7 +28,7 @@ pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Don
     Ok(Done {})
 }
 
-/// `DELETE …/attention/{item_id}`.
+/// Answers `DELETE …/attention/{item_id}`.
 pub fn end(db: &impl Database, end: EndItem) -> Result<OperatorReply> {
     let ended = db.query_first(sql::END_RESTORED, params![end.place.since_ms, end.place.item])?;
     match ended {

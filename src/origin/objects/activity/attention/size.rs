@@ -1,5 +1,5 @@
-//! The sizes of large objects. A large object sends its size every night ([`crate::delivery::size`]), so the item of a
-//! lost object ends by itself.
+//! The sizes of large objects. A large object sends its size every night ([`crate::delivery::size`]). The item of a
+//! lost object therefore expires.
 
 use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise};
@@ -7,7 +7,7 @@ use contract::{alarms::AlarmKind, attention::ObjectSize, operation::Done};
 use domain::model::DAY_MS;
 use platform::{Database, DbResult, object_shell::NEARLY_FULL, params};
 
-/// How long a size is kept. A large object sends it every night.
+/// How long a size is kept, in milliseconds: long enough to miss one night.
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
 /// Stores a size, and lists the object while it is nearly full. A size that is older than the last one is ignored.
@@ -34,7 +34,7 @@ pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> DbResult<Done>
     Ok(Done {})
 }
 
-/// Deletes sizes and items that were not sent again.
+/// Deletes sizes that were not resent, and their items.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     let kept_from_ms = now_ms.saturating_sub(RETENTION_MS);
     for sql in [sql::SWEEP_LARGE, sql::SWEEP_SIZES] {
