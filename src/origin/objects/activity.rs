@@ -1,11 +1,12 @@
-//! Activity: one object for each publisher, and one for the operator. Other objects send their changes to it, so that a page reads
-//! them in one call, however many apps and outboxes there are. An activity object owns no data, and no money depends on it.
+//! Activity objects: one for each publisher, and one for the operator. Other objects send their changes to them, so
+//! that a page needs one call, however many apps and outboxes there are. The received changes are copies that can be
+//! resent, and no money depends on them.
 //!
 //! - [`publisher`]: the rewards of a publisher's outboxes ([`crate::objects::outbox::feed`]);
 //! - [`attention`]: the items that need the operator's attention;
 //! - [`alarms`]: the webhooks that tell a publisher or the operator of problems;
-//! - the registers of objects ([`register`]), each in an object of its own;
-//! - retention is in [`sweep`].
+//! - [`register`]: the registers of other objects, each in an activity object of its own;
+//! - [`sweep`]: retention.
 
 pub mod alarms;
 pub mod attention;
@@ -24,7 +25,7 @@ use publisher::{feed_batches, overview, replays, rewards, sql};
 /// Carries out one command.
 ///
 /// # Errors
-/// The command is refused; or the database failed, and the command may be sent again.
+/// The command is refused, or the database failed. After a failure of the database the command may be retried.
 pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply> {
     match command {
         Command::Feed(batch) => Ok(Reply::FeedAnswer(feed_batches::apply(db, now_ms, &batch)?)),

@@ -1,4 +1,5 @@
-//! An activity object: batches, questions, and a timer that continues replays, sends alarms and deletes expired rows.
+//! An activity object: it applies batches and answers queries. On a timer it continues replays, sends alarms and
+//! deletes expired rows.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -32,7 +33,8 @@ use platform::{
 
 /// The time between two steps of a replay.
 const PACE: Duration = Duration::from_secs(1);
-/// The time until a failed or interrupted run of the timer is repeated, in milliseconds. An alarm is due within a minute.
+/// The delay before a failed or interrupted run of the timer is retried, in milliseconds. An alarm must be sent within
+/// a minute.
 const RETRY_MS: i64 = 15 * SECOND_MS;
 
 pub struct ActivityService<D, R> {
@@ -45,7 +47,7 @@ pub struct ActivityService<D, R> {
     register: Register,
     /// See [`Self::source`].
     source: OnceCell<String>,
-    /// When the next batch reads a register that did not answer, in milliseconds.
+    /// The time from which a batch may read the register again, in milliseconds.
     read_again_ms: Cell<i64>,
 }
 
@@ -68,7 +70,8 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         }
     }
 
-    /// Returns the name of the object, if it has a register. An object that its timer starts has the name that an earlier process stored.
+    /// Returns the name of the object, if the object has a register. A process that the timer starts uses the name that
+    /// an earlier process stored.
     fn source(&self, db: &D) -> DbResult<Option<&str>> {
         if self.source.get().is_none() {
             let name = match self.shell.name() {
@@ -86,7 +89,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         Ok(self.source.get().map(String::as_str))
     }
 
-    /// Reads the register, which has an address that was set or ended after the copy to which the object was put back.
+    /// Reads the register. After a restore, it has the changes of the alarms' address that the restored copy lacks.
     async fn start(&self, db: &D) -> Result {
         match self.source(db)? {
             Some(source) => {
@@ -97,7 +100,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         }
     }
 
-    /// Like [`start`](Self::start) before a batch, which is applied even if the register does not answer.
+    /// Like [`start`](Self::start), but before a batch, which is applied even if the register does not answer.
     async fn start_for_report(&self, db: &D) {
         let now_ms = self.shell.runtime().now_ms();
         if now_ms >= self.read_again_ms.get() {
@@ -131,7 +134,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
     /// Carries out one command.
     ///
     /// # Errors
-    /// The command is refused; or the database failed, and the command may be sent again.
+    /// The command is refused, or the database failed. After a failure of the database the command may be retried.
     pub async fn command(&self, command: Command) -> Result<Reply> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         match &command {
@@ -171,7 +174,8 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         Ok(reply)
     }
 
-    /// Sends due alarms, and makes steps of replays meanwhile, so that an address that hangs delays no callback.
+    /// Sends due alarms and makes steps of replays at the same time, so that a receiver of alarms that hangs delays no
+    /// replay.
     async fn send_and_step(&self, db: &D, runtime: &R) -> (Result, Result) {
         let is_sent = Cell::new(false);
         let sent = async {

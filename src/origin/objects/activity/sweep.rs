@@ -1,4 +1,5 @@
-//! Retention: deletes counts of days that are no longer shown, and entries after 401 days, as outboxes do.
+//! Retention: deletes expired rows. Entries are kept for 401 days, as in outboxes, and counts while their days are
+//! shown.
 
 use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
@@ -32,7 +33,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     next_alarm(db, now_ms)
 }
 
-/// Returns the time of the next sweep, step of a replay or alarm; none if the object needs none.
+/// Returns the time of the next sweep, replay step or alarm, whichever is earliest; `None` if nothing is due.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows =
         db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;

@@ -1,5 +1,5 @@
-//! Applies the batches of outboxes. A batch has states and not differences, so a batch that comes twice, or after a
-//! later one, changes nothing.
+//! Applies the batches of outboxes. A batch has states, not differences, so a batch that arrives twice, or after a
+//! later batch, changes nothing.
 
 use contract::{
     activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount},
@@ -17,12 +17,12 @@ use crate::objects::activity::alarms::causes::Noted;
 
 /// Surplus entries are deleted after this many new ones.
 const LEAVE_AFTER: i64 = 500;
-/// The number of days whose counts are kept: as many as a report may span, and today and yesterday.
+/// The number of days whose counts are kept: as many as a report may span, plus today and yesterday.
 pub const DAYS: i64 = 92;
-/// The newest entries of test apps that are kept. They take no room of the others.
+/// The number of newest entries of test apps that are kept. They take no room from other entries.
 const KEPT_TESTS: i64 = 1_000;
 
-/// Applies a batch, unless this one or a later one of the same outbox was applied before.
+/// Applies a batch, unless this batch or a later one of the same outbox was applied before.
 pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<FeedAnswer> {
     let (app, shard) = (batch.app.number(), batch.shard);
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
@@ -50,7 +50,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
             let after = endpoint_of(db, batch.app)?;
             noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
         }
-        // If this object was put back, its count is old, and no alarm is raised.
+        // If this object was lost or restored, its count is outdated, so no alarm is raised.
         if last >= batch.confirmed && !batch.app.is_test() {
             noted.given_up(db, dead, batch.endpoint.dead)?;
         }
@@ -71,7 +71,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
     })
 }
 
-/// The state of an app's endpoint over all outboxes that have reported.
+/// Returns the worst state of an app's endpoint over all outboxes that have sent a batch.
 fn endpoint_of(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     let row = db.query_first(sql::ENDPOINT_OF, params![app.number()])?;
     row.map_or(Ok(EndpointState::None), |row| {
@@ -116,7 +116,7 @@ fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult {
     Ok(())
 }
 
-/// The first day whose counts are kept.
+/// Returns the first day whose counts are kept.
 pub fn first_day(now_ms: i64) -> i64 {
     UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
 }

@@ -12,8 +12,8 @@ use platform::{Database, DatabaseError, DbResult, Row, params};
 
 use super::sql;
 
-/// Lag: the age of the oldest change that an outbox has announced and not sent. A change that could not be announced
-/// yet is not known.
+/// Returns the lag: the age of the oldest change that an outbox announced but has not sent. A change that is not
+/// announced yet does not count.
 pub fn behind_ms(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     let since_ms = db.query_integer(sql::MISSING_SINCE, params![now_ms])?;
     Ok(since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms).max(0)))

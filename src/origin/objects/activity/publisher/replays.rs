@@ -1,6 +1,6 @@
-//! Replays of many callbacks of an app. The alarm carries a replay out, outbox by outbox and [`PACE`] callbacks a
-//! second, so that the callbacks of new conversions do not wait behind all of them. A step whose answer was lost is
-//! repeated under its name, and the outbox repeats its answer.
+//! Replays of many callbacks of an app. The alarm carries out a replay outbox by outbox, at most [`PACE`] callbacks per
+//! second, so that the callbacks of new conversions do not wait behind the whole replay. A step whose answer was lost
+//! is retried under the same name, and the outbox returns the same answer.
 
 use std::time::Duration;
 
@@ -41,14 +41,14 @@ pub const COUNT_TOO_LONG: ApiError = ApiError::new(
     "counting takes longer than 20 seconds; narrow the dates",
 );
 
-/// Maximum callbacks that are due in an outbox after a step. A step is made each second.
+/// Maximum callbacks that are due in an outbox after a step. A replay makes one step per second.
 pub const PACE: u32 = 100;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit of a count, including its wait for an earlier count, in milliseconds. The caller waits 25 s.
 const COUNT_MS: i64 = 20 * SECOND_MS;
 
-/// A stored filter. Once its replay is over, it has the hash of its user, who may be erased, instead of the user id;
-/// the hash still recognizes a repeated start.
+/// A stored filter. When the replay is over, a hash replaces the user id, because the user may be erased. With the
+/// hash, a repeated start is still recognized.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct StoredFilter {
     #[serde(flatten)]
@@ -66,7 +66,7 @@ impl StoredFilter {
         }
     }
 
-    /// True if a start with this filter and key has stored it.
+    /// True if a start with this filter and key has stored this filter.
     fn is_of(&self, filter: &RewardFilter, key: &str) -> bool {
         match self.user_hash {
             None => self.filter == *filter,
@@ -142,7 +142,7 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply> {
     })))
 }
 
-/// Ends a replay. If it is over already, nothing changes and the answer is 200.
+/// Cancels a replay. If the replay is already over, nothing changes and the answer is 200.
 pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply> {
     let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
     let row = db
@@ -225,19 +225,19 @@ async fn count_one(
     }
 }
 
-/// Returns the timeout of an outbox's call, which ends at `until_ms` at the latest; none after it.
+/// Returns the timeout of a call to an outbox, so that the call ends by `until_ms`; `None` after `until_ms`.
 fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
     let left_ms = until_ms.saturating_sub(clock.now_ms());
     let left_ms = u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0)?;
     Some(TIMEOUT.min(Duration::from_millis(left_ms)))
 }
 
-/// Whether a replay runs.
+/// True if a replay is running.
 pub fn any(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_integer(sql::FIRST_REPLAY, &[])?.is_some())
 }
 
-/// Makes a step of each replay that is due.
+/// Makes one step of each due replay.
 pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result {
     let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
     let steps = each(&due, |row| step_one(db, runtime, row)).await;
@@ -268,7 +268,8 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
         filter,
         after,
         limit,
-        // A repeat of the step has the same name. If this object was lost, its successor starts replays at other times.
+        // A retry of the step has the same name. A replay of a lost object's successor has another start time, and so
+        // other names.
         step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
     let asked = runtime
@@ -277,7 +278,8 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
     let now_ms = runtime.now_ms();
     match asked {
         Ok(step) => {
-            // A step without matches needs no pause. A step that did not advance found enough callbacks due already.
+            // A step without matches needs no pause. A step that did not advance needs one: enough callbacks were due
+            // already.
             let pauses = step.replayed > 0 || step.next == Some(after);
             let (shard, after) = match step.next {
                 Some(next) => (u32::from(number), next),

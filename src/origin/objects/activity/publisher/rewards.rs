@@ -1,4 +1,4 @@
-//! The list of rewards. An analyst's list has no users and codes.
+//! The list of rewards. An analyst's list omits users and codes.
 
 use contract::{
     activity::{ListRewards, ListedReward, Place, RewardDetails, RewardPage},
@@ -37,7 +37,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
         version,
         has_more_changes: false,
     };
-    // One row more than asked for shows whether there are more.
+    // One row beyond the limit shows whether there are more rows.
     let most = limit.saturating_add(1);
     if let Some(after) = list.after {
         let rows = db.query(sql::LIST_CHANGES, &with(list, params![after, most]))?;

@@ -1,4 +1,4 @@
-//! The schema and statements of `origin/activity`.
+//! The schema and statements of activity objects.
 
 use crate::{
     delivery::register,
@@ -87,8 +87,9 @@ macro_rules! from_entries {
     };
 }
 
-/// Whether an entry matches a filter. Those of test apps, from `FIRST_TEST_APP` on, match where their app, the transaction or
-/// the user is named. The filter: app, state, delivery, status, first second, second after the last, transaction, user.
+/// True if an entry matches a filter. An entry of a test app (`FIRST_TEST_APP` or higher) matches only a filter that
+/// names an app, a transaction id or a user. The filter's parameters, each of which may be NULL: app, state, delivery,
+/// HTTP status, first second (inclusive), last second (exclusive), transaction id, user.
 macro_rules! matches_filter {
     () => {
         concat!(
@@ -103,12 +104,14 @@ macro_rules! matches_filter {
 }
 
 platform::statements! {
-    /// app → the state of its endpoint
+    /// app → worst state of the app's endpoint over all outboxes
     pub const ENDPOINT_OF = "SELECT COALESCE(MAX(endpoint), 0) FROM outboxes WHERE app = ?";
-    /// app, shard → the last batch's number, whether it is incomplete, rewards that were given up, the state of its endpoint
+    /// app, shard → number of the last batch, whether changes of the outbox are missing, number of rewards that were
+    /// given up, state of the endpoint
     pub const GET_OUTBOX = "SELECT sequence, is_incomplete, dead, endpoint FROM outboxes WHERE app = ? AND shard = ?";
-    /// app, shard, number, time, oldest change that is owed, time of the next batch, endpoint, disabled, waiting, dead, whether
-    /// it is incomplete
+    /// app, shard, batch number, time of the batch, time of the oldest change that is not sent, latest time of the next
+    /// batch, state of the endpoint, time when it was disabled, number of waiting callbacks, number of dead callbacks,
+    /// whether changes of the outbox are missing
     pub const PUT_OUTBOX = "INSERT INTO outboxes
           (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead, is_incomplete)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -116,8 +119,8 @@ platform::statements! {
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, endpoint = excluded.endpoint,
           disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead,
           is_incomplete = excluded.is_incomplete";
-    /// app, shard, JSON list of [day, state, rewards, payout], first day kept: adds the differences to the stored
-    /// counts to the sums
+    /// app, shard, JSON list of [day, state, rewards, payout], first day (inclusive): adds to the app's sums how much
+    /// the outbox's counts have changed
     pub const ADD_DIFFERENCES = "INSERT INTO counts (day, app, state, rewards, payout_micro_usd)
         SELECT j.day, ?1, j.state, j.rewards - COALESCE(o.rewards, 0), j.payout - COALESCE(o.payout_micro_usd, 0)
           FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS rewards, value ->> 3 AS payout
@@ -126,14 +129,14 @@ platform::statements! {
           WHERE j.day >= ?4
         ON CONFLICT (day, app, state) DO UPDATE SET rewards = rewards + excluded.rewards,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// the same: stores the outbox's counts
+    /// the same parameters: stores the outbox's counts
     pub const PUT_COUNTS = "INSERT INTO outbox_counts (day, app, shard, state, rewards, payout_micro_usd)
         SELECT value ->> 0, ?1, ?2, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?3) WHERE value ->> 0 >= ?4
         ON CONFLICT (day, app, shard, state) DO UPDATE SET rewards = excluded.rewards,
           payout_micro_usd = excluded.payout_micro_usd";
-    /// number of entries → the version of the last, the newest entry that was deleted to make room
+    /// number of entries → version of the last entry, newest entry that was deleted to make room
     pub const TAKE_VERSIONS = "UPDATE activity SET version = version + ? RETURNING version, floor";
-    /// app, version before the first, JSON list of entries, the newest entry that was deleted to make room
+    /// app, version before the first entry, JSON list of entries, newest entry that was deleted to make room
     pub const PUT_ENTRIES = "INSERT INTO entries (entry, app, version, transaction_id, state, delivery, http_status, user_id,
           conversion_ts, delivered_ms, details)
         SELECT value ->> 0, ?1, ?2 + key + 1, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
@@ -141,21 +144,21 @@ platform::statements! {
         ON CONFLICT (entry, app) DO UPDATE SET version = excluded.version, state = excluded.state,
           delivery = excluded.delivery, http_status = excluded.http_status, user_id = excluded.user_id,
           conversion_ts = excluded.conversion_ts, delivered_ms = excluded.delivered_ms, details = excluded.details";
-    /// first conversion or NULL, first callback or NULL
+    /// time of the first conversion or NULL, time of the first successful callback or NULL
     pub const PUT_FIRSTS = "UPDATE activity SET
           first_conversion_ms = COALESCE(MIN(first_conversion_ms, ?1), first_conversion_ms, ?1),
           first_callback_ms = COALESCE(MIN(first_callback_ms, ?2), first_callback_ms, ?2)
         WHERE ?1 < COALESCE(first_conversion_ms, ?1 + 1) OR ?2 < COALESCE(first_callback_ms, ?2 + 1)";
-    /// entries kept → the newest entry beyond them
+    /// maximum entries, without test apps → newest entry beyond the maximum
     pub const FLOOR = "SELECT entry FROM entries WHERE app < 99000000 ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
     pub const SET_FLOOR = "UPDATE activity SET floor = MAX(floor, ?)";
-    /// entries kept: deletes the older ones of test apps
+    /// maximum entries of test apps: deletes the oldest entries beyond the maximum
     pub const DELETE_TESTS = "DELETE FROM entries WHERE app >= 99000000 AND entry <=
           (SELECT entry FROM entries WHERE app >= 99000000 ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?)";
-    /// entry: deletes it and all older ones
+    /// entry: deletes the entry and all older ones
     pub const DELETE_ENTRIES = "DELETE FROM entries WHERE entry <= ?";
 
-    /// first day → day, app, state, rewards, payout
+    /// first day (inclusive) → sums by day, then sums by app: day or NULL, app or NULL, state, rewards, payout
     pub const SUM_COUNTS = "SELECT day, NULL, state, SUM(rewards), SUM(payout_micro_usd) FROM counts WHERE day >= ?1
           GROUP BY day, state HAVING SUM(rewards) <> 0 OR SUM(payout_micro_usd) <> 0
         UNION ALL SELECT NULL, app, state, SUM(rewards), SUM(payout_micro_usd) FROM counts WHERE day >= ?1
@@ -164,36 +167,36 @@ platform::statements! {
     pub const SUM_OUTBOXES = "SELECT app, MAX(endpoint), MIN(disabled_ms), SUM(waiting), SUM(dead) FROM outboxes GROUP BY app
         ORDER BY app";
     pub const GET_FIRSTS = "SELECT first_conversion_ms, first_callback_ms FROM activity";
-    /// time → the time since which something may be missing
+    /// current time → time since which changes may be missing
     pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes WHERE app < 99000000";
     pub const HAS_OUTBOX = "SELECT EXISTS (SELECT 1 FROM outboxes WHERE app = ?1 AND (?2 IS NULL OR shard = ?2))";
-    /// a filter, entry and app of the place before, entries at most → see `rewards`
+    /// filter, entry and app of the place before the page, maximum entries → see `rewards`
     pub const LIST = concat!(columns!(), from_entries!(), "WHERE (e.entry, e.app) < (?9, ?10) AND ", matches_filter!(), "
         ORDER BY e.entry DESC, e.app DESC LIMIT ?11");
-    /// a filter, version, entries at most → the same, and whether the entry matches
+    /// filter, version (exclusive), maximum entries → the same columns, whether the entry matches the filter
     pub const LIST_CHANGES = concat!(columns!(), ", COALESCE(", matches_filter!(), ", FALSE)", from_entries!(), "
         WHERE e.version > ?9 ORDER BY e.version LIMIT ?10");
     pub const GET_VERSION = "SELECT version FROM activity";
 
-    /// first day kept
+    /// cutoff day, exclusive
     pub const SWEEP_OUTBOX_COUNTS = "DELETE FROM outbox_counts WHERE day < ?";
-    /// first day kept
+    /// cutoff day, exclusive
     pub const SWEEP_COUNTS = "DELETE FROM counts WHERE day < ?";
-    /// app, shard: the outboxes from it on, in the order of their numbers → the first
+    /// app, shard → the lowest shard at or above this one
     pub const NEXT_OUTBOX = "SELECT MIN(shard) FROM outboxes WHERE app = ? AND shard >= ?";
     pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app = ? ORDER BY shard";
     pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
     /// app → whether a replay is running
     pub const HAS_RUNNING = "SELECT EXISTS (SELECT 1 FROM replays WHERE app = ? AND state = 0)";
-    /// app, key, publisher, filter, time, the most callbacks or NULL → replay's id
+    /// app, key, publisher, filter, current time, maximum callbacks or NULL → id of the replay
     pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms, most)
         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6) RETURNING replay_id";
     pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter, key FROM replays
         WHERE replay_id = ? AND app = ?";
-    /// time, filter without its user, replay's id, app → one row unless it was over
+    /// current time, filter without its user, id of the replay, app → one row, unless the replay was already over
     pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
         RETURNING replay_id";
-    /// user, app or NULL → id, app of running replays of the user
+    /// user, app or NULL → id and app of each running replay of the user
     pub const RUNNING_OF_USER = "SELECT replay_id, app FROM replays
         WHERE state = 0 AND filter ->> '$.user_id' = ?1 AND app = COALESCE(?2, app)";
     pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed, started_ms,
@@ -202,10 +205,10 @@ platform::statements! {
     pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
     pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0
         WHERE replay_id = ?5";
-    /// time, filter without its user, replay's id
+    /// current time, filter without its user, id of the replay
     pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ?, filter = ? WHERE replay_id = ? AND state = 0";
     pub const PUT_REPLAY_OFF = "UPDATE replays SET due_ms = ?, attempts = attempts + 1 WHERE replay_id = ?";
-    /// first time kept
+    /// cutoff time, exclusive
     pub const SWEEP_REPLAYS = "DELETE FROM replays WHERE ended_ms < ?";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM counts)
         OR EXISTS (SELECT 1 FROM replays)";
