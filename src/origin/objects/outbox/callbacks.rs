@@ -1,6 +1,6 @@
 //! Completion callbacks.
 //!
-//! - [`deliveries`]: due callbacks and the results of attempts; [`delivery_log`] counts attempts;
+//! - [`deliveries`]: due callbacks and the results of attempts; [`delivery_log`]: counts and log lines of attempts;
 //! - [`replay`]: the operator's replays; [`bulk_replay`]: a publisher's replays of many callbacks;
 //! - [`tester`]: test callbacks.
 

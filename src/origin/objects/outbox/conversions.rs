@@ -45,7 +45,7 @@ use rows::ConversionRow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     Settled(Answer),
-    /// Refused. The log has a new conversion as refused.
+    /// Refused. A new conversion is logged as refused.
     Refused(ApiError),
     /// The conversion's `txn` must be claimed next.
     Unclaimed(Txn),
@@ -65,12 +65,12 @@ pub enum Claim {
     Refused,
 }
 
-/// Decides a postback or an action of the operator by the stored rows and the terms, and writes the result: the
+/// Decides a postback or an action of the operator from the stored rows and the terms, and writes the result: the
 /// conversion, or a reservation if the offer has a cap.
 ///
 /// # Errors
-/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal, an action that the state does not
-/// allow. Or the database failed.
+/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal, or an action that the state
+/// does not allow. Or the database failed.
 pub fn admit(
     db: &impl Database,
     peers: &impl Peers,
@@ -78,7 +78,7 @@ pub fn admit(
     terms: &Terms,
     claim: &Claim,
 ) -> Result<Admission> {
-    // A command has one time, because around midnight the log and the batch must name the same day.
+    // The whole command uses one time, because around midnight the log and the batch must name the same day.
     let now_ms = peers.now_ms();
     let Decision {
         mut approval,
@@ -147,8 +147,8 @@ pub fn admit(
     Ok(Admission::Settled(answer))
 }
 
-/// Ends a reservation: pays or, if the cap is spent (`taken` is false), refuses. If another task has ended it already,
-/// nothing is written and the stored state is the answer.
+/// Ends a reservation: pays the conversion or, if the cap is spent (`taken` is false), refuses it. If another task has
+/// already ended the reservation, nothing is written and the stored state is the answer.
 pub fn settle(
     db: &impl Database,
     peers: &impl Peers,
@@ -175,7 +175,7 @@ pub fn settle(
             };
         };
         let settled = if taken {
-            // Every event waits for a reservation, so the conversion is in the state in which it was admitted.
+            // All events of a conversion wait for its reservation, so its state has not changed since it was admitted.
             let step = step(current, approval.conversion.event);
             Ok(commit(db, peers, now_ms, approval, row, step)?)
         } else {

@@ -1,8 +1,9 @@
-//! A step of a publisher's replay of many callbacks, or of its count, in one outbox. The activity object calls the
-//! steps; each begins after the last entry of the previous step.
+//! A step of a publisher's replay of many callbacks, or of the count before it, in one outbox. The activity object
+//! calls the steps. Each step begins after the last entry of the previous one.
 //!
-//! The times of a filter narrow the entries that a step reads. An entry's number follows its conversion's time, unless it
-//! was paid later; then its movement follows the time. So a replay of a day reads only that day, however long the log is.
+//! A step reads only entries within the times of its filter. The number of an entry follows from the time of its
+//! conversion. If the conversion was paid later, the number of its movement does. So a replay of one day reads only
+//! that day, however long the log is.
 
 pub mod sql;
 
@@ -21,15 +22,15 @@ use platform::{
     params,
 };
 
-/// Maximum entries that one step examines, with no other answer meanwhile: 3 ms, or 20 ms with every condition
-/// (2026-11-25).
+/// Maximum entries that one step examines: 3 ms, or 20 ms with every condition (2026-11-25), during which the object
+/// answers no other request.
 pub const STEP: i64 = 10_000;
 /// How far the numbers of entries may be ahead of their times, in milliseconds: after the clock was set back, or with
 /// more than 16 entries in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
 
-/// Makes a step of a replay, or counts with a `limit` of 0. After the step at most `limit` callbacks are due in this
-/// outbox. If that many are due already, nothing is replayed and the step must be repeated later.
+/// Makes a step of a replay. With a `limit` of 0 it only counts. After the step at most `limit` callbacks are due in
+/// this outbox. If that many are already due, nothing is replayed and the step must be retried later.
 pub fn step(
     db: &impl Database,
     now_ms: i64,
@@ -48,7 +49,8 @@ pub fn step(
     {
         return Ok(made(row.integer(0)?, row.optional_integer(1)?));
     }
-    // Callbacks that are due already count, so that a new reward's callback never waits behind more than a step.
+    // Callbacks that are already due count towards the limit, so that a new reward's callback never waits behind more
+    // than one step.
     let due = match replay.limit {
         0 => 0,
         limit => db
@@ -79,7 +81,7 @@ pub fn step(
     Ok(made(count, next))
 }
 
-/// Sends one callback again at once. Returns false if the entry has no callback, or its user is erased.
+/// Resends one callback at once. Returns false if the entry has no callback, or its user is erased.
 pub fn one(
     db: &impl Database,
     now_ms: i64,
@@ -116,8 +118,9 @@ fn remember(
     db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
 }
 
-/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward follows the
-/// reward, unless it matches the filter itself: it might be delivered before the replay reaches it, and would then be sent twice.
+/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a
+/// replayed reward is replayed after the reward, unless the reversal itself matches the filter. Then it might be
+/// delivered before a later step reaches it, and that step would send it twice.
 fn send_again(
     db: &impl Database,
     now_ms: i64,
@@ -155,7 +158,7 @@ struct Part {
     source: Source,
     after: i64,
     last: i64,
-    /// The last entry, if there are more.
+    /// The last entry of the part, if more entries follow.
     next: Option<i64>,
 }
 
@@ -185,7 +188,7 @@ impl Source {
 }
 
 impl Part {
-    /// Returns the next `most` entries that may match; none after the last.
+    /// Returns the next `most` entries that may match; `None` after the last entry.
     fn after(
         db: &impl Database,
         filter: &RewardFilter,
@@ -238,7 +241,7 @@ impl Part {
         [&filter_values(filter)[..], range].concat()
     }
 
-    /// Makes a part of the entries before `end`, or up to `last` if there is no `end`.
+    /// Makes a part that ends before the entry `end`, or with the entry `last` if `end` is `None`.
     fn until(source: Source, after: i64, last: i64, end: Option<i64>) -> Self {
         let next = end.map(|end| end.saturating_sub(1));
         Self {

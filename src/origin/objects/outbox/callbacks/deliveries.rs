@@ -1,5 +1,6 @@
-//! Claims due callbacks and records the results of their attempts; `domain::callbacks::delivery` interprets the responses.
-//! A claim lasts longer than any attempt, so an attempt whose process has died is repeated when the claim ends.
+//! Claims due callbacks and records the results of their attempts. `domain::callbacks::delivery` interprets the
+//! responses. A claim lasts longer than any attempt, so an attempt whose process has died is retried when the claim
+//! ends.
 
 use crate::objects::outbox::{
     endpoint::{self, OutboxState},
@@ -31,7 +32,7 @@ pub struct ClaimedCallback {
     pub fields: Fields,
     /// The revision of the callback settings in use.
     pub revision: i64,
-    /// When their endpoint was last switched on again.
+    /// When the endpoint was last enabled again, in milliseconds.
     pub enabled_ms: i64,
 }
 
@@ -67,7 +68,7 @@ impl Attempt {
 /// How long a callback that this code cannot parse is put off, in milliseconds.
 const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 
-/// The due callbacks that were claimed, and the entries of those that ended without an attempt.
+/// The due callbacks that were claimed, and the entries of callbacks that ended without an attempt.
 #[derive(Debug, Default)]
 pub struct Claimed {
     pub callbacks: Vec<ClaimedCallback>,
@@ -86,7 +87,8 @@ impl Claimed {
 /// request. The alarm and later calls continue.
 const SKIPPED: usize = 500;
 
-/// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends those that the publisher does not want.
+/// Claims at most `most` due callbacks for `claim_ms`, longest due first, and ends callbacks that the publisher does
+/// not want.
 ///
 /// # Errors
 /// The database failed. Earlier writes are kept.
@@ -113,8 +115,8 @@ pub fn claim(
     }
 }
 
-/// Takes up entries whose commit has claimed them. If other work has left less than `attempt_ms` of a claim, the claim
-/// is renewed for `claim_ms`.
+/// Takes up callbacks that were claimed by the commit of their entries. If less than `attempt_ms` of a claim is left,
+/// the claim is renewed for `claim_ms`.
 ///
 /// # Errors
 /// The database failed. Earlier writes are kept.
@@ -129,9 +131,9 @@ pub fn take_up(
     take(db, now_ms, &rows, (attempt_ms, claim_ms), events)
 }
 
-/// Claims callbacks for `claim_ms`, unless `attempt_ms` is left of a claim, and ends those that the publisher does not
-/// want. A callback that newer code has written and this code cannot parse gets an attempt with the error and is put
-/// off, so that it does not block the others.
+/// Claims callbacks for `claim_ms`, unless at least `attempt_ms` of a claim is left, and ends callbacks that the
+/// publisher does not want. If this code cannot parse a callback, because newer code wrote it, the error is stored as
+/// an attempt and the callback is put off, so that it does not block the others.
 fn take(
     db: &impl Database,
     now_ms: i64,
@@ -193,7 +195,7 @@ fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseErro
     crate::objects::outbox::erasure::erase_if_marked(db, entry)
 }
 
-/// Records an attempt and its consequences. If this fails, the callback is attempted again.
+/// Records an attempt and its consequences. If the database fails, the callback is attempted again.
 pub fn conclude(
     db: &impl Database,
     now_ms: i64,
@@ -236,7 +238,8 @@ pub fn conclude(
     })
 }
 
-/// Updates the endpoint's health. A result from an endpoint that was replaced or switched on again meanwhile is ignored.
+/// Updates the endpoint's health. If the endpoint was replaced or enabled again during the attempt, the result is
+/// ignored.
 fn record_health(
     db: &impl Database,
     now_ms: i64,
@@ -263,8 +266,8 @@ fn record_health(
     endpoint::set_health(db, updated, disabled)
 }
 
-/// Returns when the next attempt is due; none if no callback waits or may be sent. If the outbox must first ask for
-/// newer settings, it is the time to ask.
+/// Returns when the next attempt is due; `None` if no callback waits, or if none may be sent. An outbox that must first
+/// ask for newer settings asks at this time.
 pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> Result<Option<i64>, DatabaseError> {
     let Some(state) = state.filter(|state| state.has_endpoint() || state.is_behind()) else {
         return Ok(None);

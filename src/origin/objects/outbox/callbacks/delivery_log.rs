@@ -1,4 +1,4 @@
-//! Observes callback attempts. Production counts them per isolate, and logs those that did not deliver.
+//! Observes callback attempts. Production counts attempts per isolate, and logs the ones that did not deliver.
 
 use std::cell::Cell;
 
@@ -47,7 +47,7 @@ pub struct AttemptResult<'a> {
     pub callback: &'a ClaimedCallback,
     pub call: &'a HttpCall,
     pub judgement: &'a Judgement,
-    /// Whether the result was stored.
+    /// True if the result was stored.
     pub written: bool,
 }
 

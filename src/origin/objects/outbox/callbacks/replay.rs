@@ -27,9 +27,9 @@ pub const ERASED: ApiError = ApiError::new(
     "the user's identifiers are erased, so the callback cannot be sent again",
 );
 
-/// `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once; a reversal's
-/// attempt waits until its reward's callback has ended. The reversal of a replayed reward is replayed after it. An
-/// attempt in flight may finish, because otherwise the callback would be sent twice at once.
+/// Answers `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once. The
+/// attempt of a reversal waits until the callback of its reward has ended. If a reward is replayed, its reversal is
+/// replayed after it. An attempt in flight may finish first, because otherwise two attempts would run at once.
 pub fn replay(
     db: &impl Database,
     now_ms: i64,
@@ -46,7 +46,7 @@ pub fn replay(
     Ok(shown)
 }
 
-/// `POST …/callback/enable`.
+/// Carries out `POST …/callback/enable`.
 pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<Standing, Failure> {
     if endpoint::read(db)?.is_some() {
         db.transaction(|| endpoint::enable(db, now_ms, claim_ms, at_ms))?;
@@ -54,7 +54,7 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Res
     Ok(standing(db)?)
 }
 
-/// `GET …/callback`.
+/// Returns this outbox's part of the answer to `GET …/callback`.
 pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
     let outbox = endpoint::read(db)?;
     let state = outbox

@@ -1,5 +1,5 @@
-//! Test callbacks: the operator's, and the publisher's with a diagnosis. They are sent to the saved URL, pay nothing,
-//! are not logged and are never retried.
+//! Test callbacks: for the operator, and with a diagnosis for the publisher. A test callback is sent to the saved URL,
+//! pays nothing, is not logged and is never retried.
 
 use std::{rc::Rc, time::Duration};
 
@@ -29,7 +29,7 @@ use platform::{
 
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
 
-/// Maximum wait for a connection that checks a call that failed at once.
+/// Maximum wait for the connection that is opened after a failed call, to see whether the host accepts connections.
 const OPENING: Duration = Duration::from_secs(3);
 /// The runtime's error for a connection that was refused or closed by the other side.
 const CONNECTION_LOST: &str = "Network connection lost";
@@ -73,10 +73,10 @@ fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
     })
 }
 
-/// `POST …/callback_test` of the operator. The reason for a missing answer is a text.
+/// Answers the operator's `POST …/callback_test`. The reason for a missing answer is a text.
 ///
 /// # Errors
-/// `no_callback` without an endpoint; or the runtime has no randomness.
+/// `no_callback` if the app has no endpoint. Or the runtime returned no random bytes.
 pub async fn test(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
@@ -95,8 +95,8 @@ pub async fn test(
     Ok(OperatorReply::ok(&report))
 }
 
-/// True if a call over TLS failed although its host accepts connections. workerd has the same error for an untrusted
-/// certificate, an unknown name and a forbidden address; Cloudflare answers 525 or 526.
+/// True if a call over TLS failed although its host accepts connections. The check is needed because workerd returns
+/// the same error for an untrusted certificate, an unknown name and a forbidden address. Cloudflare answers 525 or 526.
 async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call::NoAnswer) -> bool {
     let is_other = no_answer.cause != "connection" || no_answer.message.contains(CONNECTION_LOST);
     match Url::parse(endpoint.url()) {
@@ -105,11 +105,11 @@ async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call:
     }
 }
 
-/// A publisher's test, with its findings. The reason for a missing answer is a code, because a text would reveal
-/// whether a port is closed or a host is unknown.
+/// Sends a publisher's test, and answers with its findings. The reason for a missing answer is a code, because a text
+/// would reveal whether a port is closed or a host is unknown.
 ///
 /// # Errors
-/// As [`test()`].
+/// `no_callback` if the app has no endpoint. Or the runtime returned no random bytes.
 pub async fn diagnose(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),

@@ -1,4 +1,4 @@
-//! Dry-runs a postback: applies the rules of [`crate::objects::outbox::conversions`] by statements that only read.
+//! Dry-runs a postback: applies the rules of [`crate::objects::outbox::conversions`] with statements that only read.
 
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ use domain::{
 use platform::{Database, Failure, ObjectCall, Result};
 
 /// # Errors
-/// The refusal that the postback would get; or another object does not answer, or the database failed.
+/// The refusal that the postback would get. Or another object did not answer, or the database failed.
 pub async fn check(
     db: &impl Database,
     peers: &impl Peers,
@@ -59,10 +59,10 @@ pub async fn check(
     }
 }
 
-/// The verdict on a postback as far as this outbox alone can judge.
+/// The answer to a postback, as far as this outbox alone can decide it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartialVerdict {
-    /// The outbox that keeps the `txn` must be asked first whether it is free.
+    /// The outbox that keeps the `txn` must be asked first whether the `txn` is free.
     Unclaimed(Txn),
     Answered(CheckedPostback),
     /// The answer if the offer's cap is not spent.
@@ -74,7 +74,7 @@ pub enum PartialVerdict {
 }
 
 /// # Errors
-/// The refusal that the postback would get; or the database failed.
+/// The refusal that the postback would get. Or the database failed.
 pub fn judge(
     db: &impl Database,
     peers: &impl Peers,
@@ -96,7 +96,7 @@ pub fn judge(
         Ok::<_, Failure>(CheckedPostback { answer, reason })
     };
     match verdict {
-        // An earlier copy waits for its cap and would be paid first.
+        // An earlier copy of the postback waits for the cap and would be paid first.
         Verdict::Reserved(_) => {
             return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
         }

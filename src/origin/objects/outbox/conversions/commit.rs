@@ -23,7 +23,8 @@ const PAGE: usize = 60;
 /// Carries out a postback. The returned answer is durable.
 ///
 /// # Errors
-/// The refusal; or `unavailable` if the counters do not answer, in which case the alarm or the next copy resumes.
+/// The refusal; or `unavailable` if another object does not answer. Then the alarm or the next copy of the postback
+/// resumes.
 pub async fn convert(
     db: &impl Database,
     peers: &impl Peers,
@@ -34,7 +35,8 @@ pub async fn convert(
         peers.state_cache().take_test(peers.now_ms())?;
     }
     let mut claim = Claim::Open;
-    // First the txn is claimed. An earlier copy's reservation is settled next, because its result decides this postback.
+    // An earlier copy's reservation is settled first, because its result decides this postback. Then the txn is
+    // claimed, and this copy's reservation is settled.
     for _ in 0..4 {
         let admitted = admit(db, peers, conversion, terms, &claim)?;
         peers.committed()?;
@@ -68,7 +70,7 @@ pub async fn convert(
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
     let take = &reservation.take;
-    // Counters do not count test apps: the cap of a test offer is always spent.
+    // The counters do not count test apps. The cap of a test offer always counts as spent.
     let is_test = reservation.approval.conversion.click.app.is_test();
     let taken = if is_test {
         take.by_force
@@ -84,10 +86,10 @@ async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservatio
 }
 
 /// Resumes reservations whose requests have ended, and frees the claims of refused conversions. A call without an
-/// answer is retried with backoff. Returns whether more can be done at once.
+/// answer is retried with backoff. Returns whether more reservations or claims can be handled at once.
 ///
 /// # Errors
-/// The first error. All others were resumed.
+/// The first error. The other reservations were resumed nevertheless.
 pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let freed = txns::free_due(db, peers).await;
     let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();

@@ -1,5 +1,5 @@
-//! Decides what a postback or an action of the operator does, without a write: for [`admit`](super::admit), which
-//! carries it out, and for [`check`](super::check), which only reports it.
+//! Decides what a postback or an action of the operator does, and writes nothing. [`admit`](super::admit) carries out
+//! the decision, and [`check`](super::check) only reports it.
 
 use super::{
     Claim, goals,
@@ -20,27 +20,27 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// A decision and the data that carries it out.
+/// A decision and the data that is needed to carry it out.
 pub struct Decision {
     pub approval: Approval,
-    /// The conversion, if it is known.
+    /// The stored conversion, if there is one.
     pub row: Option<ConversionRow>,
     pub step: Transition,
     pub verdict: Verdict,
 }
 
-/// Whether a step may be taken, and why not.
+/// Whether a step may be taken; if not, the reason.
 pub enum Verdict {
     Nothing,
-    /// An earlier copy waits for its cap.
+    /// An earlier copy of the postback waits for the cap.
     Reserved(Box<Reservation>),
-    /// The `txn` must be claimed before the rest is judged.
+    /// The `txn` must be claimed before the other reasons are checked.
     Unclaimed,
     /// The first reason that refuses or holds the step, and the error for the sender.
     Against(Reason, ApiError),
 }
 
-/// Decides by the stored rows and the terms.
+/// Decides from the stored rows and the terms.
 ///
 /// # Errors
 /// A refusal that leaves no entry in the log; see [`admit`](super::admit).
@@ -73,8 +73,8 @@ pub fn decide(
     match step {
         Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Transition::Conflict => return Err(WRONG_STATE.into()),
-        // Only a conversion from the log can have an erased user, perhaps erased since then: a postback's click names
-        // it.
+        // Only a conversion that is read from the log can have an erased user. The user may also have been erased
+        // after the read. The click of a postback always names the user.
         Transition::Force | Transition::Release | Transition::TakeBack
             if is_erased(db, conversion, row.as_ref())? =>
         {
@@ -114,7 +114,7 @@ fn is_erased(db: &impl Database, conversion: &Conversion, row: Option<&Conversio
     }
 }
 
-/// A conversion that is judged.
+/// A conversion whose reasons are checked.
 struct Case<'a, D, P> {
     db: &'a D,
     peers: &'a P,
@@ -129,14 +129,14 @@ struct Case<'a, D, P> {
 }
 
 impl<D: Database, P: Peers> Case<'_, D, P> {
-    /// Judges the reasons in their order.
+    /// Checks the reasons in their order, and stops at the first that applies.
     fn judge(&self, step: Transition) -> Result<Verdict> {
         let state = self.row.map(|row| row.state);
         for reason in Reason::ALL {
             if !step.judges(reason) {
                 continue;
             }
-            // The `txn` is claimed even if it may be overridden: if it is free, no other click may claim it later.
+            // The `txn` is claimed even if this reason may be overridden: no other click may claim a free `txn` later.
             if reason == Reason::DuplicateTxn && *self.claim == Claim::Open && self.conversion.txn.is_some() {
                 return Ok(Verdict::Unclaimed);
             }

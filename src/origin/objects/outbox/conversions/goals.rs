@@ -22,19 +22,19 @@ pub const NOT_KNOWN_YET: &str = "goal is not known yet; send the postback again"
 /// The goal of a postback, and the stored data of its conversion.
 pub struct ResolvedGoal {
     pub goal: GoalTerms,
-    /// The terms that have the goal: those that pay the click or, for a goal that was added later, the current ones.
-    /// They decide the window, and how often a user is paid.
+    /// The terms that have the goal: the terms that pay the click or, for a goal that was added later, the current
+    /// terms. They decide the window, and how often a user is paid.
     pub terms: Revision,
     pub row: Option<ConversionRow>,
-    /// An approval of the goal that waits for its cap.
+    /// An approval of the goal that waits for the cap.
     pub reserved: Option<Reservation>,
-    /// The advertiser that may report the goal: that of the terms or, for an accepted conversion, the one whose
-    /// postback was accepted.
+    /// The advertiser that may report the goal: the advertiser of the terms or, for an accepted conversion, the
+    /// advertiser whose postback was accepted.
     pub owner: AdvertiserId,
 }
 
 impl ResolvedGoal {
-    /// The approval that pays the goal, without a claim of its `txn` and without a key of its reward.
+    /// Returns the approval that pays the goal. The caller adds the claim of its `txn` and the key of its reward.
     pub fn approval(&self, conversion: &Conversion, terms: &Terms) -> Approval {
         let goal = self.goal.clone();
         Approval {
@@ -57,8 +57,8 @@ impl ResolvedGoal {
 /// Resolves the goal of a postback or of an action.
 ///
 /// # Errors
-/// `invalid_token` for another advertiser than the goal's; `unknown_goal`, or `unavailable` while the goal may be too new for
-/// the sender's snapshot.
+/// `invalid_token` if the goal belongs to another advertiser; `unknown_goal`; `unavailable` while the goal may be too
+/// new for the sender's snapshot.
 pub fn resolve(
     db: &impl Database,
     rows: Vec<ConversionRow>,
@@ -105,8 +105,8 @@ pub fn resolve(
     })
 }
 
-/// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning, and its goal is
-/// found in the terms of that time.
+/// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning: its goal is
+/// looked up in the terms of that time.
 fn find(
     db: &impl Database,
     rows: &[ConversionRow],
@@ -164,7 +164,8 @@ fn find(
     Ok(first.map(|(goal, revision)| promised(terms, goal, revision)))
 }
 
-/// Returns the promised form of a goal: the one in the click's terms, where it may have another name.
+/// Returns a goal as the click's terms promised it, perhaps under another name. A goal that these terms lack is
+/// returned as found.
 fn promised(terms: &Terms, found: &GoalTerms, revision: &Revision) -> (GoalTerms, Revision) {
     match terms.paying.terms.goal_by_id(&found.id) {
         Some(goal) => (goal.clone(), terms.paying.clone()),

@@ -1,5 +1,6 @@
-//! Postbacks whose terms the catalog has lost. No other terms were promised, so nothing is paid yet. The sender is told to
-//! repeat, the postback is kept here and decided once the terms are back, and the operator is told which terms are missing.
+//! Postbacks whose terms the catalog has lost. No other terms were promised, so nothing is paid yet. The sender is told
+//! to retry. The postback is kept here and decided once the terms are back. The operator is told which terms are
+//! missing.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +20,13 @@ use crate::{
     objects::outbox::{erasure, peers::Peers, sql},
 };
 
-/// How long an unknown goal may be one that has not arrived yet, in milliseconds.
+/// How long an unknown goal may be a new goal that has not arrived yet, in milliseconds.
 const GOAL_ARRIVES_MS: i64 = HOUR_MS;
 /// Maximum postbacks that one alarm decides.
 const PAGE: usize = 60;
 
-/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action gets the
-/// same refusal and is not kept. Another failure is returned as it is.
+/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action
+/// gets the same refusal and is not kept. Any other failure is returned unchanged.
 pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: Failure) -> DbResult<Failure> {
     let lacks = match &failure {
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => refusal.message.as_ref(),
@@ -60,8 +61,8 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
     Ok(refusal.into())
 }
 
-/// Decides the kept postbacks that are due. A postback that cannot be decided is due again later. Of those that lack
-/// the same terms, only one is tried. Returns whether more are due.
+/// Decides the kept postbacks that are due. A postback that cannot be decided is due again later. Then the other
+/// postbacks that lack the same terms are not tried. Returns whether more postbacks are due.
 pub async fn decide_due(
     db: &impl Database,
     peers: &impl Peers,
@@ -82,7 +83,7 @@ pub async fn decide_due(
         if missing.contains(lacks) {
             continue;
         }
-        // Read only now, because its user may have been erased while others were decided.
+        // The postback is read only now, because its user may have been erased while others were decided.
         let Some(kept) = db.query_first(sql::GET_KEPT, params![number])? else {
             continue;
         };
@@ -93,7 +94,7 @@ pub async fn decide_due(
             continue;
         }
         if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
-            // The user was erased meanwhile.
+            // The user was erased while the postback was decided.
             let click = &conversion.click;
             let shard = OutboxShard::new(click.app, click.shard);
             erasure::erase(db, now_ms, shard, &click.user_id)?;
@@ -102,7 +103,7 @@ pub async fn decide_due(
     Ok(due.len() == PAGE)
 }
 
-/// True if the terms are back, but neither they nor newer ones have the goal, for longer than a new goal needs to arrive.
+/// True if the terms are back, but neither they nor newer terms have the goal, although a new goal would have arrived.
 fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T>) -> bool {
     let received_ms = conversion.received_ms.unwrap_or(now_ms);
     let has_waited = now_ms.saturating_sub(received_ms) > GOAL_ARRIVES_MS;

@@ -21,14 +21,14 @@ pub struct Reservation {
 }
 
 /// Maximum reservations of an outbox, and of one of its offers, so that a busy offer whose counters do not answer
-/// leaves room for others. A sender of more is told to repeat its postback.
+/// leaves room for other offers. The sender of a further postback is told to retry.
 pub const MAX_RESERVED: usize = 4_000;
 pub const MAX_OF_OFFER: usize = 1_000;
 
 /// Stores a reservation.
 ///
 /// # Errors
-/// `unavailable` if there are too many.
+/// `unavailable` if there are too many reservations.
 pub fn create(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> Result<Reservation> {
     let offer = take.offer.to_string();
     let number = db.query_integer(
@@ -62,8 +62,8 @@ pub fn create(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -
     Ok(reservation)
 }
 
-/// Deletes a reservation, and says whether the operator has requested the user's erasure meanwhile; `None` if another task
-/// has ended it already.
+/// Deletes a reservation. Returns whether the user's erasure was requested while it existed; `None` if another task has
+/// already ended the reservation.
 pub fn end(db: &impl Database, reservation: &Reservation) -> DbResult<Option<bool>> {
     db.read_first(sql::END_RESERVATION, &key(reservation), |row| row.boolean(0))
 }
@@ -75,7 +75,8 @@ pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> DbResult<Vec<(u3
     })
 }
 
-/// Makes a reservation due again at `due_ms`. Returns false if it has ended; its cap must then not be taken.
+/// Makes a reservation due again at `due_ms`. Returns false if the reservation has ended. Then the cap must not be
+/// taken.
 pub fn put_off(db: &impl Database, reservation: &Reservation, due_ms: i64, attempts: u32) -> DbResult<bool> {
     let [nonce, goal, number] = key(reservation);
     let updated = db.query(

@@ -1,12 +1,13 @@
-//! Ensures one reward for a user and a goal. A paid conversion, or one that waits for its cap, has a key of its user
-//! and goal that no other conversion has. The key stays after the user's erasure and is deleted with the conversion.
+//! Ensures at most one reward for a user and a goal. A conversion that is paid or waits for the cap has a key, which is
+//! derived from its user and goal. The key stays after the user's erasure and is deleted with the conversion.
 
 use crate::objects::outbox::{peers::Peers, sql};
 use contract::{operation::Bytes, outbox::Conversion};
 use domain::conversions::ids::reward_key;
 use platform::{Database, DbResult, params};
 
-/// Returns the key for a conversion's user and a goal; none before the outbox's first conversion, when nobody has a reward.
+/// Returns the key for a conversion's user and a goal; `None` before the outbox's first conversion, when no user has a
+/// reward.
 pub fn key(
     db: &impl Database,
     peers: &impl Peers,
@@ -24,7 +25,7 @@ pub fn key(
     Ok(Some(Bytes(key.to_vec())))
 }
 
-/// True if another click has the reward of a key, or waits for its cap.
+/// True if a conversion of another click has this key.
 pub fn is_taken(db: &impl Database, key: &Bytes, nonce: &Bytes) -> DbResult<bool> {
     db.query_boolean(sql::IS_REWARDED, params![key.0.clone(), nonce.0.clone()])
 }

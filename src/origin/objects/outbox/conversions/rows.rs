@@ -1,4 +1,4 @@
-//! The rows of conversions: one for each click and goal that it reached. They prevent a second payment.
+//! The rows of conversions: one for each goal that a click reached. They prevent a second payment.
 
 use super::reservations::Reservation;
 use crate::objects::outbox::{
@@ -20,15 +20,15 @@ use platform::{Database, DbResult, Result, database::json, params};
 /// A row of `conversions`.
 pub struct ConversionRow {
     pub goal: String,
-    /// The senders' names of the goal; empty for none.
+    /// The names by which senders called the goal; an empty text for a postback without a name.
     pub names: Vec<String>,
     pub state: State,
     pub entry: i64,
     /// A revision of the offer's terms that has the goal.
     pub offer_terms: i64,
-    /// The advertiser that reported it last.
+    /// The advertiser that last reported the conversion.
     pub advertiser: AdvertiserId,
-    /// When the first postback came, in milliseconds.
+    /// When the first postback arrived, in milliseconds.
     pub first_ms: i64,
 }
 
@@ -38,7 +38,7 @@ impl ConversionRow {
     }
 }
 
-/// A click's conversions and reservations.
+/// Returns a click's conversions and reservations.
 pub fn of_click(db: &impl Database, nonce: &[u8]) -> DbResult<(Vec<ConversionRow>, Vec<Reservation>)> {
     let (mut rows, mut reserved) = (Vec::new(), Vec::new());
     for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
@@ -59,8 +59,8 @@ pub fn of_click(db: &impl Database, nonce: &[u8]) -> DbResult<(Vec<ConversionRow
     Ok((rows, reserved))
 }
 
-/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. If the publisher
-/// wants notices, it is told that the conversion is pending or rejected.
+/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. A publisher that
+/// wants notices is told that the conversion is pending or rejected.
 pub fn store(
     db: &impl Database,
     peers: &impl Peers,

@@ -1,4 +1,5 @@
-//! An action of the operator on a conversion. It is decided like a postback of the conversion's click, which is read from the log.
+//! An action of the operator on a conversion. The conversion's click is read from the log, and the action is decided
+//! like a postback of this click.
 
 use serde::Deserialize;
 
@@ -125,8 +126,8 @@ impl Place {
 }
 
 impl SettleManyBody {
-    /// Checks the filter for an action. An approval overrides the reason for which conversions were refused, and some
-    /// of these were paid already, so the reason must be named.
+    /// Checks the filter for an action. An approval overrides the reason for which conversions were refused. Some
+    /// reasons mean that the user was already paid, so the filter must name the reason.
     pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
         let SettleFilter { status, reason, .. } = &self.filter;
         if action == Action::Approve && status == "refused" && reason.is_none() {
@@ -164,7 +165,7 @@ impl SettleManyBody {
 /// has a `next` if `has_time` returned false before the end.
 ///
 /// # Errors
-/// The error of `ask`; earlier steps have been carried out, and the call may be repeated.
+/// The error of `ask`. Earlier steps were carried out, and the call may be retried.
 pub async fn settle_in_steps<E>(
     first: &SettleMany,
     has_time: impl Fn() -> bool,
@@ -194,20 +195,20 @@ pub fn add(all: &mut Settled, more: Settled) {
     }
 }
 
-/// Maximum conversions that one step settles, in a few seconds.
+/// Maximum conversions that one step settles. A step takes a few seconds.
 const SETTLED: u32 = 100;
-/// Maximum conversions that one step counts, and entries that it examines.
+/// Maximum conversions that one step counts, and maximum entries that it examines.
 const COUNTED: u32 = 20_000;
 
 /// A conversion that an action will settle.
 #[derive(Debug)]
 pub struct Matching {
     pub transaction_id: String,
-    /// The paid amount, or the amount by the terms of the last decision.
+    /// The paid amount, or the amount that the terms of the last decision would pay.
     pub payout_micro_usd: i64,
 }
 
-/// Returns the conversions of a step, and the step's last entry if there are more.
+/// Returns the conversions of a step, and the step's last entry if more entries follow.
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
@@ -247,7 +248,7 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>,
     Ok((matching.collect::<DbResult<_>>()?, next))
 }
 
-/// The fields of an entry that come from the click. After the user's erasure some are gone.
+/// The fields of an entry that come from the click. After the user's erasure some fields are missing.
 #[derive(Deserialize)]
 struct EntryClick {
     offer_id: String,
@@ -265,7 +266,8 @@ struct EntryClick {
     country: Option<String>,
 }
 
-/// Returns the conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
+/// Returns the conversion that an action settles, with the action as its event. If the user was erased, the user id is
+/// empty.
 ///
 /// # Errors
 /// `not_found` if no reward has the transaction id; `conversion_window_closed` for a click past its life.
@@ -287,8 +289,8 @@ pub fn conversion(
     })
 }
 
-/// Reads a conversion from the log, with the end of a suspension as its event. Also returns its state, and the time of
-/// its entry or payment.
+/// Reads a conversion from the log, with [`Event::Release`] as its event. Also returns the conversion's state, and the
+/// time of its entry or payment.
 pub fn of_entry(
     db: &impl Database,
     shard: OutboxShard,

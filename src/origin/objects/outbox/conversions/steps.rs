@@ -1,5 +1,5 @@
-//! Steps over many conversions: those that the operator settles, and those that were held for a reason that has passed.
-//! `convert` decides one conversion.
+//! Steps over many conversions: conversions that the operator settles, and conversions that were held for a reason that
+//! has passed. The callback `convert` decides one conversion.
 
 use super::{
     kept,
@@ -13,7 +13,7 @@ use platform::{Database, Failure, Result, params};
 /// Settles the conversions of a step, one after the other.
 ///
 /// # Errors
-/// The first temporary error; earlier conversions were settled.
+/// The first temporary error. Earlier conversions of the step were settled.
 pub async fn settle_step(
     db: &impl Database,
     peers: &impl Peers,
@@ -57,11 +57,11 @@ pub async fn settle_step(
     Ok(settled)
 }
 
-/// Decides a step of the held conversions again after a suspension, or the holds after a restore, have ended. Returns
-/// whether there may be more.
+/// Re-evaluates a step of the held conversions, once a suspension or the holds after a restore have ended. Returns
+/// whether more may follow.
 ///
 /// # Errors
-/// The first temporary error. The step is then repeated for the conversions that are still held.
+/// The first temporary error. The step is then retried for the conversions that are still held.
 pub async fn release_step(
     db: &impl Database,
     peers: &impl Peers,
@@ -97,7 +97,7 @@ pub async fn release_step(
         }
     }
     outcome?;
-    // If the publisher was suspended again meanwhile, the next release starts over.
+    // If the publisher was suspended again during this step, the next release starts over.
     db.execute(sql::SET_RELEASED, params![next, state.callback.revision])?;
     Ok(next.is_some())
 }

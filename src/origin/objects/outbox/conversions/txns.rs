@@ -1,5 +1,5 @@
 //! The senders' own ids of conversions (`txn`). Before a conversion is written, its click claims the id for the whole
-//! app, in the outbox that a hash of the id names. If the cap then refuses the conversion, the claim is freed there.
+//! app, in the outbox that a hash of the id selects. If the conversion is then refused, the claim is freed.
 
 use crate::{
     delivery::backoff::wait_ms,
@@ -21,7 +21,7 @@ use platform::{
 /// Maximum claims that one call frees.
 const PAGE: usize = 60;
 
-/// Returns a new, numbered claim of a conversion's `txn`; none without a `txn`.
+/// Returns a new, numbered claim of a conversion's `txn`; `None` if the conversion has no `txn`.
 pub fn number(
     db: &impl Database,
     conversion: &Conversion,
@@ -51,7 +51,7 @@ pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
     OutboxShard::new(app, shards::of_txn(&txn.advertiser, &txn.txn, outboxes))
 }
 
-/// Claims a `txn` in this outbox, which is `shard`. Returns false if another click has it.
+/// Claims a `txn` in this outbox, which is `shard`. Returns false if another click has claimed the `txn`.
 pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, number] = parameters(txn);
     db.transaction(|| {

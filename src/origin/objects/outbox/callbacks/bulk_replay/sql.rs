@@ -1,15 +1,16 @@
-//! The statements of a publisher's replay of many callbacks. In each, the first seven values are a filter: delivery, first
-//! second, second after the last, state, status of the last try, user, transaction id. All but the times may be NULL.
+//! The statements of a publisher's replay of many callbacks. A filter is seven parameters: delivery, first second
+//! (inclusive), last second (exclusive), state, HTTP status of the last attempt, user, transaction id. All except the
+//! two seconds may be NULL.
 
 pub const TABLES: &[&str] = &[
-    // The steps that sent callbacks, with their answers.
+    // The steps that replayed callbacks, with their answers.
     "CREATE TABLE replay_steps (
        step TEXT NOT NULL PRIMARY KEY, replayed INTEGER NOT NULL, next INTEGER, at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX replay_steps_by_time ON replay_steps (at_ms)",
 ];
 
-/// The state of an entry that its publisher sees, as a number of `RewardState`. The feed sends the same state.
+/// The state of an entry as its publisher sees it: a number of `RewardState`. The feed sends the same state.
 macro_rules! reward_state {
     () => {
         "CASE WHEN e.notice = 0 THEN 0 WHEN e.notice IS NOT NULL THEN 2 WHEN e.after IS NOT NULL THEN 3 ELSE
@@ -18,7 +19,7 @@ macro_rules! reward_state {
     };
 }
 
-/// True if a callback matches a filter and can be sent, since its user is not erased.
+/// True if a callback matches a filter and its user is not erased, so that it can be sent.
 macro_rules! matches {
     () => {
         concat!(
@@ -34,7 +35,8 @@ macro_rules! matches {
     };
 }
 
-/// The matching callbacks after one entry of the log, up to another.
+/// The matching callbacks after the entry `?8`. `$source` is the table and its conditions, and ends with the entry's
+/// column.
 macro_rules! matching {
     ($source:literal) => {
         concat!("FROM ", $source, " > ?8 AND ", matches!())
@@ -60,37 +62,39 @@ macro_rules! list {
 }
 
 platform::statements! {
-    /// step → callbacks, entry after which to go on or NULL
+    /// name of a step → number of replayed callbacks, entry after which the next step continues or NULL
     pub const GET_STEP = "SELECT replayed, next FROM replay_steps WHERE step = ?";
-    /// step, callbacks, entry after which to go on or NULL, time
+    /// name of a step, number of replayed callbacks, entry after which the next step continues or NULL, current time
     pub const PUT_STEP = "INSERT INTO replay_steps (step, replayed, next, at_ms) VALUES (?, ?, ?, ?)";
-    /// first time kept
+    /// cutoff time, exclusive
     pub const DELETE_STEPS = "DELETE FROM replay_steps WHERE at_ms < ?";
-    /// a filter, entry before the first, last entry → callbacks of the log
+    /// filter, first entry (exclusive), last entry (inclusive) → number of matching callbacks in the log
     pub const COUNT = count!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry");
-    /// the same, callbacks at most → their entries
+    /// the same parameters, maximum callbacks → entries of the matching callbacks
     pub const LIST = list!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry", "e.entry");
-    /// The same for the entries of the user.
+    /// `COUNT` and `LIST` for the entries of the filter's user.
     pub const COUNT_OF_USER = count!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry");
     pub const LIST_OF_USER =
         list!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry", "e.entry");
-    /// The same for rewards that were paid later than their number says, from the filter's first second on.
+    /// `COUNT` and `LIST` for rewards that were paid later than their entry's number says, since the filter's first
+    /// second.
     pub const COUNT_PAID_LATER = count!("entries e INDEXED BY entries_paid_later
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry");
     pub const LIST_PAID_LATER = list!("entries e INDEXED BY entries_paid_later
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry", "e.entry");
-    /// user, after this entry, entries to skip → the entry after them
+    /// user, first entry (exclusive), number of entries to skip → next entry of the user after the skipped ones
     pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
-    /// after this entry, before this one, entries to skip → the entry after them, among rewards that were paid after that range
+    /// first entry (exclusive), last entry (exclusive), number of entries to skip → next entry after the skipped ones,
+    /// of the rewards in this range that were paid after the range
     pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
         WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
     pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
-    /// time, latest end of a claim, JSON list of entries
+    /// current time, latest end of a claim, JSON list of entries: makes callbacks due now, or at the end of their claim
     pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?2, due_ms, ?1)
         WHERE entry IN (SELECT value FROM json_each(?3))";
-    /// a filter, JSON list of entries, time of the replay: replays the reversals of replayed rewards, except those that
-    /// match the filter
+    /// filter, JSON list of the replayed rewards' entries, time of the replay: replays the reversals of these rewards,
+    /// except reversals that match the filter
     pub const REPLAY_REVERSALS = concat!("UPDATE entries AS e SET delivery = 0, due_ms = ?9, attempts_made = 0
         WHERE e.after IN (SELECT value FROM json_each(?8)) AND e.notice IS NULL AND e.delivery <> 0 AND e.user_id IS NOT NULL
           AND EXISTS (SELECT 1 FROM entries r
