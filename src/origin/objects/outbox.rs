@@ -1,16 +1,18 @@
-//! Outboxes: one or several objects for each app, its outbox shards. An outbox makes conversions durable, pays each
-//! once, and delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
+//! Outboxes: each app has one or several of these objects, its outbox shards. An outbox makes conversions durable, pays
+//! each one once, and delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion
+//! callbacks").
 //!
 //! - [`conversions`]: the decision about a postback or an action of the operator, and the order of writes;
 //! - [`log`]: an entry for each transaction id, and the operator's view of them;
 //! - [`callbacks`]: attempts, replays and tests;
-//! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nights' totals;
+//! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nightly totals;
 //! - [`approval`]: the data of a payment; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
 //!   [`changes`]: rewards in the order of their changes;
 //! - [`feed`]: batches for the publisher's activity object; [`attention`]: items for the operator;
-//! - `calls`: calls to other objects; `commands`: commands that need no call; [`retention`]: deletion by age; [`erasure`] of users;
-//! - [`gap`]: payments that a restore has permanently lost.
+//! - `calls`: calls to other objects; `commands`: commands that need no call;
+//! - [`retention`]: deletion by age; [`erasure`]: deletion of a user's identifiers;
+//! - [`gap`]: payments that a restore has lost for good.
 
 /// The callback fields that identify a user.
 macro_rules! identifiers {
@@ -19,8 +21,8 @@ macro_rules! identifiers {
     };
 }
 
-/// The columns of a reward's story: entry, transaction id, state, delivery, due, fields, user, txn, reason, time, terms of the
-/// click's offer and app, paying terms, placement, superseded.
+/// The columns of a reward's story: entry, transaction id, state, delivery, due time, fields, user, txn, reason, time,
+/// terms of the click's offer, terms of the click's app, paying terms, placement, superseded.
 macro_rules! story_columns {
     () => {
         concat!(
@@ -33,7 +35,7 @@ macro_rules! story_columns {
     };
 }
 
-/// An error up to its first colon. The rest comes from the runtime or a parser and may repeat a URL.
+/// The text of an error before its first colon. The rest comes from the runtime or a parser and may contain a URL.
 macro_rules! first_words {
     ($error:literal) => {
         concat!("substr(", $error, ", 1, instr(", $error, " || ':', ':') - 1)")
@@ -61,7 +63,7 @@ macro_rules! blank_first_attempt {
     };
 }
 
-/// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
+/// Removes the user's identifiers from an entry, and the reason, whose words may name the user.
 macro_rules! forgotten {
     () => {
         concat!(
@@ -108,15 +110,15 @@ use endpoint::OutboxState;
 use platform::{Database, DbResult, params};
 use sums::{night, revenue_batches::OutboxLog};
 
-/// The time that the alarm leaves to the request or task that should do due work, in milliseconds.
+/// How long the alarm waits for the request or task that should do due work, in milliseconds.
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
 /// How long sums are collected before batches are made, in milliseconds. Batches take several commits in three objects
 /// and delay the conversions that arrive meanwhile. Once in 10 s they delay less than 1 % of the conversions.
 pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
-/// Returns the time for the alarm, given the object's rows; none if no work waits. Due work is in flight or waits for a
-/// free connection, so for due work the alarm is only a safety net.
+/// Returns when the alarm must fire, from the object's rows; `None` if no work waits. Work that is already due is in
+/// flight or waits for a free connection, so for this work the alarm is only a safety net.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let state = endpoint::read(db)?;
     let state = state.as_ref();
@@ -140,7 +142,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(alarms.min())
 }
 
-/// Returns when the next batch for the operator's attention is due; none until the publisher is known.
+/// Returns when the next batch for the operator's attention is due; `None` until the publisher is known.
 fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64) -> DbResult<Option<i64>> {
     match state.and_then(|state| state.current.as_ref()) {
         Some(_) => attention_feed::due_ms(db, now_ms),

@@ -28,9 +28,9 @@ pub struct Approval {
     pub payout_micro_usd: i64,
     /// The revision of the offer's terms that has the goal.
     pub offer_terms: i64,
-    /// Whether newer terms had superseded those that pay.
+    /// True if newer terms had superseded the terms that pay.
     pub superseded: bool,
-    /// Whether the conversion is paid without a take from a cap, because the offer has none.
+    /// True if the conversion is paid without a take, because the offer has no cap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncapped: bool,
     pub currency: CurrencyRate,
@@ -56,7 +56,8 @@ impl Approval {
         Ok(transaction_id(&row, kind))
     }
 
-    /// Returns the sender's name of the goal; empty if it gave none, because no name is empty.
+    /// Returns the sender's name of the goal. It is empty if the sender gave no name, because no goal has an empty
+    /// name.
     pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }

@@ -1,7 +1,9 @@
-//! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped conversions, dead callbacks,
-//! the endpoint while it is disabled or fails, and lost terms. Items of batches and days are opened where the problem is found.
+//! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped
+//! conversions, dead callbacks, the endpoint while it is disabled or fails, and lost terms. Triggers open and end these
+//! items. Items of batches and days are opened where the problem is found.
 //!
-//! A trigger's condition is false for every other change. So a reward that is approved and delivered at once writes nothing here.
+//! A trigger runs only for a change that opens or ends an item. So a reward that is approved and delivered at once
+//! writes nothing here.
 
 use super::{endpoint, sums::night};
 use crate::delivery::{
@@ -10,7 +12,8 @@ use crate::delivery::{
 };
 use platform::{Clock, Database, DbResult, ObjectCall};
 
-/// The kind of a conversion's item for the conversion's state, as numbers of `Kind` and `states.rs`; NULL without an item.
+/// The kind of a conversion's item (a number of `Kind`) for the conversion's state (a number of `states.rs`); NULL if
+/// there is no item.
 macro_rules! kind_of_state {
     ($state:literal) => {
         concat!(
@@ -23,8 +26,8 @@ macro_rules! kind_of_state {
     };
 }
 
-/// The kind of the endpoint's item; 0 if the endpoint is healthy or missing. An endpoint fails after five attempts
-/// (`callbacks/health.rs`).
+/// The kind of the endpoint's item; 0 if the endpoint is healthy or missing. An endpoint counts as failing after five
+/// failed attempts (`callbacks/health.rs`).
 macro_rules! kind_of_endpoint {
     ($row:literal) => {
         concat!(
@@ -47,7 +50,7 @@ macro_rules! is_dead {
     };
 }
 
-/// Opens the items (kind, subject, since, reason, payout) of a query.
+/// Opens the items that a query returns: kind, subject, since when, reason, payout.
 macro_rules! open {
     ($rows:expr) => {
         concat!(
@@ -114,7 +117,7 @@ macro_rules! dead_callbacks {
     };
 }
 
-/// An endpoint fails since about its newest attempt.
+/// The endpoint's item. A failing endpoint's item begins at about the time of the newest attempt.
 macro_rules! endpoints {
     ($row:literal, $from:literal) => {
         concat!(
@@ -191,7 +194,7 @@ macro_rules! terms_found {
     };
 }
 
-/// Triggers for one item per lost terms of an offer or the app, while a kept postback needs them.
+/// Triggers for the items of lost terms: one for each offer or app whose terms a kept postback needs.
 pub const LOST_TERMS: &[&str] = &[
     concat!(
         "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ",
@@ -212,7 +215,7 @@ pub const LOST_TERMS: &[&str] = &[
     ),
 ];
 
-/// Returns the outbox as a source of items; none before it knows its publisher.
+/// Returns the outbox as a source of items; `None` until the outbox knows its publisher.
 fn source(db: &impl Database) -> DbResult<Option<Source>> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
@@ -228,7 +231,7 @@ fn source(db: &impl Database) -> DbResult<Option<Source>> {
     }))
 }
 
-/// Sends the changed items. A test app needs nobody's attention.
+/// Sends the changed items. The items of a test app are dropped, because nobody has to act on them.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     if endpoint::read(db)?.is_some_and(|state| state.shard.app.is_test()) {
         return attention_feed::drop_changes(db);

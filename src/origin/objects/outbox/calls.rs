@@ -53,7 +53,7 @@ pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool> {
     Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
 }
 
-/// Tells the counters an offer's cap, and the number of conversions that were paid without one.
+/// Tells the counters an offer's cap, and how many conversions this outbox paid outside the cap.
 pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
     let counters = counters_of(&cap.offer);
     ask(runtime, &counters, cap).await.map(drop)
@@ -65,7 +65,7 @@ pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn
     Ok(claimed.claimed)
 }
 
-/// Asks the outbox that keeps a `txn` whether its click could claim it.
+/// Asks the outbox that keeps a `txn` whether the click of the claim could claim it.
 pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
     Ok(found.claimed)
@@ -83,7 +83,7 @@ pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn)
     freed.map(drop)
 }
 
-/// Sends an operation to an object. No answer is `unavailable`.
+/// Sends an operation to an object. If there is no answer, the error is `unavailable`.
 async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| unavailable(&to.name, &error))
@@ -94,8 +94,8 @@ fn counters_of(offer: &OfferId) -> ObjectAddress {
     counters::address(counters::object_name(offer))
 }
 
-/// Tells an app's other outboxes that the endpoint has disabled itself. An outbox that is not reached learns it from
-/// its own next attempt.
+/// Tells an app's other outboxes that the endpoint has disabled itself. An outbox that cannot be reached learns of it
+/// from its own next attempt.
 pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes: u8, disabled: Disabled) {
     let tell = async |number| {
         let other = OutboxShard { number, ..own };

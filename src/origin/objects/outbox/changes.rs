@@ -1,5 +1,6 @@
-//! The rewards of an outbox in the order of their newest changes, for a publisher's key. Each change has a number of
-//! the log: an entry's own number, that of a later payment, or one in `changes`. Delivery of callbacks is not a change.
+//! The rewards of an outbox in the order of their newest changes, for requests with a publisher's report key. Each
+//! change has a number of the log: the number of an entry, of a later payment, or of a row in `changes`. The delivery
+//! of a callback is not a change.
 
 pub mod sql;
 
@@ -18,7 +19,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, params};
 
-/// Maximum numbers of the log that one part examines: about 20 ms, during which the object answers no other request.
+/// Maximum numbers of the log that one call examines: about 20 ms, during which the object answers no other request.
 const NUMBERS: i64 = 2_000;
 
 /// A reward and the time of its last change.
@@ -29,10 +30,11 @@ struct Changed<'r> {
     reward: Reward<'r>,
 }
 
-/// Reads the rewards whose newest change is in a part of the log. The answer may end before the part does, even without rewards.
+/// Reads the rewards whose newest change is in a range of the log. The answer may cover only the beginning of the
+/// range, even if it has no rewards.
 ///
 /// # Errors
-/// `not_found` if the app is another publisher's.
+/// `not_found` if the app belongs to another publisher.
 pub fn read(
     db: &impl Database,
     now_ms: i64,
@@ -67,7 +69,7 @@ pub fn read(
     let rewards: Vec<ChangedReward> = rewards.collect::<Result<_, _>>()?;
     let through = match rewards.last() {
         Some(last) if is_cut => last.number,
-        // The part has examined its maximum of numbers.
+        // The call has examined the maximum of numbers.
         _ if has_more(db, end, through)? => end,
         _ => through,
     };

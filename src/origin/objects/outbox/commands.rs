@@ -16,7 +16,7 @@ use contract::outbox::{
 use domain::model::common;
 use platform::{Database, Result};
 
-/// Carries out a command; synchronous.
+/// Carries out a command synchronously.
 pub fn carry_out(
     db: &impl Database,
     peers: &impl Peers,
@@ -82,7 +82,7 @@ pub fn carry_out(
     }
 }
 
-/// True if an outbox that was put back and not refilled yet would answer a command wrongly.
+/// True if a restored outbox would answer the command wrongly until it is refilled from its journal.
 pub fn needs_all_that_was_written(command: &Command) -> bool {
     matches!(
         command,

@@ -1,7 +1,8 @@
 //! The statement that reads changed rewards.
 
 platform::statements! {
-    /// after this number, up to this one, rewards at most → the columns of each reward's story, the number of its newest change
+    /// first number (exclusive), last number (inclusive), maximum rewards → columns of each reward's story, number of
+    /// the reward's newest change
     pub const CHANGED = concat!("SELECT ", story_columns!(), ", n.number FROM (
           SELECT reward, MAX(number) AS number FROM (
             SELECT entry AS number, COALESCE(after, entry) AS reward FROM entries WHERE entry > ?1 AND entry <= ?2
