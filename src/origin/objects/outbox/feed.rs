@@ -1,13 +1,13 @@
 //! Sends the outbox's changes to the publisher's activity object: entries, counts by day and state, and the endpoint's
 //! state.
 //!
-//! A batch has the entries after the last one that was sent. [Triggers](schema) mark entries that change afterwards, in
+//! A batch has the entries after the last sent entry. [Triggers](schema) mark sent entries that change afterwards, in
 //! the transaction of the change. A batch has each entry's current state, so the changes of several seconds share a
-//! batch, and most conversions are never marked. Marks stay until the object has confirmed the batch, so a failed batch
-//! is made again from the newest state. No request waits for a batch.
+//! batch, and most conversions are never marked. Marks stay until the activity object has confirmed the batch, so a
+//! failed batch is rebuilt from the newest state. No request waits for a batch.
 //!
-//! Every night there is a batch, even without changes. If the object lacks the last batch that it confirmed, it was
-//! lost or restored, and all that it can keep is sent again.
+//! A batch is sent every night, even without changes. If the activity object lacks the last batch that it confirmed, it
+//! was lost or restored, and everything that it can keep is resent.
 
 pub mod schema;
 pub mod sql;
@@ -39,7 +39,7 @@ use platform::{Database, DatabaseError, DbResult, Row, database::json, log, para
 const ENTRIES: usize = 200;
 const COUNTS: usize = 300;
 
-/// Returns the time of the alarm for a batch; none without changes.
+/// Returns when the alarm must send a batch; `None` without changes.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(ActivityFeed(db).sends_at_ms()?, now_ms))
 }
@@ -75,8 +75,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         row.map_or(Ok(0), |row| row.number(2))
     }
 
-    /// Returns `None` before the publisher is known. A row that newer code has written and this code cannot read is
-    /// logged and left out, so that it does not stop the others. It is sent with its next change.
+    /// Returns `None` before the publisher is known. If newer code has written a row that this code cannot read, the
+    /// row is logged and left out, so that it does not stop the others. The row is sent with its next change.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let db = self.0;
         let Some(state) = endpoint::read(db)? else {
@@ -106,7 +106,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let standing = begun.integer(2)?;
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
-        // The entries that did not fit changed after the last complete batch, and not before the first of them was made.
+        // Entries that did not fit have changed since the last complete batch, and since the first of them was made.
         let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
         let is_complete = first_left.is_none() && counted.len() < COUNTS;
         let has_changes = !marks.is_empty() || !counts.is_empty();
@@ -174,7 +174,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     }
 }
 
-/// Returns a row of a batch; none if this code cannot read it.
+/// Returns a row of a batch; `None` if this code cannot read the row.
 fn readable<T>(row: DbResult<T>) -> Option<T> {
     row.inspect_err(|error| {
         log::error(
@@ -209,7 +209,7 @@ fn endpoint_standing(db: &impl Database, state: &OutboxState) -> DbResult<Endpoi
     })
 }
 
-/// The fields of a callback that a batch has.
+/// The fields of a callback that a batch contains.
 #[derive(Deserialize)]
 struct EntryFields {
     offer_id: String,

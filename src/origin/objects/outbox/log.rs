@@ -1,7 +1,7 @@
 //! The operator's view of the log (docs/OPERATING.md, "The conversion log"): an entry for each transaction id, with its
 //! callback's attempts.
 //!
-//! - [`entries`] writes the entries, [`states`] has the numbers of their states.
+//! - [`entries`]: the writing of entries; [`states`]: the numbers of their states.
 
 pub mod entries;
 pub mod states;
@@ -52,8 +52,8 @@ const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
 const NOT_WANTED: &str = "not_wanted";
 
-/// Maximum entries that a page examines: about 20 ms, during which the object answers no other request. A selective
-/// filter may therefore make a short or empty page.
+/// Maximum entries that a page examines: about 20 ms, during which the object answers no other request. With a
+/// selective filter a page may therefore be short or empty.
 pub const WALK: i64 = 20_000;
 /// Maximum entries whose attempts are read at a time.
 const CHUNK: usize = 50;
@@ -104,7 +104,7 @@ impl Filter {
     }
 }
 
-/// Returns a page of the log, the newest first. It examines at most `walk` entries.
+/// Returns a page of the log, newest entries first, after examining at most `walk` entries.
 pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
     let reason = list.reason.as_deref();
@@ -166,7 +166,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     page(db, outbox.as_ref(), &rows, end, list.max_text)
 }
 
-/// `GET …/conversions/{transaction_id}`.
+/// Answers `GET …/conversions/{transaction_id}`.
 pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     let outbox = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
@@ -180,7 +180,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
 /// Returns the number of a status in statements.
 ///
 /// # Errors
-/// A problem for the error message.
+/// The status is unknown. The error is a text for the answer.
 pub fn status_number(status: &str) -> Result<i64, &'static str> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
     known
@@ -188,13 +188,13 @@ pub fn status_number(status: &str) -> Result<i64, &'static str> {
         .ok_or("must be pending, held, approved, rejected, reversed or refused")
 }
 
-/// Returns the stored states of a reason's code, as refused and as held; none for a reason in words.
+/// Returns the numbers of the refused state and of the held state with a reason's code; `None` for a reason in words.
 pub fn numbers_of(reason: Option<&str>) -> [Option<i64>; 2] {
     let code = reason.and_then(Reason::parse);
     [State::Refused, State::Held].map(|state| code.map(state).map(state_number))
 }
 
-/// Makes a page of these entries, cut after `max_text` bytes of attempts. `end` is that of the uncut page.
+/// Makes a page of these entries, and cuts it after `max_text` bytes of attempts. `end` is the end of the uncut page.
 fn page(
     db: &impl Database,
     outbox: Option<&OutboxState>,
@@ -329,7 +329,7 @@ fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>
     })
 }
 
-/// The name of a callback's delivery state.
+/// Returns the name of a callback's delivery state.
 pub fn delivery_name(delivery: i64, has_callback: bool) -> &'static str {
     match delivery {
         entries::WAITING if has_callback => WAITING,
@@ -346,13 +346,13 @@ fn has_callback(outbox: Option<&OutboxState>) -> bool {
 
 pub type Attempts = HashMap<i64, Vec<Json>>;
 
-/// The newest attempts of each of these entries.
+/// Returns the newest attempts of each of these entries.
 pub fn newest_attempts(db: &impl Database, entries: &[i64], most: u32) -> DbResult<Attempts> {
     let rows = db.query(sql::NEWEST_ATTEMPTS, params![as_json(&entries)?, most])?;
     shown_attempts(&rows).map(|(attempts, _)| attempts)
 }
 
-/// All attempts of these entries, and the bytes of their texts.
+/// Returns all attempts of these entries, and the bytes of their texts.
 fn attempts(db: &impl Database, entries: &[i64]) -> DbResult<(Attempts, usize)> {
     shown_attempts(&db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])?)
 }

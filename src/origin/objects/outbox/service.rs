@@ -43,8 +43,8 @@ use platform::{
     traits::{Http, Spawn},
 };
 
-/// Postbacks that wait for the catalog, a counters object or each other. At 10 KB each they take 2.5 MB, and an isolate
-/// may hold several outboxes.
+/// Maximum postbacks that wait for the catalog, a counters object or each other. At 10 KB each they take 2.5 MB, and an
+/// isolate may hold several outboxes.
 const CONVERSIONS: Limit = Limit {
     permits: 256,
     per_owner: 256,
@@ -61,33 +61,34 @@ pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
     conversions: ConcurrencyLimit,
-    /// The wait for the last commit, which the conversions of the next one share.
+    /// The wait for the last commit, which the conversions of the next commit share.
     commits: SingleFlight<DbResult>,
-    /// One conversion of a click at a time, by the click's nonce.
+    /// Lets one conversion of a click run at a time, by the click's nonce.
     clicks: KeyedFlights<()>,
     questions: KeyedFlights<Result>,
     is_asking: Cell<bool>,
     state_cache: StateCache,
-    /// Attempts in flight.
+    /// The number of attempts in flight.
     in_flight: Cell<usize>,
-    /// The number of callbacks that may be claimed ahead, by the commits of their rewards.
+    /// The number of callbacks that may be claimed ahead, that is, by the commits of their rewards.
     free_ahead: Cell<usize>,
-    /// The entries that were claimed ahead and have not begun. Some may not exist, because their commit failed.
+    /// The entries whose callbacks were claimed ahead and not yet attempted. Some may not exist, because their commit
+    /// failed.
     ahead: RefCell<BTreeSet<i64>>,
     is_resuming: Cell<bool>,
-    /// Whether there is something to resume that the running task may not have seen.
+    /// True if there is work to resume that the running task may have missed.
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
     is_vouching: Cell<bool>,
-    /// The wait for the ledger's mark, which the first commands of a process share.
+    /// The wait for the ledger's mark and the journal, which the first commands of a process share.
     start: SingleFlight<()>,
     has_started: Cell<bool>,
     is_feeding: Cell<bool>,
-    /// When the alarm was last armed for a feed's batch, in this process and since it fired.
+    /// When this process last armed the alarm for a feed's batch; reset when the alarm fires.
     armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
-    /// Until this time nothing is written, because the outbox is about to be put back.
+    /// Until this time nothing is written, because the outbox is about to be restored.
     leaves_until_ms: Cell<i64>,
     sender: CallbackSender,
 }
@@ -140,7 +141,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.runtime().spawn("outbox", task);
     }
 
-    /// True once this process has opened its database and checked if it was put back. Before that, it starts no callbacks.
+    /// True once this process has opened its database and checked it for a restore. Until then it starts no callbacks.
     pub fn is_ready(&self) -> bool {
         self.shell.is_ready() && self.has_started.get()
     }
@@ -150,7 +151,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.in_flight.get()
     }
 
-    /// True if there may be callbacks that were claimed ahead and have not begun.
+    /// True if there may be callbacks that were claimed ahead and not yet attempted.
     pub fn has_ahead(&self) -> bool {
         !self.ahead.borrow().is_empty()
     }
@@ -158,7 +159,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Carries out a command, and starts the callbacks that it makes due.
     ///
     /// # Errors
-    /// The command is refused or failed; a failed postback may be sent again.
+    /// The command was refused or failed. A failed postback may be resent.
     pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply> {
         self.refuse_if_leaving(&command)?;
         if let Command::SendAll(_) = command {
@@ -170,7 +171,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if self.must_resume.get() && !self.is_resuming.get() {
             self.spawn(Rc::clone(self).resume_overdue());
         }
-        // A write that reported an error may have happened without an alarm for it.
+        // A write that reported an error may have happened, and no alarm was set for it.
         if matches!(answered, Err(Failure::Internal(_)))
             && self.shell.is_ready()
             && let Err(failure) = panic_to_failure(|| self.arm())
@@ -229,7 +230,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             comparisons::count_day(differs);
         }
         let armed = vouched.and_then(|compared| match compared {
-            // The day after may be over, too.
+            // The next day may also be over.
             Some(_) => self.shell.wake_by(self.now_ms()),
             None => self.arm(),
         });
@@ -321,10 +322,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         mark?;
         let started = match refilled {
             Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),
-            // Only the journal knows what else was paid.
+            // Only the journal knows which lost conversions were paid.
             Ok(false) if gap::is_behind(db, self.now_ms())? => Err(common::UNAVAILABLE.into()),
             Ok(false) => Ok(()),
-            // The next alarm continues, and sends what was put back so far.
+            // The next alarm continues the refill, and sends callbacks that were refilled so far.
             Err(failure) => self.arm().and(Err(failure)),
         };
         // The refill may have changed the outbox's row.
@@ -334,9 +335,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(())
     }
 
-    /// Waits until the writes of earlier conversions are durable. The conversions that arrive meanwhile then continue
-    /// in the same turn of the event loop, and the runtime commits a turn's writes together, because a commit is the
-    /// most expensive part of a conversion. A timer would do the same, but workerd starves timers under load.
+    /// Waits until the writes of earlier conversions are durable. All conversions that arrive during the wait then
+    /// continue in the same turn of the event loop, whose writes the runtime commits together. The wait pays off
+    /// because a commit is the most expensive part of a conversion. A timer would do the same, but workerd starves
+    /// timers under load.
     async fn wait_for_commit(&self) -> DbResult {
         match self.commits.join(Result::is_ok).await {
             Outcome::Shared(committed) => committed,
@@ -348,7 +350,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     fn arm(&self) -> Result {
         let (db, now_ms) = (self.shell.storage(), self.now_ms());
         self.shell.wake_for(next_alarm(db, now_ms))?;
-        // Without changes for a feed, the next commit must arm the alarm.
+        // If no feed has changes, the next commit must arm the alarm.
         if feed::due_ms(db, now_ms)?.is_some() {
             self.armed_ms.set(now_ms);
         }
@@ -367,7 +369,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.has_started.set(false);
                     self.wait_for_start(shard, None).await
                 }
-                // A batch's answer may be the first that shows the ledger's mark.
+                // The answer to a batch may be the first to show the ledger's mark.
                 None if gap::lost(db, self.now_ms())?.is_some() => {
                     self.state_cache.clear();
                     match endpoint::read(db)? {
@@ -395,7 +397,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
         let (told, attended) = join(to_activity, to_attention).await;
         self.is_feeding.set(false);
-        // The alarm that started this is armed again while changes are left.
+        // The alarm that started this task is armed again while changes are left.
         for (place, sent) in [("activity", told), ("attention", attended)] {
             if let Err(failure) = sent {
                 platform::log::error(place, failure);

@@ -1,8 +1,8 @@
 //! The feed's tables and the triggers that fill them, so that no code can change a conversion without marking it. A
 //! trigger runs in the transaction of the change, so every committed change is sent.
 
-/// Marks an entry as changed since it was sent or put into a batch. `changes` tells a change during a batch from those
-/// in the batch. Most entries no longer change after they were first sent, and are never marked.
+/// Marks an entry as changed since it was sent or put into a batch. `changes` shows whether the entry has changed again
+/// since the batch was made. Most entries no longer change after they were first sent, and are never marked.
 macro_rules! mark {
     ($entry:literal) => {
         concat!(

@@ -74,8 +74,9 @@ pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: 
     Ok(db.execute(sql::CHANGE, change)?)
 }
 
-/// Pays a reward or reverses it, within the caller's transaction. Writes the amount and its number in the log, from which
-/// batches for the ledger and the counters are made, and the callback. `entered` means that [`create`] has written them.
+/// Pays a reward or reverses it, within the caller's transaction. Writes the callback, and the amount and its number in
+/// the log, from which batches for the ledger and the counters are made. `entered` means that [`create`] has written
+/// all of these.
 pub fn move_money(
     db: &impl Database,
     now_ms: i64,
@@ -102,8 +103,8 @@ pub fn move_money(
     }
 }
 
-/// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
-/// a reward that it has not received.
+/// Creates the entry of a reversal. Its callback waits until the callback of the reward has ended, because a receiver
+/// cannot reverse a reward that it has not received.
 fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     let reward_id = approval.transaction_id(Movement::Reward)?;
     let paid = PaidReward::find(db, &reward_id)?;
@@ -156,7 +157,7 @@ pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, 
 struct NewCallback {
     /// For a reversal or a notice, the reward's entry.
     after: Option<i64>,
-    /// The number of a notice's state; none for a payment.
+    /// The number of a notice's state; `None` for a payment.
     notice: Option<i64>,
     /// In micro-USD.
     payout: i64,
@@ -164,7 +165,7 @@ struct NewCallback {
     due_ms: Option<i64>,
 }
 
-/// Writes an entry. With `erase`, its user is erased at once, or once its callback has ended.
+/// Writes an entry. With `erase`, the user is erased at once or, if the entry has a callback, once it has ended.
 fn insert(
     db: &impl Database,
     now_ms: i64,
@@ -217,7 +218,7 @@ struct PaidReward {
     sent: SentFields,
 }
 
-/// The fields of a reward's callback that its reversal repeats. The others may have been erased.
+/// The fields of a reward's callback that its reversal repeats. Other fields may have been erased.
 #[derive(Deserialize)]
 struct SentFields {
     value: Decimal,
@@ -242,7 +243,7 @@ impl PaidReward {
     }
 }
 
-/// The fields of a reward's callback.
+/// Returns the fields of a reward's callback.
 fn fields(approval: &Approval, now_ms: i64) -> Result<Fields> {
     let click = &approval.conversion.click;
     let amounts = Amounts::new(MicroUsd(approval.payout_micro_usd), &approval.currency);

@@ -121,8 +121,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Like [`Self::start_due`], after the check for a restore: callbacks that wait in a restored copy may have been
-    /// sent.
+    /// Like [`Self::start_due`], but first checks for a restore: callbacks that wait in a restored copy may have been
+    /// sent already.
     async fn start_due_later(self: Rc<Self>) {
         let started = panics_to_failure(async {
             let state = endpoint::read(self.shell.storage())?;

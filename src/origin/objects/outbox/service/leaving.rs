@@ -1,4 +1,4 @@
-//! An outbox that is about to be put back sends everything to its journal, and writes nothing more until it restarts.
+//! An outbox that is about to be restored sends everything to its journal, and writes nothing more until it restarts.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use domain::{
 };
 use platform::{ObjectStorage, Result, database::Value, params};
 
-/// How long an outbox that has sent everything writes nothing, in milliseconds. It restarts in that time.
+/// How long an outbox writes nothing after it has sent everything, in milliseconds. The restart happens in that time.
 const LEAVES_MS: i64 = 30 * SECOND_MS;
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {

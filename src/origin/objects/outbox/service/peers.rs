@@ -1,4 +1,5 @@
-//! The service as [`Peers`] of the outbox's rules: calls to other objects, the process's caches, and claims of callbacks.
+//! The service as [`Peers`] of the outbox's rules: calls to other objects, the process's caches, and claims of
+//! callbacks.
 
 use super::{OutboxService, Runtime};
 use crate::{
@@ -113,15 +114,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         };
         Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
             Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
-            // The settings cannot be decrypted, which is reported where callbacks are sent. A notice then waits like a
-            // reward; if it is not wanted, it ends when it is due.
+            // The settings cannot be decrypted. The code that sends callbacks reports that. A notice then waits like a
+            // reward. If the publisher does not want the notice, it ends when it is due.
             Err(_) => true,
         })
     }
 
     fn committed(&self) -> Result {
         // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is
-        // usually due before anything else; if it is put off, the alarm is armed again from time to time.
+        // usually due before anything else. If the batch is put off, the alarm is armed again from time to time.
         let now_ms = self.runtime().now_ms();
         let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);
         let soon_ms = if is_armed { NET_MS } else { FEED_MS };
@@ -133,7 +134,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 }
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
-    /// The outbox that keeps the claims of a `txn`, if it is not this one.
+    /// Returns the outbox that keeps the claims of a `txn`; `None` if it is this outbox.
     fn other_keeper(&self, txn: &Txn) -> Result<Option<OutboxShard>> {
         let state = endpoint::read(self.shell.storage())?;
         let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {

@@ -1,4 +1,4 @@
-//! Conversions that wait for their cap, for terms that the catalog has lost, or for the end of a suspension.
+//! Conversions that wait for the cap, for terms that the catalog has lost, or for the end of a hold.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use platform::{ObjectStorage, panics_to_failure};
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// Resumes reservations whose requests ended before the cap was taken, frees the claims of refused conversions, and
-    /// decides conversions that waited for terms or for the end of a suspension.
+    /// decides conversions that waited for terms or for the end of a hold.
     pub(super) async fn resume_overdue(self: Rc<Self>) {
         if self.is_resuming.replace(true) {
             return;
