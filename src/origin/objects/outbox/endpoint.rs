@@ -27,13 +27,14 @@ use platform::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxState {
     pub shard: OutboxShard,
-    /// The app's newest values; none before the first conversion.
+    /// The app's newest values; `None` before the first conversion.
     pub current: Option<CurrentApp>,
     pub callback: CallbackSettings,
     pub health: Health,
     /// When the endpoint disabled itself by its response, in milliseconds.
     pub disabled_ms: Option<i64>,
-    /// When the endpoint was last switched on again, in milliseconds. Results of earlier attempts do not count for its health.
+    /// When the endpoint was last enabled again, in milliseconds. Attempts that began earlier do not count for its
+    /// health.
     pub enabled_ms: i64,
     pub gap: Option<Gap>,
 }
@@ -64,7 +65,7 @@ impl OutboxState {
         }
     }
 
-    /// Returns the values that conversions need; none before the first conversion.
+    /// Returns the values that conversions need; `None` before the first conversion.
     fn app_now(&self) -> Option<AppNow> {
         let current = self.current.as_ref()?;
         Some(AppNow {
@@ -78,7 +79,8 @@ impl OutboxState {
         })
     }
 
-    /// True if the app has newer callback settings than the outbox, which then asks for them before it delivers.
+    /// True if the app has newer callback settings than the outbox. The outbox then asks for them before it sends
+    /// callbacks.
     pub fn is_behind(&self) -> bool {
         let wanted = self.current.as_ref().map(|current| current.callback_revision);
         wanted > Some(self.callback.revision)
@@ -131,7 +133,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
     }))
 }
 
-/// Returns the app's newest values; none if the outbox has none.
+/// Returns the app's newest values; `None` if the outbox does not know them.
 pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>, DatabaseError> {
     if let Some(known) = peers.state_cache().current() {
         return Ok(Some(known));
@@ -167,8 +169,8 @@ pub fn needs_claim(
     Ok(shard.number > 0 && !is_cached && db.query_integer(sql::GET_CLAIM, &[])?.is_none())
 }
 
-/// Checks with the app's first outbox that the app has as many outboxes as the catalog says. With another number,
-/// users' earlier rewards may be in outboxes that nobody asks.
+/// Checks with the app's first outbox that the app has as many outboxes as the catalog says. If the numbers differ,
+/// users' earlier rewards may be in outboxes that are never asked.
 pub async fn claim_at_first(
     peers: &impl Peers,
     shard: OutboxShard,
@@ -214,7 +216,7 @@ pub fn store_current(
     refuse_other_count(db.query_integer(sql::GET_CLAIM, &[])?, newer.outbox_shards)?;
     let stored = read(db)?.and_then(|state| state.current);
     if stored.is_none_or(|stored| stored.revision < newer.revision) {
-        // Cleared before the write, because a write that reports an error may have happened.
+        // The cache is cleared before the write, because a write that reports an error may have happened.
         cache.set_current(None);
         cache.set_lacks_endpoint(false);
         db.execute(
@@ -294,14 +296,14 @@ pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), Dat
     db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
 }
 
-/// Switches the endpoint on again. Attempts that began before no longer change its health.
+/// Enables the endpoint again. Attempts that began earlier no longer change its health.
 pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SET_ENABLED, params![at_ms])?;
     release(db, now_ms, claim_ms)
 }
 
-/// Disables the endpoint after its answer to another outbox of the app, unless it was replaced or switched on again
-/// meanwhile.
+/// Disables the endpoint after its answer to another outbox of the app, unless the endpoint was replaced or enabled
+/// again after that attempt began.
 pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
     match read(db)? {
         Some(state)
@@ -319,7 +321,7 @@ pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) 
     let health = params![health.failures, health.resumes_ms, disabled_ms];
     db.execute(sql::SET_HEALTH, health)?;
     match disabled_ms {
-        // Nothing more is sent to a closed publisher, so waiting users can be erased.
+        // If the publisher is closed, no callback is sent any more, so users whose erasure waits can be erased.
         Some(_) => erasure::erase_waiting(db),
         None => Ok(()),
     }

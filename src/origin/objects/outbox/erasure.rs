@@ -1,10 +1,10 @@
-//! Erasure of a user's identifiers, on request. A waiting callback needs them, so they are deleted once it has ended;
-//! until then no answer shows them.
+//! Erasure of a user's identifiers, on request. A waiting callback needs the identifiers, so they are deleted once the
+//! callback has ended. Until then no answer shows them.
 //!
-//! All users of a closed publisher are erased, in steps.
+//! When a publisher is closed, all its users are erased, in steps.
 //!
-//! A postback may come for a click from before the erasure and name the user again. So an outbox stores a salted hash
-//! of each erased user and the time, for as long as postbacks are taken.
+//! A postback for a click from before the erasure may arrive later and name the user again. So an outbox stores a
+//! salted hash of each erased user, and the time of the erasure, for as long as such postbacks are accepted.
 
 use serde_json::json;
 
@@ -27,39 +27,39 @@ pub const TABLES: &[&str] = &[
 
 /// Maximum entries whose users one step erases when all are erased: about 10 ms.
 const ENTRIES: u32 = 200;
-/// Maximum steps of an alarm.
+/// Maximum steps per alarm.
 const STEPS: usize = 5;
 
 platform::statements! {
-    /// app, shard: gives an outbox without a conversion a salt
+    /// app, shard: creates the row, and with it the salt, of an outbox without a conversion
     pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
-    /// user's key, time
+    /// key of a user, time of the erasure
     pub const REMEMBER = "INSERT INTO erased (user, at_ms) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// JSON list of claims of txns, and of hexadecimal users' keys with times: adds the latter
+    /// JSON list of claims of txns and of erased users, which are [hexadecimal key, time]: adds the users
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// user's key, time of a click → whether the user was erased after it, or all users at any time, since a closed
-    /// publisher's users may still click for minutes
+    /// key of a user, time of a click → whether the user was erased at that time or later, or all users were erased at
+    /// any time, because users of a closed publisher may still click for minutes
     pub const IS_ERASED = "SELECT EXISTS (SELECT 1 FROM erased WHERE user = x'' OR user = ? AND at_ms >= ?)";
-    /// JSON list of claims, as before: if all users were erased, begins the walk over the log again
+    /// the same list: if it says that all users were erased, restarts the walk over the log
     pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
         (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
-    /// → a row unless all users were erased before
+    /// → one row, unless all users were already erased
     pub const BEGIN_EVERYBODY = "UPDATE outbox SET erasing = 0 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE user = x'') RETURNING app";
     pub const DROP_KEPT = "DELETE FROM kept";
     pub const MARK_ALL_RESERVATIONS = "UPDATE reservations SET erase = 1";
     /// → the last entry that was examined, while all users are being erased
     pub const GET_ERASING = "SELECT erasing FROM outbox";
-    /// last entry, entries at most → entry and user of the entries after it
+    /// entry (exclusive), maximum entries → next entries: entry, user or NULL
     pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > ? ORDER BY entry LIMIT ?";
     pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > ? AND entry <= ? AND user_id IS NOT NULL";
-    /// last entry, or null at the end
+    /// last examined entry, or NULL at the end
     pub const SET_ERASING = "UPDATE outbox SET erasing = ?";
-    /// first time kept
+    /// cutoff time, exclusive
     pub const SWEEP_ERASED = "DELETE FROM erased WHERE at_ms < ?";
     /// → users of kept postbacks and reservations
     pub const USERS_BESIDE_LOG = "SELECT user_id FROM kept UNION SELECT user_id FROM reservations WHERE erase = 0";
-    /// user → entries, those of them whose callback waits
+    /// user → number of entries, number of entries whose callback waits
     pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
     /// user: ends waiting callbacks that will never be sent, because the app has no callback, or the publisher is
@@ -67,25 +67,25 @@ platform::statements! {
     pub const END_UNSENDABLE = "UPDATE entries SET delivery = 3, due_ms = NULL WHERE user_id = ? AND erase = 1 AND delivery = 0
         AND EXISTS (SELECT 1 FROM outbox WHERE callback_revision >= MAX(callback_wanted, 0)
           AND (callback_sealed IS NULL OR suspended = 2 AND disabled_ms IS NOT NULL))";
-    /// → users to erase whose callback waits
+    /// → users who must be erased and whose callback waits
     pub const WAITING_USERS = "SELECT DISTINCT user_id FROM entries WHERE delivery = 0 AND erase = 1";
-    /// user: blanks the receiver's answers and the rest of an error, which may name the user
+    /// user: blanks the receivers' answers and all but the first words of errors, because they may name the user
     pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE entry IN
         (SELECT entry FROM entries WHERE user_id = ? AND erase = 1)");
-    /// the same of first attempts
+    /// the same for first attempts, which are stored in their entries
     pub const BLANK_FIRST_ATTEMPTS = concat!("UPDATE entries SET ", blank_first_attempt!(), "
         WHERE user_id = ? AND erase = 1 AND first_at_ms IS NOT NULL");
-    /// user
+    /// user: removes the identifiers, except from entries whose callback waits
     pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
     /// user: erases the user in the journals that this outbox keeps for others
     pub const ERASE_JOURNAL = "UPDATE journal SET users = (SELECT json_group_array(IIF(value ->> '$.user_id' = ?1, NULL, json(value)))
           FROM json_each(users))
         WHERE users IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(users) WHERE value ->> '$.user_id' = ?1)";
-    /// entry → its user, if it must be erased
+    /// entry → user of the entry, if the user must be erased
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 }
 
-/// `POST …/erase_user`: erases the user's identifiers now, or once the callbacks that need them have ended.
+/// Answers `POST …/erase_user`: erases the user's identifiers now, or once the callbacks that need them have ended.
 pub fn erase(db: &impl Database, now_ms: i64, shard: OutboxShard, user_id: &str) -> Result<OperatorReply> {
     let count = || match db.query_first(COUNT_OF_USER, params![user_id])? {
         Some(row) => Ok((row.integer(0)?, row.integer(1)?)),
@@ -115,8 +115,8 @@ fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -
     db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])
 }
 
-/// Erases all users, within the caller's transaction: outside the log at once, and in the log by [`erase_next`]. The
-/// journals that other outboxes keep lose their users within days.
+/// Erases all users, within the caller's transaction: outside the log at once, and in the log later, by [`erase_next`].
+/// The journal of this outbox at its witness loses its users within days.
 pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> DbResult {
     if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
         return Ok(());
@@ -126,7 +126,7 @@ pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> D
     db.execute(MARK_ALL_RESERVATIONS, &[])
 }
 
-/// Does one alarm's part of erasing all users. Returns whether there is more.
+/// Does one alarm's part of erasing all users. Returns whether more parts follow.
 pub fn erase_next(db: &impl Database) -> DbResult<bool> {
     let Some(mut after) = db.query_integer(GET_ERASING, &[])? else {
         return Ok(false);
@@ -158,7 +158,8 @@ pub fn erase_journal(db: &impl Database, user_id: &str) -> Result<OperatorReply>
     Ok(OperatorReply::ok(&json!({})))
 }
 
-/// Erases a user in this outbox, within the caller's transaction. Returns how many reservations need the user.
+/// Erases a user in this outbox, within the caller's transaction. Returns the number of reservations that still need
+/// the user.
 pub fn erase_here(db: &impl Database, user_id: &str) -> DbResult<i64> {
     db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
     let reserved = db.query(sql::MARK_RESERVATIONS, params![user_id])?.len();
@@ -199,7 +200,7 @@ fn key(db: &impl Database, user_id: &str) -> DbResult<Option<Vec<u8>>> {
         .transpose()
 }
 
-/// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
+/// Erases the user of an entry, now or once the entry's callback has ended, within the caller's transaction.
 pub fn mark(db: &impl Database, transaction_id: &str) -> DbResult {
     match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
         Some(row) => erase_if_marked(db, row.integer(0)?),
@@ -207,7 +208,7 @@ pub fn mark(db: &impl Database, transaction_id: &str) -> DbResult {
     }
 }
 
-/// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
+/// Erases the user of an entry whose callback has ended, if the erasure was requested, within the caller's transaction.
 pub fn erase_if_marked(db: &impl Database, entry: i64) -> DbResult {
     match db.query_first(USER_TO_ERASE, params![entry])? {
         Some(row) => erase_ended(db, row.text(0)?),
@@ -215,7 +216,7 @@ pub fn erase_if_marked(db: &impl Database, entry: i64) -> DbResult {
     }
 }
 
-/// Erases the users whose callbacks waited for an endpoint that no longer exists, within the caller's transaction.
+/// Erases the users whose erasure waited for callbacks that can no longer be sent, within the caller's transaction.
 pub fn erase_waiting(db: &impl Database) -> DbResult {
     for row in db.query(WAITING_USERS, &[])? {
         erase_ended(db, row.text(0)?)?;

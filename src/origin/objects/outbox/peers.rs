@@ -1,4 +1,4 @@
-//! The objects, the caches and the clock that an outbox's rules use besides its database.
+//! The objects, the caches and the clock that an outbox's rules use in addition to its database.
 
 use std::{
     cell::{Cell, RefCell},
@@ -52,11 +52,11 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp>;
 
-    /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
+    /// Takes one conversion from an offer's cap. Idempotent by the key in `take`. Returns false if the cap is spent.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn take(&self, take: &Take) -> Result<bool>;
 
-    /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
+    /// Claims a `txn` in the outbox that keeps it. Returns false if another click has claimed the `txn`.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_txn(&self, txn: &Txn) -> Result<bool>;
 
@@ -82,15 +82,15 @@ pub struct AppNow {
     /// The app's number of outboxes.
     pub outbox_shards: u8,
     pub max_rewards_per_user_day: Option<u32>,
-    /// Whether the app's publisher is suspended.
+    /// True if the app's publisher is suspended.
     pub is_suspended: bool,
-    /// Whether the callback settings, and with them `is_suspended`, are known.
+    /// True if the callback settings, and with them `is_suspended`, are known.
     pub has_settings: bool,
     pub gap: Option<Gap>,
 }
 
-/// Payments that a restore has permanently lost. Clicks up to `clicks_to_ms` may have been paid, so they are held for a
-/// while.
+/// Payments that a restore has lost for good. Clicks up to `clicks_to_ms` may have been paid, so their conversions are
+/// held until `until_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     pub clicks_to_ms: i64,
@@ -111,7 +111,8 @@ pub struct StateCache {
     tests: Cell<(i64, u32)>,
 }
 
-/// Maximum postbacks of a test app in a minute. Each may call somebody's server, and anybody may send them.
+/// Maximum postbacks of a test app per minute. Each postback may cause a call to somebody's server, and anybody may
+/// send postbacks of a test app.
 const TESTS_A_MINUTE: u32 = 300;
 const TOO_MANY_TESTS: ApiError = ApiError::new(
     429,
@@ -146,7 +147,7 @@ impl StateCache {
         Ok(())
     }
 
-    /// The salt of the keys of rewards.
+    /// Returns the salt of the keys of rewards, if it is cached.
     pub fn salt(&self) -> Option<Rc<[u8]>> {
         self.salt.borrow().clone()
     }

@@ -1,6 +1,7 @@
-//! Retention: attempts are deleted after 90 days, and all other rows after 401 days. No postback is taken from 400 days after its click
-//! on, so no row is needed then to prevent a second payment. A waiting callback keeps its rows until it was delivered or became a dead
-//! letter, because it cannot be sent without them. Notices are deleted with their conversion, sent or not, because they pay nothing.
+//! Retention: attempts are deleted after 90 days, and all other rows after 401 days. A postback is refused once its
+//! click is 400 days old, so older rows are not needed to prevent a second payment. A waiting callback keeps its rows
+//! until it is delivered or becomes a dead letter, because it cannot be sent without them. Notices are deleted with
+//! their conversion, sent or not, because they pay nothing.
 
 use crate::{
     delivery::batches,
@@ -20,8 +21,8 @@ pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// Maximum rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 5_000;
 
-/// Does one alarm's part of the night's sweep. Returns when the next part is due: in a second until the sweep is
-/// complete. After an error it may be repeated.
+/// Does one alarm's part of the nightly sweep. Returns when the next part is due: in a second, until the sweep is
+/// complete. After an error the part may be retried.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if erasure::erase_next(db)? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
@@ -84,8 +85,8 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     due_ms(db, now_ms)
 }
 
-/// Deletes the first attempts from before a time, for a part of the entries. A first attempt is made within a day of
-/// its entry. Returns whether there are more.
+/// Deletes the first attempts that were made before a time, in one part of the entries. An entry stores its first
+/// attempt only if the attempt was made within a day. Returns whether more parts follow.
 fn sweep_firsts(db: &impl Database, before_ms: i64) -> DbResult<bool> {
     let after = db.query_integer(sql::GET_FIRSTS_SWEPT, &[])?.unwrap_or(0);
     let end = first_number(before_ms.saturating_sub(DAY_MS));
@@ -101,7 +102,7 @@ fn sweep_firsts(db: &impl Database, before_ms: i64) -> DbResult<bool> {
     Ok(row.integer(1)? == ROWS)
 }
 
-/// Returns when the next sweep is due; none if the outbox has no rows.
+/// Returns when the next sweep is due; `None` if the outbox has no rows.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let keeps_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(keeps_rows.then(|| next_night_ms(now_ms)))
