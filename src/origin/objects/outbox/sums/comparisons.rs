@@ -1,4 +1,4 @@
-//! Counts the results of the nights' comparisons in this isolate's outboxes, for the metrics.
+//! Counts the results of the nightly comparisons in this isolate's outboxes, for the metrics.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -12,7 +12,7 @@ thread_local! {
 /// Counts since the isolate started.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// The number of outboxes' days whose log equals the ledger.
+    /// The number of compared days of all outboxes on which the log equals the ledger.
     pub equal: u64,
     pub different: u64,
     /// The rewards of those days, by app. An isolate has few apps.
@@ -31,7 +31,7 @@ pub fn counts() -> Counts {
     COUNTS.with_borrow(Clone::clone)
 }
 
-/// Counts a part of a day that a night adds up.
+/// Counts the rewards of a part of a day that is being added up.
 pub fn count_rewards(app: AppId, part: &OutboxDay) {
     COUNTS.with_borrow_mut(|counts| {
         let rewards = counts.rewards.entry(app).or_default();

@@ -1,5 +1,5 @@
-//! The payments of an outbox on a UTC day. The operator compares them with the ledger's facts (docs/OPERATING.md, "Reconcile
-//! a day"), and so does the [night](super::night). The ledger asks for them to restate the day.
+//! The payments of an outbox on a UTC day. The operator compares them with the ledger's facts (docs/OPERATING.md,
+//! "Reconcile a day"), and [`night`](super::night) also does. The ledger asks for them to restate the day.
 
 use super::{
     revenue_batches::{OutboxLog, TO_LEDGER},
@@ -78,14 +78,14 @@ pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> DbR
     let bounds = (sum.after, sum.through.min(end));
     let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, before, bounds)?;
     Ok(DaySums {
-        // The oldest day may have lost entries already.
+        // Some entries of the oldest day may have expired.
         is_kept: sum.day > UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)),
         ..sums
     })
 }
 
-/// Returns two numbers: payments of a day have numbers after the first and before the second. Numbers follow the time,
-/// but are ahead of it after the clock was set back (see `log_number`).
+/// Returns the bounds, both exclusive, of the numbers of a day's payments. Numbers follow the time, but are ahead of it
+/// after the clock was set back (see `log_number`).
 fn numbers_of(day: UtcDay) -> (i64, i64) {
     let start_ms = day.start_ms();
     let end = first_number(start_ms.saturating_add(2 * DAY_MS));
@@ -95,7 +95,7 @@ fn numbers_of(day: UtcDay) -> (i64, i64) {
 /// A part of the numbers that may be payments of a day.
 struct DayPage {
     day: UtcDay,
-    /// The number before the first.
+    /// The number before the first one of the part.
     after: i64,
     last: i64,
     is_last: bool,
@@ -119,7 +119,7 @@ impl DayPage {
         (!self.is_last).then_some(self.last)
     }
 
-    /// The first parameters of `sql::SUM_DAY`.
+    /// Returns the first parameters of `sql::SUM_DAY`.
     fn parameters(&self) -> [Value; 4] {
         let start_ms = self.day.start_ms();
         let second = |ms: i64| ms.div_euclid(SECOND_MS);

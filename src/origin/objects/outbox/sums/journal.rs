@@ -1,9 +1,10 @@
-//! The journal: what an outbox writes is kept by another outbox of its app, the witness, for 31 days. An outbox that was
-//! put back to an earlier copy reads there what it has lost, and writes it again under the same numbers.
+//! The journal: another outbox of the app, the witness, keeps a copy of an outbox's writes for 31 days. A restored
+//! outbox reads its lost writes from the witness, and writes them again under the same numbers.
 //!
-//! A batch of the journal is one row, and is sent to the witness as sums are sent to the ledger. After a refill, a callback
-//! that was not delivered when its batch was made is sent again, as after any lost answer. Users' identifiers are deleted
-//! from the journal after three days, or when the user is erased; a callback that waited longer becomes a dead letter.
+//! A batch of the journal is one row, and is sent to the witness as sums are sent to the ledger. After a refill, a
+//! callback that was not delivered when its batch was made is resent, as after any lost answer. Users' identifiers are
+//! deleted from the journal after three days, or when the user is erased. A refilled callback without its user's
+//! identifiers becomes a dead letter.
 
 pub mod sql;
 
@@ -30,8 +31,8 @@ use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Re
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
-/// An entry among the destinations with the number at which a refill ends. A batch may have an entry that was paid long
-/// after it was made, so the log's numbers do not show how far the refill is.
+/// The destination under which the number is stored at which a refill ends. A batch may have an entry that was paid
+/// long after it was created, so the log's numbers do not show how far the refill has come.
 const REFILL: &str = "refill";
 
 /// Maximum numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
@@ -44,8 +45,8 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 const REFILL_MS: i64 = SECOND_MS;
 
-/// Returns the outbox that keeps another's journal: the next outbox of the app. An app with one outbox has a second one
-/// that keeps nothing else.
+/// Returns the outbox that keeps the journal of `of`: the next outbox of the app. If the app has only one outbox, the
+/// witness is a second outbox that keeps nothing else.
 pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
     OutboxShard {
         number: of
@@ -58,7 +59,7 @@ pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
 }
 
 /// Sends the first part of a batch. The next part begins at the witness's mark. Sets `is_lost` if the witness has a
-/// number that the log lacks: then the outbox was put back, and must be [refilled](refill) first.
+/// number that the log lacks. Then the outbox was restored, and must be [refilled](refill) first.
 pub async fn send(
     db: &impl Database,
     runtime: &impl ObjectCall,
@@ -81,7 +82,7 @@ pub async fn send(
     Ok(Mark { mark })
 }
 
-/// Returns what was written after a number, up to another or to the last for which a batch has room.
+/// Returns what was written after the number `after`, up to `through` or to the last number for which a batch has room.
 fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatch> {
     let number = db.query_integer(sql::END_OF_BATCH, params![after, through, NUMBERS])?;
     let number = number.unwrap_or(through);
@@ -100,7 +101,7 @@ fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatc
     })
 }
 
-/// Asks the witness whether it has everything that was written.
+/// Asks the witness whether it has all writes of this outbox.
 ///
 /// # Errors
 /// The database failed, or the witness does not answer.
@@ -160,7 +161,7 @@ fn mark(db: &impl Database, source: &str) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_MARK, params![source])?.unwrap_or(0))
 }
 
-/// Forgets the users of batches after three days, and deletes batches and changes after 31 days.
+/// Forgets the users of batches after three days, and deletes batches and claims after 31 days.
 pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> DbResult {
     for (sql, kept_ms) in [(sql::FORGET_USERS, USERS_KEPT_MS), (sql::SWEEP, KEPT_MS)] {
         db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
@@ -171,10 +172,11 @@ pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> DbResult {
 }
 
 /// Writes again what the outbox has lost, if its journal goes beyond its log. Returns false if the witness does not
-/// answer; an outbox that was not put back then continues.
+/// answer. An outbox that was not restored then continues.
 ///
 /// # Errors
-/// `unavailable` if more is lost than can be read in a second, or the witness stops answering; the next call continues.
+/// `unavailable` if more is lost than can be read in a second, or if the witness stops answering. The next call
+/// continues.
 pub async fn refill(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -202,7 +204,7 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    // The last known mark was put back with the log. It also shows how far an earlier call came.
+    // The last known mark was restored with the log. It also shows how far an earlier call came.
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
     if !is_open && !goes_beyond(db, heard, mark)? {
@@ -244,13 +246,13 @@ fn goes_beyond(db: &impl Database, heard: i64, mark: i64) -> DbResult<bool> {
     Ok(mark > heard && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
 
-/// Guesses an app's number of outboxes for an outbox that was put back to nothing and is asked for a claim. All numbers
-/// give the same witness, except for the last outbox of eight.
+/// Guesses the app's number of outboxes, for an outbox that was restored to an empty copy and does not get the number
+/// from its caller. All numbers give the same witness, except for the last outbox of eight.
 fn likely_count(own: OutboxShard) -> u8 {
     if own.number == 7 { 8 } else { 64 }
 }
 
-/// Writes the part of a batch after a number again.
+/// Writes again the part of a batch after the number `lost_after`.
 fn put_back(
     db: &impl Database,
     now_ms: i64,
@@ -280,7 +282,7 @@ fn put_back(
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
         db.execute(sql::PUT_CHANGES, params![entries.as_str(), lost_after])?;
-        // The day that is being added up may have more payments now.
+        // The day that is being added up may now have more payments.
         db.execute(RESTART_NIGHT, &[])?;
         Ok(())
     })

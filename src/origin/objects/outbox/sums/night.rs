@@ -1,5 +1,5 @@
-//! Each night an outbox adds up the past days in its log, and vouches for each to its ledger, which compares the total
-//! with the sums that it has applied.
+//! Each night an outbox adds up the past days in its log, and vouches for the total of each day to its ledger. The
+//! ledger compares the total with the sums that it has applied.
 
 use super::{
     day,
@@ -26,11 +26,11 @@ use domain::{
 };
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
-/// The progress of the nights' work.
+/// The progress of the nightly work.
 struct Night {
     /// The last day for which the outbox vouched.
     vouched: UtcDay,
-    /// The day that is or was last added up, with the last number examined and the sums so far.
+    /// The day that is being added up, or was added up last. The other fields have its last examined number and sums.
     adding: UtcDay,
     added_to: i64,
     is_added: bool,
@@ -65,7 +65,7 @@ impl Night {
         })
     }
 
-    /// Begins with a day.
+    /// Returns the start of the work on a day.
     fn of(day: UtcDay, vouched: UtcDay) -> Self {
         Self {
             vouched,
@@ -116,23 +116,23 @@ impl Night {
     }
 }
 
-/// Returns the rewards of the last day that was added up; none while the next day is being added up.
+/// Returns the rewards of the last day that was added up; `None` while the next day is being added up.
 pub fn last_rewards(db: &impl Database) -> DbResult<Option<DayRewards>> {
     let night = Night::read(db)?;
     Ok((night.is_added && night.rewards.rewards > 0).then_some(night.rewards))
 }
 
-/// Returns when the outbox vouches for the day that was added up.
+/// Returns when the outbox must vouch for the day that was added up; `None` if no day waits.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.waits().then_some(night.due_ms))
 }
 
 /// Adds up a part of the first past day for which the outbox has not vouched. Returns the part; `None` if there is no
-/// such day, or it is already added up.
+/// such day, or if the day is already added up.
 ///
 /// # Errors
-/// The database failed. The step may be repeated.
+/// The database failed. The step may be retried.
 pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> DbResult<Option<OutboxDay>> {
     let mut night = Night::read(db)?;
     if night.waits() {
@@ -166,19 +166,20 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> DbResult<Optio
     Ok(Some(part))
 }
 
-/// Returns the first day whose entries are all in the log; none for an empty log, and for a test app, which is not vouched for.
+/// Returns the first day whose entries are all in the log; `None` for an empty log, and for a test app, because nobody
+/// vouches for test apps.
 fn first_kept(db: &impl Database, now_ms: i64) -> DbResult<Option<UtcDay>> {
     if endpoint::read(db)?.is_some_and(|state| state.shard.app.is_test()) {
         return Ok(None);
     }
     let first = db.query_integer(sql::FIRST_ENTRY, &[])?;
-    // An earlier day may have lost entries already.
+    // Some entries of an earlier day may have expired.
     let oldest = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)).minus(-1);
     Ok(first.map(|first| UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS)).max(oldest)))
 }
 
-/// Vouches for the day that was added up, if that is due. Returns whether the day differs from the ledger; `None` if the ledger
-/// has not compared it.
+/// Vouches for the day that was added up, if the call is due. Returns whether the day differs from the ledger; `None`
+/// if the ledger has not compared the day.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult<Option<bool>> {
     let night = Night::read(db)?;
     let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms())
@@ -191,7 +192,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
     let day = night.adding;
     let number = batches::mark_of(db, TO_LEDGER)?;
     let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
-    // The total includes payments that the ledger does not have yet.
+    // If so, the total includes payments that the ledger does not have yet.
     let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
     let answer = if is_on_its_way {
         None

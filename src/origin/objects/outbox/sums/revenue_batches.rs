@@ -1,4 +1,5 @@
-//! Sends revenue to ledgers, conversions to counters and the [journal] to the witness, in [batches] of the outbox's log.
+//! Sends revenue to ledgers, conversions to counters and the [journal] to the witness, in [batches] of the outbox's
+//! log.
 
 use std::{cell::Cell, time::Duration};
 
@@ -23,7 +24,7 @@ use contract::{
 use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
-/// The name of the publisher's ledger as a destination. Counters have their object's name.
+/// The destination of batches for the publisher's ledger. The destination of counters is the name of their object.
 pub const TO_LEDGER: &str = "ledger";
 
 /// The timeout of a call to a ledger.
@@ -100,14 +101,14 @@ impl<D: Database> Log for OutboxLog<'_, D> {
             if paid.is_some() {
                 pass(&counters, &key);
             }
-            // The journal gets the entries themselves and not their sums.
+            // The journal gets the entries themselves, not their sums.
             pass(TO_WITNESS, &key);
         }
         Ok(LogPage { end, is_last })
     }
 
     fn last(&self) -> DbResult<i64> {
-        // Before its app is known, an outbox has only claims, whose batch waits.
+        // Until the app is known, the log has only `txn` claims, and their batch is not sent yet.
         let last = match self.app {
             Some(_) => self.db.query_integer(sql::LAST_NUMBER, &[])?,
             None => None,
@@ -120,9 +121,9 @@ impl<D: Database> Log for OutboxLog<'_, D> {
     }
 }
 
-/// Sends all due batches. `opened_ms` is the start of the period in which the outbox last opened batches. It opens them
-/// once a period, because it is also woken for other work, and batches at each wake-up would cost more commits than the
-/// conversions. Returns the outbox if it was put back.
+/// Sends all due batches. `opened_ms` is the start of the period in which the outbox last opened batches. The outbox
+/// opens batches once per period, because it is also woken for other work, and batches at each wake-up would cost more
+/// commits than the conversions. Returns the outbox if it was restored.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -170,14 +171,14 @@ async fn send_batch(
     mark.map_err(DeliveryError::from)
 }
 
-/// Returns the publisher's ledger; none before the publisher is known.
+/// Returns the publisher's ledger; `None` until the publisher is known.
 pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
     let current = state.current.as_ref()?;
     Some(ledger::address(&current.publisher_id, ledger::BATCH))
 }
 
 /// Reads the ledger's mark when a process starts, if batches were sent before. A mark beyond the log shows that the
-/// outbox was restored; its next numbers are then above the mark.
+/// outbox was restored. The outbox's next numbers are then above the mark.
 pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let known = batches::mark_of(db, TO_LEDGER)?;
     if known == 0 {

@@ -1,6 +1,7 @@
-//! The statements of the log's sums and of the nights.
+//! The statements of the log's sums and of the nightly work.
 
-/// The payments of a UTC day after one number of the log, up to another.
+/// The payments of a UTC day in a part of the log. Parameters: first number (exclusive), last number (inclusive), first
+/// second (inclusive), end second (exclusive).
 macro_rules! paid_on_day {
     () => {
         "FROM entries WHERE notice IS NULL
@@ -23,48 +24,52 @@ macro_rules! movements {
 }
 
 platform::statements! {
-    /// after this number, entries at most → the last of them, and how many there are
+    /// entry (exclusive), maximum entries → last of these entries, number of these entries
     pub const LOG_PAGE = "SELECT MAX(entry), COUNT(*) FROM (SELECT entry FROM entries WHERE entry > ? ORDER BY entry LIMIT ?)";
-    /// → the last number
+    /// → last number of the log
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(entry) FROM entries), 0),
         COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0), COALESCE((SELECT MAX(number) FROM changes), 0))";
-    /// number → whether the log has it
+    /// number → whether the log has the number
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)
         OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)
         OR EXISTS (SELECT 1 FROM changes WHERE number = ?1)";
-    /// after this number, up to this one → the movements in the order of numbers; without an amount also the changes,
-    /// and entries that were not paid when they were made
+    /// first number (exclusive), last number (inclusive) → movements in the order of their numbers. Changes, and
+    /// entries that were not paid when they were created, are rows without an amount
     pub const MOVEMENTS = concat!(
         movements!("entry", "IIF(movement = entry, payout_micro_usd, NULL)", "entry > ?1 AND entry <= ?2"), " UNION ALL ",
         movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " UNION ALL ",
         "SELECT number, 0, 'none', NULL, NULL, NULL, FALSE FROM changes WHERE number > ?1 AND number <= ?2 ORDER BY 1");
-    /// after this number, second after a UTC day's last → whether the log has later movements of the day or of an earlier one
+    /// number (exclusive), end of a UTC day in seconds (exclusive) → whether the log has later movements of this day or
+    /// of an earlier day
     pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
           AND fields ->> '$.conversion_ts' < ?2)
         OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement > ?1 AND fields ->> '$.conversion_ts' < ?2)";
-    /// after this number, before this one, numbers at most → the last number of the step, its numbers
+    /// first number (exclusive), end number (exclusive), maximum numbers → last number of the step, count of its
+    /// numbers
     pub const LAST_OF_DAY = "SELECT MAX(number), COUNT(*) FROM (
           SELECT entry AS number FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry < ?2 ORDER BY entry LIMIT ?3)
           UNION ALL SELECT movement FROM (SELECT movement FROM entries
             WHERE movement <> entry AND movement > ?1 AND movement < ?2 ORDER BY movement LIMIT ?3)
           ORDER BY number LIMIT ?3)";
-    /// after this number, last number, the day's first second, the second after its last, the ledger's mark → offer,
-    /// rewards, those after 24 hours, those by superseded terms, reversals, paid, paid after the mark
+    /// first number (exclusive), last number (inclusive), first second of the day (inclusive), end second (exclusive),
+    /// the ledger's mark → offer, number of rewards, of rewards after 24 hours, of rewards by superseded terms and of
+    /// reversals, paid amount, amount paid after the mark
     pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
           COUNT(*) FILTER (WHERE after IS NULL AND fields ->> '$.conversion_ts' - fields ->> '$.click_ts' > 86400),
           COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd),
           COALESCE(SUM(payout_micro_usd) FILTER (WHERE movement > ?5), 0) ",
         paid_on_day!(), " GROUP BY 1");
-    /// the same without the mark, offer, transactions at most → number, transaction id, whether it is a reversal, goal, UNIX
-    /// seconds, paid
+    /// the same parameters without the mark, offer, maximum transactions → number, transaction id, whether it is a
+    /// reversal, goal, UNIX seconds, paid amount
     pub const LIST_DAY = concat!("SELECT movement, transaction_id, after IS NOT NULL, fields ->> '$.goal_id',
           fields ->> '$.conversion_ts', payout_micro_usd ", paid_on_day!(),
         " AND fields ->> '$.offer_id' = ?5 ORDER BY movement LIMIT ?6");
-    /// → the last UTC day for which the outbox vouched; the day that is added up, the last number examined, whether the day is
-    /// complete, failed attempts to vouch, when the next is due; revenue, rewards, those after 24 hours, those by superseded terms
+    /// → last UTC day for which the outbox vouched, day that is being added up, last number examined, whether the day
+    /// is complete, number of failed attempts to vouch, time when the next attempt is due, revenue, number of rewards,
+    /// of rewards after 24 hours and of rewards by superseded terms
     pub const GET_NIGHT = "SELECT vouched, adding, added_to, is_added, attempts, due_ms, revenue_micro_usd, rewards, rewards_after_24_h,
           rewards_by_superseded_terms FROM nights";
-    /// the same
+    /// the columns of `GET_NIGHT`
     pub const SET_NIGHT = "UPDATE nights SET vouched = ?, adding = ?, added_to = ?, is_added = ?, attempts = ?, due_ms = ?,
           revenue_micro_usd = ?, rewards = ?, rewards_after_24_h = ?, rewards_by_superseded_terms = ?";
     pub const RESTART_NIGHT = "UPDATE nights SET adding = 0, is_added = 0";

@@ -1,14 +1,15 @@
 //! The table and the statements of journals.
 
 pub const TABLES: &[&str] = &[
-    // Journals that this outbox keeps for another, by the numbers of the other's log. `users` is NULL after three days.
+    // The journals that this outbox keeps for other outboxes. `number` is a number of the other outbox's log. `users`
+    // is NULL after three days.
     "CREATE TABLE journal (
        number INTEGER PRIMARY KEY, source TEXT NOT NULL, salt TEXT NOT NULL, users TEXT, txns TEXT NOT NULL,
        entries TEXT NOT NULL
      ) STRICT",
 ];
 
-/// The entries of a batch that the outbox has lost: those that were made, paid or changed after a number.
+/// The entries of a batch that the outbox has lost: entries that were created, paid or changed after the number `?2`.
 macro_rules! lost {
     () => {
         "FROM (SELECT value AS e FROM json_each(?1))
@@ -17,14 +18,14 @@ macro_rules! lost {
 }
 
 platform::statements! {
-    /// after this number, up to this one, numbers at most → the last of them
+    /// first number (exclusive), last number (inclusive), maximum numbers → last of these numbers
     pub const END_OF_BATCH = "SELECT MAX(number) FROM (
         SELECT entry AS number FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2 ORDER BY entry LIMIT ?3)
         UNION SELECT movement FROM (SELECT movement FROM entries
           WHERE movement <> entry AND movement > ?1 AND movement <= ?2 ORDER BY movement LIMIT ?3)
         UNION SELECT number FROM (SELECT number FROM changes WHERE number > ?1 AND number <= ?2 ORDER BY number LIMIT ?3)
         ORDER BY number LIMIT ?3)";
-    /// after this number, up to this one → salt, entries, users
+    /// first number (exclusive), last number (inclusive) → salt, entries, users
     pub const BATCH = concat!("SELECT (SELECT hex(salt) FROM outbox), json_group_array(json(entry)), json_group_array(json(user)) FROM (
         SELECT json_object('entry', e.entry, 'transaction_id', e.transaction_id, 'nonce', hex(e.nonce), 'goal', e.goal,
             'after', e.after, 'at_ms', e.at_ms, 'payout', e.payout_micro_usd, 'movement', e.movement, 'delivery', e.delivery,
@@ -41,30 +42,32 @@ platform::statements! {
           UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2
           UNION ALL SELECT entry FROM changes WHERE number > ?1 AND number <= ?2)
         ORDER BY e.entry)");
-    /// after this number, up to this one → claims of senders' ids
+    /// first number (exclusive), last number (inclusive) → JSON list of claims of txns and of erased users
     pub const CLAIMS = "SELECT json_group_array(json(claim)) FROM changes WHERE number > ? AND number <= ? AND claim IS NOT NULL";
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
-    /// before this number: deletes claims; before this one: deletes all
+    /// number before which claims are deleted, number before which changes of entries are deleted. The last number
+    /// stays
     pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND (entry IS NULL OR number < ?)
         AND number < (SELECT MAX(number) FROM changes)";
-    /// before this number: forgets the users
+    /// number before which batches lose their users
     pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
-    /// before this number. The last batch stays, because its number shows how far the journal goes.
+    /// number before which batches are deleted. A journal's last batch stays, because its number shows how far the
+    /// journal goes
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
-    /// The callback settings of a copy may have been replaced.
+    /// The callback settings of a restored copy may have been replaced, so the outbox asks for them again.
     pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
-    /// entries → the users in the restored copy who were erased after it
+    /// JSON list of entries → users in the restored copy who were erased after the copy was made
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
-    /// entries, after this number, time. An undelivered callback becomes due, or a dead letter without its user. The
-    /// copy may have a user whom the journal has forgotten.
+    /// JSON list of entries, number (exclusive), current time. An undelivered callback becomes due or, if its user is
+    /// missing, a dead letter. If the journal has forgotten a user, the copy's user stays
     pub const PUT_ENTRIES = concat!("INSERT OR IGNORE INTO entries (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd,
           movement, delivery, due_ms, erase, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
           fields)
@@ -84,23 +87,23 @@ platform::statements! {
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
     pub const BLANK_FIRSTS = concat!("UPDATE entries SET ", blank_first_attempt!(), " WHERE first_at_ms IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
-    /// entries, after this number
+    /// JSON list of entries, number (exclusive)
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
         SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
-    /// the time at which callbacks are due: lets a reversal wait for its reward's callback
+    /// due time of the refilled callbacks: makes a reversal wait for the callback of its reward
     pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ? AND +after IS NOT NULL
         AND notice IS NULL AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
-    /// entries: deletes reservations, since the journal's state of a conversion is newer
+    /// JSON list of entries: deletes their reservations, because the journal's state of a conversion is newer
     pub const END_RESERVATIONS = "DELETE FROM reservations
         WHERE (nonce, goal) IN (SELECT unhex(value ->> '$.nonce'), value ->> '$.goal' FROM json_each(?))";
-    /// entries, after this number
+    /// JSON list of entries, number (exclusive)
     pub const PUT_CONVERSIONS = concat!("INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
         SELECT unhex(e ->> '$.nonce'), e ->> '$.goal', e -> '$.conversion[0]', e ->> '$.conversion[1]', e ->> '$.conversion[2]',
           e ->> '$.conversion[3]', e ->> '$.conversion[4]', unhex(NULLIF(e ->> '$.conversion[5]', '')) ", lost!(), "
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms, advertiser = excluded.advertiser, rewarded = excluded.rewarded
         WHERE excluded.entry >= conversions.entry");
-    /// claims, in a list that also has keys of erased users
+    /// JSON list of claims and of erased users: adds the claims
     pub const PUT_CLAIMS = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms)
         SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?)
         WHERE json_array_length(value) > 2
