@@ -114,7 +114,7 @@ use sums::{night, revenue_batches::OutboxLog};
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
 /// How long sums are collected before batches are made, in milliseconds. Batches take several commits in three objects
-/// and delay the conversions that arrive meanwhile. Once in 10 s they delay less than 1 % of the conversions.
+/// and delay conversions that arrive during the commits. Once per 10 s they delay less than 1 % of the conversions.
 pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
 /// Returns when the alarm must fire, from the object's rows; `None` if no work waits. Work that is already due is in

@@ -104,7 +104,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
     async fn start_for_report(&self, db: &D) {
         let now_ms = self.shell.runtime().now_ms();
         if now_ms >= self.read_again_ms.get() {
-            // Batches that arrive meanwhile do not wait for the register.
+            // Batches that arrive during this wait do not wait for the register.
             self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
             if let Err(failure) = self.start(db).await {
                 log::warn(

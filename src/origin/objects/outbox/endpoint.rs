@@ -240,8 +240,8 @@ pub fn store_current(
     Ok(())
 }
 
-/// Stores the catalog's callback settings if their revision is higher. New settings reset the endpoint's health and make
-/// waiting callbacks due.
+/// Stores the catalog's callback settings if their revision is higher. New settings reset the endpoint's health and
+/// make waiting callbacks due.
 ///
 /// # Errors
 /// The database failed, or the alarm could not be set.

@@ -25,12 +25,12 @@ use domain::{
 use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, params};
 use reward::{Fields, Reward, RewardSummary, number};
 
-/// The answer for an unknown reward and for another publisher's.
+/// Returns the error for an unknown reward, and for a reward of another publisher.
 pub fn unknown_reward() -> ApiError {
     common::NOT_FOUND.with_message("no reward has this transaction_id")
 }
 
-/// Maximum attempts of a callback in a story, since replays may add any number.
+/// Maximum attempts of a callback in a story. Replays may add any number of attempts.
 const ATTEMPTS: u32 = 50;
 
 /// The answer to an analyst: `AnalystReward` of openapi-dashboard.yaml. A test compares the keys.
@@ -41,7 +41,7 @@ struct AnalystReward<'r> {
     callbacks: Vec<AnalystCallback<'r>>,
 }
 
-/// The answer to all others: `RewardStory` of openapi.yaml.
+/// The answer to everybody else: `RewardStory` of openapi.yaml.
 #[derive(Serialize)]
 struct RewardStory<'r> {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ struct CallbackSummary<'r> {
     payout: Option<Box<RawValue>>,
     conversion_ts: i64,
     next_try_ts: Option<i64>,
-    /// The number of stored attempts. `attempts` has the newest [`ATTEMPTS`] of them.
+    /// The number of stored attempts. `attempts` has only the newest [`ATTEMPTS`].
     attempts_total: i64,
 }
 
@@ -86,10 +86,10 @@ struct CallbackStory<'r> {
     fields: Option<Box<RawValue>>,
 }
 
-/// `GET …/rewards/{transaction_id}`.
+/// Answers `GET …/rewards/{transaction_id}`.
 ///
 /// # Errors
-/// `not_found` for an unknown reward, or one of another publisher's app.
+/// `not_found` for an unknown reward, or a reward of another publisher's app.
 pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply> {
     let outbox = own_outbox(db, &read.publisher)?;
     let rows = db.query(sql::GET_STORY, params![read.transaction_id.as_str()])?;
@@ -178,10 +178,11 @@ pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome> {
     Ok(ClickOutcome { rewards, is_erased })
 }
 
-/// `POST …/rewards/{transaction_id}/replay`.
+/// Answers `POST …/rewards/{transaction_id}/replay`.
 ///
 /// # Errors
-/// `not_found` as [`read`]; `nothing_to_send` and `erased` as the operator's replay.
+/// `not_found` for an unknown reward, or a reward of another publisher's app; `nothing_to_send` if the reward has no
+/// callback; `erased` if its user was erased.
 pub fn replay_one(
     db: &impl Database,
     now_ms: i64,
@@ -196,10 +197,10 @@ pub fn replay_one(
     Ok(OperatorReply::new(202, body.to_string()))
 }
 
-/// Makes a step of a replay of many callbacks. Without a callback, or for a closed publisher, nothing is sent.
+/// Makes a step of a replay of many callbacks. If the app has no callback or the publisher is closed, nothing is sent.
 ///
 /// # Errors
-/// `not_found` if the app is another publisher's.
+/// `not_found` if the app belongs to another publisher.
 pub fn replay_some(db: &impl Database, now_ms: i64, step: &ReplayRewards, claim_ms: i64) -> Result<Replayed> {
     let outbox = own_outbox(db, &step.publisher)?;
     if outbox.has_callback() && !outbox.callback.is_closed {
@@ -212,7 +213,7 @@ pub fn replay_some(db: &impl Database, now_ms: i64, step: &ReplayRewards, claim_
     })
 }
 
-/// Returns the state of this outbox, if its app is the publisher's.
+/// Returns the state of this outbox, if its app belongs to the publisher.
 fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState> {
     let own = endpoint::read(db)?.filter(|outbox| {
         let current = outbox.current.as_ref();

@@ -1,5 +1,6 @@
-//! The terms by which an outbox pays. It asks the catalog once for each revision that a click names, and stores it, so
-//! that conversions continue while the catalog does not answer. The current values come with the conversions.
+//! The terms by which an outbox pays. The outbox asks the catalog once for each revision that a click names, and stores
+//! the revision, so that conversions continue while the catalog does not answer. The current values come with the
+//! conversions.
 
 use std::rc::Rc;
 
@@ -31,9 +32,9 @@ pub struct Terms {
     /// The current terms, if the postback names a goal that `paying` lacks: the goal may be newer than the click.
     pub current: Option<Revision>,
     pub currency: CurrencyRate,
-    /// Whether newer terms, of the offer or the app, have superseded those that pay.
+    /// True if newer terms of the offer or the app have superseded the terms that pay.
     pub superseded: bool,
-    /// Whether these terms are the newest, so that a goal that they lack does not exist.
+    /// True if these terms are the newest. Then a goal that they lack does not exist.
     pub is_newest: bool,
     pub holds: Holds,
 }
@@ -155,7 +156,8 @@ async fn claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard, curre
     endpoint::store_current(db, peers, shard, current)
 }
 
-/// Asks for the app's current values, at most once a minute. Unlike a postback, an action does not bring them.
+/// Asks the catalog for the app's current values, at most once per minute. An action does not bring these values,
+/// unlike a postback.
 async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result {
     let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
@@ -178,7 +180,8 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
 /// settings, which come with the answer.
 ///
 /// # Errors
-/// As [`of`].
+/// `invalid_click_id` for an app that the catalog does not have; [`LOST_TERMS`]; `unavailable` if the catalog does not
+/// answer.
 pub async fn learn_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard, revision: i64) -> Result {
     let question = GetAppTerms {
         app_id: shard.app,
@@ -304,15 +307,16 @@ fn known_app(db: &impl Database, peers: &impl Peers, revision: i64) -> DbResult<
     cached(cache, revision, || stored(db, Resource::App, "", revision))
 }
 
-/// Returns an offer's newest conversion cap, and the revision of the offer that brought it. The cap is read in the turn in which it
-/// decides, so that a cap that was pushed while a conversion waited for another object also applies to that conversion.
+/// Returns an offer's newest conversion cap, and the revision of the offer that set it. The cap is read in the same
+/// turn in which it is used, so that a cap that was pushed while a conversion waited for another object also applies to
+/// that conversion.
 pub fn cap(db: &impl Database, peers: &impl Peers, offer: &OfferId) -> DbResult<Option<(u32, i64)>> {
     let current = newest(db, peers, offer, None)?;
     Ok(current.and_then(|current| Some((current.conversion_cap?, current.revision))))
 }
 
-/// Stores an offer's newest values, and counts today's conversions that were paid without a cap, in one transaction, so
-/// that all later conversions are taken from the cap.
+/// Stores an offer's newest values, and counts today's conversions that were paid without a cap. Both happen in one
+/// transaction, so that all later conversions are taken from the cap.
 pub fn set_offer(
     db: &impl Database,
     peers: &impl Peers,
@@ -354,7 +358,7 @@ fn newest(
     let Some(newer) = seen.filter(is_newer) else {
         return Ok(stored);
     };
-    // Dropped before the write, because a write that reports an error may have happened.
+    // The value is dropped before the write, because a write that reports an error may have happened.
     cache.borrow_mut().pop(offer);
     db.execute(
         sql::PUT_OFFER,

@@ -16,7 +16,7 @@ use platform::{DbResult, Row};
 #[derive(Serialize)]
 pub struct RewardSummary<'r> {
     app_id: String,
-    /// The reward's transaction id, even if its reversal or notice was asked for.
+    /// The reward's transaction id, even if the request named its reversal or a notice.
     transaction_id: &'r str,
     state: RewardState,
     offer_id: String,
@@ -25,7 +25,7 @@ pub struct RewardSummary<'r> {
     payout: Option<Box<RawValue>>,
     currency: String,
     click_ts: i64,
-    /// When the first postback came, and when the reward reached its state or was paid.
+    /// When the first postback arrived. `conversion_ts` is when the reward reached its state or was paid.
     received_ts: i64,
     conversion_ts: i64,
 }
@@ -35,10 +35,11 @@ pub struct RewardSummary<'r> {
 pub struct Reward<'r> {
     #[serde(flatten)]
     pub summary: RewardSummary<'r>,
-    /// The code of the reason for which the reward is held or was refused, and the words of the advertiser or the operator.
+    /// The code of the reason for which the reward is held or was refused. `reason` has the words of the advertiser or
+    /// the operator.
     code: Option<&'static str>,
     reason: Option<&'r str>,
-    /// `None` for an erased user, of whom no other field is left either.
+    /// `None` for an erased user, whose other identifiers are also missing.
     user_id: Option<&'r str>,
     is_erased: bool,
     goal_value: Option<String>,
@@ -62,17 +63,17 @@ struct Click {
     c5: Option<String>,
 }
 
-/// Revisions of terms: those in force at the click, and the offer's revision that pays.
+/// Revisions of terms: the revisions in force at the click, and the offer's revision that pays.
 #[derive(Serialize)]
 struct Terms {
     offer_at_click: i64,
     app_at_click: i64,
     offer_paying: i64,
-    /// Whether newer terms had superseded those that pay.
+    /// True if newer terms had superseded the terms that pay.
     is_superseded: bool,
 }
 
-/// The frozen fields of a callback. The user's fields are gone once the user is erased.
+/// The frozen fields of a callback. The user's fields are missing once the user is erased.
 #[derive(Deserialize)]
 pub struct Fields {
     offer_id: String,
@@ -128,7 +129,7 @@ impl<'r> Reward<'r> {
     }
 }
 
-/// The digits exactly as they were sent.
+/// Returns the digits exactly as they were sent.
 pub fn number(amount: &Decimal) -> Option<Box<RawValue>> {
     RawValue::from_string(amount.as_str().to_owned()).ok()
 }

@@ -1,5 +1,5 @@
 //! The statements of a publisher's replay of many callbacks. A filter is seven parameters: delivery, first second
-//! (inclusive), last second (exclusive), state, HTTP status of the last attempt, user, transaction id. All except the
+//! (inclusive), end second (exclusive), state, HTTP status of the last attempt, user, transaction id. All except the
 //! two seconds may be NULL.
 
 pub const TABLES: &[&str] = &[
@@ -84,7 +84,7 @@ platform::statements! {
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry", "e.entry");
     /// user, first entry (exclusive), number of entries to skip → next entry of the user after the skipped ones
     pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
-    /// first entry (exclusive), last entry (exclusive), number of entries to skip → next entry after the skipped ones,
+    /// first entry (exclusive), end entry (exclusive), number of entries to skip → next entry after the skipped ones,
     /// of the rewards in this range that were paid after the range
     pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
         WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
