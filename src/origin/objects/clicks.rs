@@ -1,5 +1,6 @@
-//! Click records: 256 objects, chosen by a hash of the click's nonce. A short click id refers to a record here; it is
-//! used where the sealed click id is too long for the systems that send it back (docs/DECISIONS.md, "Clicks").
+//! Click records: 256 objects, chosen by a hash of the click's nonce. A short click id refers to a record in one of
+//! them. Clicks get a short id where the sealed click id is too long for the systems that send it back
+//! (docs/DECISIONS.md, "Clicks").
 
 pub mod service;
 pub mod sql;
@@ -15,15 +16,16 @@ use contract::{
 use domain::model::DAY_MS;
 use platform::{Database, DbResult, params};
 
-/// How long after a restore a missing record counts as lost and not as expired: the operator may put back a newer copy.
+/// For this long after a restore, a missing record counts as lost rather than expired, because the operator may still
+/// restore a newer copy.
 pub const DOUBTED_MS: i64 = 31 * DAY_MS;
 
-/// Records that the object was put back, within the caller's transaction.
+/// Records that the object was restored from a copy, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
-/// Returns when the object was last put back; 0 for never.
+/// Returns when the object was last restored from a copy; 0 if never.
 pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
@@ -31,7 +33,7 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
 /// Carries out one command.
 ///
 /// # Errors
-/// The database failed; the command may be sent again.
+/// The database failed; the command may be retried.
 pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Put(Put {

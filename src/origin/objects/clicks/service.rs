@@ -1,4 +1,4 @@
-//! A click records object: commands, and an alarm that deletes expired records.
+//! The service of one object with click records: it carries out commands, and its alarm deletes expired records.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use platform::{Clock, Failure, ObjectCall, ObjectStorage, Result, object_shell::
 
 pub struct ClicksService<D, R> {
     shell: ObjectShell<D, R>,
-    /// Whether this process has checked if the object was put back.
+    /// True once this process has checked whether the object was restored from a copy.
     has_started: Cell<bool>,
 }
 
@@ -25,7 +25,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     /// Carries out one command.
     ///
     /// # Errors
-    /// The database failed; the command may be sent again.
+    /// The database failed; the command may be retried.
     pub async fn command(&self, command: Command) -> Result<Reply> {
         let sought = match &command {
             Command::Get(get) => Some(get.nonce.clone()),
@@ -43,7 +43,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
         Ok(reply)
     }
 
-    /// True if a missing record may be lost and not expired, because the object was put back recently.
+    /// True if a missing record may be lost rather than expired, because the object was restored recently.
     async fn may_be_lost(&self, name: &str) -> Result<bool> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         if !self.has_started.get() {

@@ -1,5 +1,5 @@
-//! The schema and statements of `origin/clicks`. Storing a record writes one row. An index on the expiry would add a
-//! second, so the sweep walks the primary key instead, one slice at a time.
+//! The schema and statements of `origin/clicks`. Storing a record writes one row. An index on the expiry would cost a
+//! second row, so the sweep walks the primary key instead, one slice at a time.
 
 use platform::migrations::Migration;
 
@@ -18,10 +18,10 @@ const TABLES: &[&str] = &[
 platform::statements! {
     pub const PUT = "INSERT INTO records (nonce, record, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (nonce) DO NOTHING";
     pub const GET = "SELECT record FROM records WHERE nonce = ? AND expires_at_ms > ?";
-    /// rows at most → last nonce of the slice, rows in it
+    /// maximum rows → last nonce of the slice, number of its rows
     pub const SLICE = "SELECT MAX(nonce), COUNT(*) FROM (
         SELECT nonce FROM records WHERE nonce > COALESCE((SELECT reached FROM sweep), x'') ORDER BY nonce LIMIT ?)";
-    /// last nonce of the slice, time
+    /// last nonce of the slice, current time
     pub const SWEEP_SLICE = "DELETE FROM records
         WHERE nonce > COALESCE((SELECT reached FROM sweep), x'') AND nonce <= ? AND expires_at_ms <= ?";
     /// last nonce of the slice

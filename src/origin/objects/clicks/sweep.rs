@@ -1,4 +1,4 @@
-//! Deletes expired click records by walking over all records once a week. Until then reads ignore them.
+//! Deletes expired click records by walking over all records once a week. Reads ignore expired records until then.
 
 use super::sql;
 use domain::model::DAY_MS;
@@ -6,10 +6,12 @@ use platform::{Database, DbResult, params};
 
 const WEEK_MS: i64 = 7 * DAY_MS;
 
-/// Maximum records that one alarm checks: about 3 MB, and tens of milliseconds during which the object answers no request.
+/// Maximum records that one alarm checks: about 3 MB. The check takes tens of milliseconds, during which the object
+/// answers no request.
 const SLICE: i64 = 5_000;
 
-/// Sweeps the next slice. Returns the time of the next alarm: at once until the walk is complete. Safe to repeat.
+/// Sweeps the next slice. Returns the time of the next alarm, which is `now_ms` until the walk is complete. Safe to
+/// repeat.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     if let Some(slice) = db.query_first(sql::SLICE, params![SLICE])? {
         let rows = slice.integer(1)?;
@@ -26,7 +28,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     next_alarm(db, now_ms)
 }
 
-/// The time for the next sweep; none if the object has no records.
+/// Returns the time of the next sweep; none if the object has no records.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then_some((now_ms.div_euclid(WEEK_MS) + 1) * WEEK_MS))
