@@ -1,5 +1,6 @@
-//! The postbacks of an advertiser: one object for each advertiser. Edges send it the postbacks that they have answered. It keeps
-//! the newest [`MAX`] and counts the others. No other data depends on it, so a batch that it refuses or loses is no fault.
+//! Received postbacks: one object for each advertiser. Isolates of the edge send it the postbacks that they have
+//! answered. It keeps the newest [`MAX`] and counts the others. No other data depends on it, so a refused or lost batch
+//! does no harm.
 
 pub mod service;
 pub mod sql;
@@ -22,13 +23,15 @@ use platform::{
     params,
 };
 
-/// Maximum kept postbacks, besides [`MAX_UNSIGNED`]. At the maximum of 8 KiB each they take 8 MB, and at the usual 600 bytes 0.6 MB.
+/// Maximum kept postbacks with an issued token; [`MAX_UNSIGNED`] limits the others. They take 8 MB at the maximum size
+/// of 8 KiB, and 0.6 MB at the usual 600 bytes.
 pub const MAX: i64 = 1_000;
-/// Maximum kept postbacks without an issued token. Anybody who clicks can send these, so they displace no others.
+/// Maximum kept postbacks without an issued token. Anybody who clicks can send these, so they must not displace the
+/// others.
 pub const MAX_UNSIGNED: i64 = 100;
 /// The largest postback that is kept, in bytes of JSON.
 pub const MAX_ROW: usize = 8 << 10;
-/// Maximum postbacks on a page: 1.6 MB.
+/// Maximum postbacks on a page. At 8 KiB each they make 1.6 MB.
 pub const MAX_PAGE: u32 = 200;
 /// Minimum time between two writes, in milliseconds.
 const INTERVAL_MS: i64 = SECOND_MS;
@@ -69,8 +72,8 @@ pub fn handle(db: &impl Database, unwritten: &Unwritten, now_ms: i64, command: C
     }
 }
 
-/// Stores the postbacks of a batch. Within a second of the last write, postbacks are only counted; those with and those
-/// without a token have separate writes.
+/// Stores the postbacks of a batch. Within a second of the last write, postbacks are only counted. Postbacks with a
+/// token and postbacks without one have separate times of their last write.
 fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: PostbackBatch) -> DbResult {
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);

@@ -1,4 +1,4 @@
-//! A postbacks object: batches, lists, and an alarm that deletes expired rows.
+//! The service of one postbacks object: it stores batches and lists postbacks, and its alarm deletes expired rows.
 
 use super::{MIGRATIONS, Unwritten, handle, sweep};
 use contract::postbacks::{Command, Reply};

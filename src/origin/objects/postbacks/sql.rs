@@ -23,31 +23,32 @@ const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// → times of the last writes: of postbacks with a token, of others
+    /// → time of the last write of postbacks with a token, time of the last write of postbacks without one
     pub const LAST_WRITES = "SELECT written_ms, unsigned_written_ms FROM counts";
-    /// kept postbacks, other postbacks, time, whether some kept ones have a token, whether some have none → number of the last postback
+    /// number of kept postbacks, number of other postbacks, current time, whether a kept one has a token, whether a
+    /// kept one has none → number of the last kept postback
     pub const WRITE = "UPDATE counts SET kept = kept + ?1, not_shown = MIN(not_shown + ?2, 9007199254740991),
           since_ms = COALESCE(since_ms, ?3), written_ms = IIF(?4, ?3, written_ms),
           unsigned_written_ms = IIF(?5, ?3, unsigned_written_ms)
         RETURNING kept";
-    /// number before the first, list of (time, code, details, whether it came without a token)
+    /// number of the last stored postback, JSON list of [time, code, details, whether without a token]
     pub const INSERT = "INSERT INTO postbacks (number, at_ms, code, details, is_unsigned)
         SELECT CAST(?1 AS INTEGER) + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?2)";
-    /// whether without a token, how many stay: deletes the older ones
+    /// whether without a token, maximum that stay: deletes the older postbacks
     pub const TRIM = "DELETE FROM postbacks WHERE is_unsigned = ?1 AND number <= (SELECT number FROM postbacks
         WHERE is_unsigned = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)";
-    /// number, code or NULL, postbacks at most → number, details
+    /// exclusive upper number, code or NULL for all, maximum postbacks → number, details; newest first
     pub const LIST = "SELECT number, details FROM postbacks WHERE number < ?1 AND (?2 IS NULL OR code = ?2)
         ORDER BY number DESC LIMIT ?3";
-    /// → postbacks that were only counted, since when
+    /// → number of postbacks that were only counted, time since which they are counted
     pub const GET_COUNTS = "SELECT not_shown, since_ms FROM counts";
-    /// JSON of times by serial
+    /// JSON object of the last use's time by the token's serial
     pub const USE_TOKENS = "INSERT INTO tokens (serial, used_ms) SELECT CAST(key AS INTEGER), value FROM json_each(?)
         WHERE true ON CONFLICT (serial) DO UPDATE SET used_ms = MAX(used_ms, excluded.used_ms)";
     pub const LIST_TOKENS = "SELECT serial, used_ms FROM tokens ORDER BY serial";
-    /// first time kept
+    /// cutoff time: deletes earlier rows
     pub const SWEEP = "DELETE FROM postbacks WHERE at_ms < ?";
-    /// first time kept
+    /// cutoff time: deletes earlier rows
     pub const SWEEP_TOKENS = "DELETE FROM tokens WHERE used_ms < ?";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM postbacks) OR EXISTS (SELECT 1 FROM tokens)";
 }

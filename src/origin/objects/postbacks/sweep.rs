@@ -1,4 +1,4 @@
-//! Retention: deletes postbacks and uses of tokens after 90 days, as for receivers' answers.
+//! Retention: deletes postbacks and tokens' last uses after 90 days. Receivers' answers are kept equally long.
 
 use super::sql;
 use domain::model::{DAY_MS, time::next_night_ms};
