@@ -1,7 +1,7 @@
 //! Accounts: one object for each publisher. An account's object owns its members, invites, sessions, passkeys and
 //! audit. It stores only the hashes of invites and sessions.
 //!
-//! A command is checked first and then written in one transaction, together with its row of the audit.
+//! A command is checked first and then written in one transaction, together with its audit row.
 
 mod acceptance;
 mod account;
@@ -30,7 +30,7 @@ use contract::{
 use domain::model::MacKeys;
 use platform::{Database, Failure, Result};
 
-/// The values that a command uses besides the database.
+/// The values that a command uses in addition to the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     /// The object's own name, if the runtime provides it.

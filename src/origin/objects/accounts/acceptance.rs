@@ -1,4 +1,4 @@
-//! Acceptance of an invite: the member joins, or returns by a recovery, with a first passkey and a session.
+//! Acceptance of an invite: the member joins, or returns through a recovery, with a first passkey and a session.
 
 use super::{
     Context, account,

@@ -31,32 +31,32 @@ pub fn store_owner(db: &impl Database, account: &Account) -> DbResult {
     db.execute(sql::SET_OWNER, params![account.kind().letter(), account.owner()])
 }
 
-/// Returns the account, for a caller that has proved to be a member.
+/// Returns the account. The caller has proved to be a member.
 ///
 /// # Errors
-/// It is suspended, or nobody was ever invited to it.
+/// The account is suspended, or its owner is missing.
 pub fn require_admitted(db: &impl Database) -> Result<Account> {
     check_admitted(db)?;
     let missing = || Failure::Internal("the account has members, and no owner is stored".into());
     read(db)?.account.ok_or_else(missing)
 }
 
-/// The account, if its owner is known.
+/// Returns the account, if its owner is known.
 pub fn owner(db: &impl Database) -> DbResult<Option<Account>> {
     Ok(read(db)?.account)
 }
 
-/// When the object noticed that it was put back; 0 for never.
+/// Returns when the object noticed that it was restored from a copy; 0 if never.
 pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(read(db)?.restored_ms)
 }
 
-/// Whether somebody was ever invited to the account.
+/// True if anybody was ever invited to the account.
 pub fn is_known(db: &impl Database) -> DbResult<bool> {
     Ok(owner(db)?.is_some())
 }
 
-/// Refuses while the account is suspended.
+/// Checks that the account is not suspended.
 pub fn check_admitted(db: &impl Database) -> Result {
     if read(db)?.is_suspended {
         Err(ACCOUNT_SUSPENDED.into())
@@ -65,7 +65,7 @@ pub fn check_admitted(db: &impl Database) -> Result {
     }
 }
 
-/// Suspends the account, which ends its sessions, or admits it again. Passkeys and open invites stay.
+/// Suspends the account, which ends its sessions, or admits the account again. Passkeys and open invites stay.
 pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result {
     let (is_suspended, revision) = (suspend.is_suspended, suspend.revision);
     let known = read(db)?;
@@ -100,7 +100,7 @@ pub fn set_suspended(db: &impl Database, suspend: &Suspend) -> DbResult {
     Ok(())
 }
 
-/// The stored row; as of an account that nobody was invited to if there is none.
+/// The stored row. If there is no row, nobody was invited to the account, and the defaults hold.
 #[derive(Default)]
 struct StoredAccount {
     account: Option<Account>,

@@ -1,5 +1,5 @@
-//! Changes that other objects make, such as a new report key in the ledger. The audit's row is written before the
-//! change, and stays marked until the outcome is known.
+//! Changes that other objects make, such as a new report key in the ledger. The audit row is written before the change.
+//! It stays marked as unconfirmed until the outcome is known.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// A change's row of the audit.
+/// The audit row of a change.
 struct AuditLine {
     action: Cow<'static, str>,
     subject: Option<String>,
@@ -29,7 +29,7 @@ struct AuditLine {
 }
 
 /// Returns the rates that limit a change. Revoking, stopping or ending something has no rate. For the operator's
-/// members only replays are counted, because they burden a publisher's server.
+/// members, only replays have a rate, because replays burden a publisher's server.
 fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<&'static [Rate]> {
     let is_operators = account::owner(db)? == Some(Account::Operator);
     Ok(match action {
@@ -168,7 +168,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
     })
 }
 
-/// Settles an announced change. A settled change stays as it is. A refused change is given back to its rates.
+/// Stores the outcome of an announced change. The first outcome stays. Rates do not count a refused change.
 pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> DbResult {
     if settle.is_done {
         let subject = settle.subject.as_deref().map(audit::cut);

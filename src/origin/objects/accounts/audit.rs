@@ -1,23 +1,24 @@
-//! The audit: one row for each change, written in the change's own transaction. It keeps names as they were then, and the
-//! ids of members, because two members may have one name.
+//! The audit: one row for each change, written in the change's own transaction. A row keeps names as they were at the
+//! time. It also keeps members' ids, because two members may have the same name.
 
 use super::sql;
 use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
 use domain::{accounts::ids::MemberId, model::DAY_MS};
 use platform::{Database, DbResult, Result, Row, database::MAX_INTEGER, params};
 
-/// The action of a recovery. An index of the schema and a statement name it, too.
+/// The action of a recovery. An index of the schema and a statement also contain this text.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
 /// How long a row is kept, in milliseconds.
 pub const RETENTION_MS: i64 = 400 * DAY_MS;
 
-/// The most rows of a page.
+/// Maximum rows on a page.
 const MAX_PAGE: u32 = 200;
-/// How long owners see a recovery, or that the account was restored, in milliseconds.
+/// How long owners are shown a recovery or a restore of the account, in milliseconds.
 pub const SHOWN_MS: i64 = 7 * DAY_MS;
-/// The most recoveries in an owner's banner.
+/// Maximum recoveries in an owner's banner.
 const MAX_RECOVERIES: usize = 20;
-/// Maximum length of a row's text, in characters. A longer text is cut, because its change is already made.
+/// Maximum length of a row's text, in characters. A longer text is cut and not refused, because its change may already
+/// be made.
 pub const MAX_TEXT: usize = 1_000;
 
 /// The actor or the subject of a row.
@@ -67,7 +68,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Cuts a text to the length that a row may have.
+/// Cuts a text to the maximum length in a row.
 pub fn cut(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
@@ -90,11 +91,11 @@ pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> DbResult {
     )
 }
 
-/// A page of rows with numbers below `before`, the newest first.
+/// Returns a page of rows with numbers below `before`, newest first.
 pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<AuditPage> {
     let limit = limit.clamp(1, MAX_PAGE);
     let before = before.unwrap_or(MAX_INTEGER).clamp(0, MAX_INTEGER);
-    // One more row tells whether there is another page.
+    // One row more than the limit shows whether there is another page.
     let rows = db.query(sql::PAGE, params![before, limit.saturating_add(1)])?;
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let page = rows.get(..size);
@@ -127,7 +128,7 @@ fn entry(row: &Row) -> DbResult<AuditEntry> {
     })
 }
 
-/// The recoveries that owners see, the newest first.
+/// Returns the recoveries that owners are shown, newest first.
 pub fn recoveries(db: &impl Database, now_ms: i64) -> DbResult<Vec<Recovery>> {
     let since = now_ms.saturating_sub(SHOWN_MS);
     db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {

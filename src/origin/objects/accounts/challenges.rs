@@ -1,4 +1,5 @@
-//! Challenges: each can be spent once. A spent challenge is stored until it expires; then its expiry refuses it.
+//! Challenges: each can be spent once. A spent challenge is stored until it expires. After that it is refused as
+//! expired.
 
 use super::{account, sql};
 use contract::accounts::SpentChallenge;
@@ -7,7 +8,7 @@ use platform::{Database, DbResult, Result, params};
 
 /// Checks that a challenge can still be spent.
 pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result {
-    // A restored copy does not know which older challenges were spent after it was made.
+    // A restored copy does not know which older challenges were spent after the copy was made.
     let drawn_ms = challenge.expires_at_ms.saturating_sub(challenge::LIFE_MS);
     let is_older = drawn_ms < account::restored_ms(db)?;
     let is_spent = db.query_boolean(sql::IS_SPENT, params![challenge.id.0.clone()])?;

@@ -1,4 +1,4 @@
-//! The entries of an account's [register](crate::delivery::register): what has ended.
+//! The entries of an account's [register](crate::delivery::register). Each records access that has ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use domain::accounts::{ids::MemberId, role::Role};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// The end of a session or an invite. A restore ends all of them, so the entry only shows that one ended.
+    /// A session or an invite ended. A restore ends all sessions and invites, so the entry need not say which one.
     SignIn,
-    /// The end of a member's passkeys, sessions and invites.
+    /// All passkeys, sessions and invites of a member ended.
     LockedOut(MemberId),
     /// A member was removed.
     Member(MemberId),
-    /// A member's earlier role.
+    /// A member's role was changed to this one.
     Role(MemberId, Role),
     Passkey(Bytes),
     /// A suspension, or its end.

@@ -1,4 +1,5 @@
-//! Invites: stored by their hashes until they are spent, withdrawn or expire. A member has at most one open recovery.
+//! Invites. An invite's hash is stored until the invite is spent, withdrawn or expired. A member has at most one open
+//! recovery.
 
 use super::{
     Context, account,
@@ -31,8 +32,8 @@ pub const TOO_MANY_INVITES: ApiError = ApiError::new(
     "an account has at most 100 open invites: withdraw one that is not needed",
 );
 
-/// Issues an invite. Only this answer has its text. A recovery at once ends the member's sessions, passkeys and earlier
-/// recovery.
+/// Issues an invite. Only this answer contains its text. A recovery immediately ends the member's sessions, passkeys
+/// and earlier recovery, and withdraws the invites that the member has issued.
 pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<NewInvite> {
     let now_ms = context.now_ms;
     let (account, is_new) = account::of_owner(db, context, &invite.owner)?;
@@ -148,7 +149,7 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
     })
 }
 
-/// The open invites, in the order of their expiry.
+/// Returns the open invites in the order of their expiry.
 pub fn list(db: &impl Database, now_ms: i64) -> DbResult<Vec<InviteRow>> {
     db.read_all(sql::LIST_INVITES, params![now_ms], |row| {
         Ok(InviteRow {

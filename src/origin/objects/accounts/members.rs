@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// Maximum members, more than the people to whom a publisher shows its figures.
+/// Maximum members of an account. A publisher shows its figures to fewer people.
 pub const MAX_MEMBERS: i64 = 100;
 
 pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
@@ -60,8 +60,8 @@ pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
     }
 }
 
-/// Returns an actor who may manage members. The caller has checked the session's role; it is checked again, because
-/// another owner may have changed it since.
+/// Checks that an actor may manage members, and returns the actor. The caller has already checked the session's role,
+/// but another owner may have changed the role since.
 pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party> {
     let id = match actor {
         Actor::Operator => return Ok(Party::operator()),
@@ -93,7 +93,7 @@ pub fn store(db: &impl Database, now_ms: i64, member: MemberId, name: &str, role
     )
 }
 
-/// The members, in the order in which they joined.
+/// Returns the members in the order in which they joined.
 pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
     db.read_all(sql::LIST_MEMBERS, &[], |row| {
         Ok(MemberRow {
@@ -149,13 +149,13 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
     }
 }
 
-/// Withdraws the open invites that a member has issued, with which a removed member could return.
+/// Withdraws the open invites that a member has issued. With one of them, a removed member could return.
 fn withdraw_invites_by(db: &impl Database, member: MemberId) -> DbResult {
     db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
 }
 
-/// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued, within
-/// the caller's transaction.
+/// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued,
+/// within the caller's transaction.
 pub fn lock_out(db: &impl Database, member: MemberId) -> DbResult {
     withdraw_invites_by(db, member)?;
     let member = member.to_string();
@@ -175,7 +175,7 @@ pub fn remove(db: &impl Database, member: MemberId) -> DbResult {
     db.execute(sql::DELETE_MEMBER, params![member.to_string()])
 }
 
-/// The refusal of an unknown member.
+/// The error for an unknown member.
 pub fn unknown_member() -> ApiError {
     common::NOT_FOUND.with_message("no member has this id")
 }

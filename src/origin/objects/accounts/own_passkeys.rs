@@ -1,4 +1,4 @@
-//! The passkeys of a member: a member can add passkeys and remove all but the last.
+//! A member's own passkeys. The member can add passkeys, and can remove all but the last one.
 
 use super::{
     audit::{self, Entry, Party},
@@ -24,7 +24,7 @@ pub const LAST_PASSKEY: ApiError = ApiError::new(
     "this is your only passkey: add another one before you remove it",
 );
 
-/// A member's passkeys, the oldest first.
+/// Returns a member's passkeys, oldest first.
 pub fn list(db: &impl Database, member: MemberId) -> DbResult<Vec<PasskeyRow>> {
     db.read_all(sql::LIST_PASSKEYS, params![member.to_string()], |row| {
         let credential_id = row.blob(0)?.to_vec();

@@ -1,5 +1,5 @@
-//! Passkeys. The first one is stored when its invite is spent; passkeys then sign in or verify a session. All refusals
-//! are one error, so that a stranger learns nothing from it.
+//! Passkeys. A member's first passkey is stored when the invite is spent. Afterwards, a passkey signs in or verifies a
+//! session. All refusals are the same error, so that a stranger learns nothing from them.
 
 use super::{
     Context, account,
@@ -39,7 +39,7 @@ struct StoredPasskey {
 /// Reads a passkey.
 ///
 /// # Errors
-/// The account has no such passkey, or it has failed too often.
+/// The account has no such passkey, or the passkey has failed too often.
 pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Passkey> {
     let row = db.query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?;
     let row = row.ok_or_else(|| rates::refuse_unknown(db, now_ms, PASSKEY_REFUSED))?;
@@ -110,7 +110,7 @@ pub fn store(
     )
 }
 
-/// Opens a session by a passkey. Only the holder of a passkey learns that the account is suspended.
+/// Opens a session with a passkey. Only the holder of a passkey learns that the account is suspended.
 pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn> {
     let now_ms = context.now_ms;
     let stored = find(db, &sign_in.passkey.credential_id.0)?;
@@ -126,7 +126,7 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
     })
 }
 
-/// Marks a session as verified by a passkey of its own member.
+/// Marks a session as verified with a passkey of its own member.
 pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result {
     let session = LiveSession::require(db, now_ms, &verify.session)?;
     let stored = find(db, &verify.passkey.credential_id.0)?;
@@ -141,7 +141,8 @@ pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result {
     })
 }
 
-/// Compares the counter with the stored one: another sign-in may have raised it since the caller read it.
+/// Compares the signature counter with the stored one. Another sign-in may have raised the stored counter since the
+/// caller read it.
 fn check_count(stored: &StoredPasskey, sign_count: u32) -> Result<(), ApiError> {
     check_sign_count(stored.passkey.sign_count, sign_count).map_err(|error: PasskeyError| {
         log::warn("accounts", error.as_str());

@@ -1,8 +1,9 @@
-//! Rates within an account. Each is counted in windows; a window begins with the first event after the last window. It is counted for
-//! each member and for the account, which may do three times as much, so that one or two members cannot use up the others' share.
+//! Rate limits within an account. Events are counted in windows; a window begins with the first event after the
+//! previous window. Each event counts for its member and for the account. The account may do three times as much as a
+//! member, so that one or two members cannot use up the others' share.
 //!
-//! Failed sign-ins are counted for each passkey; failures with unknown passkeys and invites are counted together. So a
-//! stranger, who has no member's passkey, locks no member out. The operator's token has no rate.
+//! Failed sign-ins are counted for each passkey. Failures with unknown passkeys and unknown invites are counted
+//! together. So a stranger, who has no member's passkey, cannot lock a member out. The operator's token has no rate.
 
 use super::{account, sql};
 use contract::{accounts::Actor, operation::Bytes};
@@ -14,7 +15,7 @@ use platform::{Database, DbResult, Failure, Result, params};
 
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
-/// The longest window, after which a row is not needed.
+/// The longest window. An older row is no longer needed.
 pub const MAX_MS: i64 = DAY_MS;
 
 /// The subject of the whole account's count.
@@ -28,13 +29,14 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
-    /// Changes of apps and their secrets, counted apart from other settings: a developer must not keep an owner from
-    /// changing roles.
+    /// Changes of apps and their secrets. They are counted separately from other settings: a developer must not keep an
+    /// owner from changing roles.
     Apps,
     /// Changes of apps' currencies, which make new terms. They are also counted as changes of apps.
     Currencies,
     NewApps,
-    /// Test callbacks of all apps: a number per hour, and a pause between two, because each is a request to somebody's server.
+    /// Test callbacks of all apps, and test alarms: a maximum per hour, and a pause between two of them, because each
+    /// is a request to somebody else's server.
     CallbackTests,
     CallbackTestPause,
     Replays,
@@ -112,10 +114,10 @@ fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i6
 /// Counts an action of a member, within the caller's transaction.
 ///
 /// # Errors
-/// 429 if the rate is exceeded.
+/// The rate is exceeded ([`TOO_MANY`], 429).
 pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     match by {
-        // A key's own ledger has counted its requests.
+        // The ledger that issued the key has counted the key's requests.
         Actor::Operator | Actor::Key(_) => Ok(()),
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
@@ -130,7 +132,8 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     }
 }
 
-/// Gives back what a member took from a rate at `taken_ms` for an action that was refused, within the caller's transaction.
+/// Gives back what a member took from a rate at `taken_ms` for an action that was refused, within the caller's
+/// transaction.
 pub fn give_back(
     db: &impl Database,
     now_ms: i64,

@@ -1,4 +1,4 @@
-//! An account that was put back to an earlier copy does not admit anybody whose access had ended.
+//! An account that was restored from a copy does not admit anybody whose access has ended since the copy was made.
 
 use super::{account, audit, ended::Ended, members, sql};
 use crate::delivery::register::Restore;
@@ -6,10 +6,10 @@ use contract::attention::Doubt;
 use domain::{accounts::account::Account, model::PublisherId};
 use platform::{Database, DbResult, Result, params};
 
-/// An account that was put back.
+/// An account that was restored from a copy.
 pub struct RestoredAccount;
 
-/// Ends all sessions and invites, within the caller's transaction.
+/// Ends all sessions and invites, and records the time of the restore, within the caller's transaction.
 pub fn end_all(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::DELETE_SESSIONS, &[])?;
     db.execute(sql::DELETE_INVITES, &[])?;

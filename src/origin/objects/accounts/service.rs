@@ -1,4 +1,4 @@
-//! An accounts object: commands, and an alarm that deletes expired rows.
+//! The service of one accounts object: it carries out commands, and its alarm deletes expired rows.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use domain::{
 };
 use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell};
 
-/// True if a command can end nothing, so that it needs no register.
+/// True if a command can end no access, so that it adds nothing to the register.
 fn is_read(command: &Command) -> bool {
     matches!(
         command,
@@ -71,7 +71,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         };
         let reply = self.shell.command(carry_out, next_alarm).await;
         if !is_read {
-            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its
+            // answer.
             self.keep().await?;
         }
         let reply = reply?;
@@ -101,7 +102,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         })
     }
 
-    /// Returns the database once the register was read, so that it is known what has ended.
+    /// Returns the database after reading the register, so that the database knows which access has ended.
     async fn started(&self) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
@@ -110,13 +111,14 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         Ok(db)
     }
 
-    /// Sends new entries to the register. The alarm retries it.
+    /// Sends new entries to the register. If that fails, the alarm retries it.
     async fn keep(&self) -> Result {
         let name = self.name(self.shell.storage())?;
         self.register.keep_or_retry(&self.shell, &name).await
     }
 
-    /// Returns the object's name. In an alarm it is made from the stored owner.
+    /// Returns the object's name. If the runtime does not provide it, as in an alarm, it is derived from the stored
+    /// owner.
     fn name(&self, db: &D) -> Result<String> {
         match self.shell.name() {
             Some(name) => Ok(name.to_owned()),

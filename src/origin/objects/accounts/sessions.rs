@@ -1,4 +1,4 @@
-//! Sessions: stored by their hashes until they end.
+//! Sessions. A session's hash is stored until the session ends.
 
 use super::{
     Context, account,
@@ -19,15 +19,15 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, Row, params};
 
-/// Maximum live sessions of a member. Another session ends the oldest.
+/// Maximum live sessions of a member. A further session ends the oldest one.
 pub const MAX_SESSIONS: usize = 50;
 
-/// A browser's name as it is stored.
+/// Cuts a browser's user agent to the stored length.
 pub fn stored_user_agent(user_agent: &str) -> String {
     user_agent.chars().take(MAX_USER_AGENT).collect()
 }
 
-/// A new session.
+/// A new session that is not stored yet.
 pub struct NewSession {
     token: String,
     session_id: String,
@@ -109,7 +109,7 @@ impl LiveSession {
     /// Returns the live session of a token.
     ///
     /// # Errors
-    /// There is no live session. A suspended account has none; the error then says that the account is suspended.
+    /// The token has no live session. If the account is suspended, the error says so.
     pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self> {
         if let Some(live) = Self::find(db, now_ms, token)? {
             return Ok(live);
@@ -148,7 +148,7 @@ impl LiveSession {
     }
 }
 
-/// Reads a session. A person's action extends it; the time is stored at most every 10 minutes.
+/// Reads a session. A person's action extends the session. The time of the action is stored at most every 10 minutes.
 pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUse) -> Result<Session> {
     let mut live = LiveSession::require(db, now_ms, token)?;
     if live.times.should_store_seen(now_ms, session_use) {
@@ -172,7 +172,7 @@ pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUs
     })
 }
 
-/// Ends the session of a browser that signs out, unless it has ended.
+/// Ends the session of a browser that signs out, unless the session has already ended.
 pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result {
     match LiveSession::find(db, now_ms, token)? {
         Some(live) => {
@@ -203,7 +203,7 @@ fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> 
     })
 }
 
-/// A member's live sessions, the newest first.
+/// Returns a member's live sessions, newest first.
 pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult<Vec<SessionRow>> {
     db.read_all(sql::LIST_SESSIONS, params![member.to_string(), now_ms], |row| {
         Ok(SessionRow {
@@ -214,7 +214,7 @@ pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult<Vec<S
     })
 }
 
-/// The times in three columns: creation, last use, verification.
+/// Reads the times from three columns, the first of which is `column`: creation, last use, verification.
 fn times(row: &Row, column: usize) -> DbResult<SessionTimes> {
     Ok(SessionTimes {
         created_at_ms: row.integer(column)?,

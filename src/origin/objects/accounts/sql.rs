@@ -57,7 +57,8 @@ const TABLES: &[&str] = &[
 
 platform::statements! {
     // The account.
-    /// → letter and id of the owner, whether suspended, the revision that last decided it, when the object was put back
+    /// → letter and id of the owner, whether suspended, revision of the last suspension or admission, time of the last
+    /// restore
     pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision, restored_ms FROM account";
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
@@ -81,19 +82,19 @@ platform::statements! {
     pub const DELETE_MEMBER = "DELETE FROM members WHERE member = ?";
 
     // Invites.
-    /// time → open invites of new members
+    /// current time → number of open invites for new members
     pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
     pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
           issuer_member)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-    /// hash, time → member, name, role, whether a recovery, expiry
+    /// hash, current time → member, name, role, whether a recovery, expiry
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE hash = ? AND expires_ms > ?";
     pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role),
           invites.member
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE invite_id = ? AND expires_ms > ?";
-    /// time → id, name, role, whether a recovery, expiry, issuer
+    /// current time → id, name, role, whether a recovery, expiry, issuer
     pub const LIST_INVITES = "SELECT invite_id, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms, issuer
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE expires_ms > ?
@@ -107,7 +108,7 @@ platform::statements! {
     pub const INSERT_SESSION = "INSERT INTO sessions (hash, session_id, member, created_ms, last_seen_ms, verified_ms,
           ends_ms, is_local, user_agent)
         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)";
-    /// member, time, sessions to keep: the live ones that began last
+    /// member, current time, number of sessions to keep: keeps live sessions before expired ones, newest first
     pub const TRIM_SESSIONS = "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE member = ?
         ORDER BY ends_ms > ? DESC, created_ms DESC, hash LIMIT -1 OFFSET ?)";
     pub const GET_SESSION = "SELECT session_id, sessions.member, name, role, sessions.created_ms,
@@ -127,14 +128,14 @@ platform::statements! {
     // Passkeys.
     pub const GET_PASSKEY = "SELECT passkeys.member, name, algorithm, spki, sign_count, is_backup_eligible
         FROM passkeys JOIN members ON members.member = passkeys.member WHERE credential_id = ?";
-    /// credential, member → whether the credential is stored, passkeys of the member
+    /// credential, member → whether the credential is stored, number of the member's passkeys
     pub const COUNT_PASSKEYS = "SELECT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?),
         (SELECT COUNT(*) FROM passkeys WHERE member = ?)";
-    /// member → credential, JSON list of transports, user agent, created, last used
+    /// member → credential, JSON list of transports, user agent, time of creation, time of the last use
     pub const LIST_PASSKEYS = "SELECT credential_id, transports, user_agent, created_ms, last_used_ms FROM passkeys
         WHERE member = ? ORDER BY created_ms, credential_id";
-    /// credential, member, algorithm, key, sign counter, JSON list of transports, whether eligible for backup and backed
-    /// up, time, user agent
+    /// credential, member, algorithm, key, sign counter, JSON list of transports, whether eligible for backup, whether
+    /// backed up, current time, user agent
     pub const INSERT_PASSKEY = "INSERT INTO passkeys (credential_id, member, algorithm, spki, sign_count, transports,
           is_backup_eligible, is_backed_up, created_ms, user_agent)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -150,18 +151,18 @@ platform::statements! {
     // Audit.
     pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail, actor_member, subject_member)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
-    /// number before which the page begins, rows at most → number, time, actor, action, subject, detail, ids of actor and
-    /// subject, whether unconfirmed
+    /// exclusive upper number, maximum rows → number, time, actor, action, subject, detail, actor's id, subject's id,
+    /// whether unconfirmed
     pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member, is_unconfirmed
         FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?";
     pub const MARK_UNCONFIRMED = "UPDATE audit SET is_unconfirmed = 1 WHERE number = (SELECT MAX(number) FROM audit)
         RETURNING number";
-    /// number, subject or NULL, detail or NULL
+    /// number, subject or NULL, detail or NULL; NULL keeps the stored text
     pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject), detail = COALESCE(?3, detail)
         WHERE number = ?1 AND is_unconfirmed";
     /// number → action, detail, time and member of the announced change
     pub const DELETE_UNCONFIRMED = "DELETE FROM audit WHERE number = ? AND is_unconfirmed RETURNING action, detail, at_ms, actor_member";
-    /// time, rows at most → member, issuer, time
+    /// exclusive earliest time, maximum rows → member's name, issuer's name, time; newest first
     pub const RECOVERIES = "SELECT subject, actor, at_ms FROM audit WHERE action = 'recovery_issued' AND at_ms > ?
         ORDER BY at_ms DESC LIMIT ?";
 
@@ -172,16 +173,16 @@ platform::statements! {
 
     // The sweep.
     pub const SWEEP_RATES = "DELETE FROM rates WHERE started_ms <= ?";
-    /// time, rows at most
+    /// last time to delete, maximum rows
     pub const SWEEP_SESSIONS = "DELETE FROM sessions
         WHERE hash IN (SELECT hash FROM sessions WHERE ends_ms <= ? LIMIT ?)";
-    /// time, rows at most
+    /// last time to delete, maximum rows
     pub const SWEEP_CHALLENGES = "DELETE FROM challenges
         WHERE id IN (SELECT id FROM challenges WHERE expires_ms <= ? LIMIT ?)";
-    /// time, rows at most
+    /// last time to delete, maximum rows
     pub const SWEEP_INVITES = "DELETE FROM invites
         WHERE hash IN (SELECT hash FROM invites WHERE expires_ms <= ? LIMIT ?)";
-    /// time, rows at most
+    /// last time to delete, maximum rows
     pub const SWEEP_AUDIT = "DELETE FROM audit
         WHERE at_ms <= ? AND number IN (SELECT number FROM audit ORDER BY number LIMIT ?)";
     pub const FIRST_DUE = "SELECT (SELECT MIN(ends_ms) FROM sessions), (SELECT MIN(expires_ms) FROM challenges),

@@ -1,20 +1,20 @@
-//! Deletes expired rows in the night after the first of them expired. Until then reads ignore them.
+//! Deletes expired rows in the night after the first of them expired. Reads ignore expired rows until then.
 
 use super::{audit::RETENTION_MS, rates, sql};
 use crate::delivery::register;
 use domain::model::time::next_night_ms;
 use platform::{Database, DbResult, params};
 
-/// Maximum rows of each kind that one alarm deletes: about 20 ms, during which the object answers no request.
+/// Maximum rows of each kind that one alarm deletes. They take about 20 ms, during which the object answers no request.
 const SLICE: i64 = 1_000;
 
-/// Sweeps a slice of each kind. Returns the time of the next alarm: at once while expired rows are left. Safe to
-/// repeat.
+/// Sweeps a slice of each kind. Returns the time of the next alarm, which is `now_ms` while expired rows are left. Safe
+/// to repeat.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     for sql in [sql::SWEEP_SESSIONS, sql::SWEEP_CHALLENGES, sql::SWEEP_INVITES] {
         db.execute(sql, params![now_ms, SLICE])?;
     }
-    // A passkey has at most one such row, so the rows need no alarm of their own.
+    // A passkey has at most one row of rates, so these rows need no alarm of their own.
     db.execute(sql::SWEEP_RATES, params![now_ms.saturating_sub(rates::MAX_MS)])?;
     db.execute(
         sql::SWEEP_AUDIT,
@@ -28,7 +28,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(due_ms.map(next_night_ms))
 }
 
-/// The time of the next sweep; none if the object has no rows that expire.
+/// Returns the time of the next sweep; none if the object has no rows that expire.
 pub fn next_alarm<D: Database>(db: &D, _now_ms: i64) -> DbResult<Option<i64>> {
     Ok(first_expiry_ms(db)?.map(next_night_ms))
 }
