@@ -1,6 +1,6 @@
-//! Counters: 64 objects, chosen by a hash of the offer's id. They enforce daily caps exactly. Outboxes send them
-//! conversions for the offers' 30-day figures. Eight of them add up the clicks of the edge's isolates and send the sums
-//! to the publishers' ledgers (docs/DECISIONS.md, "Clicks").
+//! Counters: 64 objects, chosen by a hash of the offer's id. They enforce daily caps exactly. Outboxes send conversions
+//! to them, for the offers' 30-day figures. Eight of the counters also add up the clicks of the edge's isolates and
+//! send the sums to the publishers' ledgers (docs/DECISIONS.md, "Clicks").
 
 pub mod cap_alarms;
 mod caps;
@@ -31,7 +31,7 @@ use platform::{Database, DbResult};
 /// Carries out one command.
 ///
 /// # Errors
-/// The database failed; the command may be sent again.
+/// The database failed; the command may be retried.
 pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Take(take) => caps::take(db, counts, now_ms, &take).map(Reply::Taken),
@@ -53,14 +53,14 @@ pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: C
     }
 }
 
-/// The number of UTC days that `Stats` covers, today included.
+/// The number of UTC days that `Stats` covers, including today.
 const STATS_DAYS: i32 = 30;
 
-/// How long clicks are collected before batches are made, in milliseconds. A batch costs eleven rows of two objects.
+/// How long clicks are collected before batches are made, in milliseconds. A batch writes eleven rows in two objects.
 pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 
-/// Returns the time for the alarm, given the object's rows: the next sweep, batch, fold, night, or batch for the
-/// operator's attention.
+/// Returns when the alarm must fire next: the earliest due sweep, batch, fold, nightly vouching, attention batch or cap
+/// alarm.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
@@ -72,8 +72,8 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     ]))
 }
 
-/// Returns the time for the alarm after clicks were appended. Clicks make no retry due, which has its alarm already,
-/// and take from no cap.
+/// Returns when the alarm must fire after clicks were appended. Clicks take from no cap. They also make no retry due: a
+/// batch that is retried has set its alarm already.
 pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
@@ -81,7 +81,7 @@ pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i
     ]))
 }
 
-/// Like [`alarm_after_clicks`] after any other command, which may have taken from a cap.
+/// Like [`alarm_after_clicks`], but after any other command, which may have taken from a cap.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         alarm_after_clicks(db, now_ms)?,

@@ -1,4 +1,4 @@
-//! Tells the operator's attention, on the day of a cap, that 80 % of it or all of it is used.
+//! Tells the operator's attention that 80 % or all of a cap is used, on the day of the cap.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const MAX_ALARMS: u32 = 100;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The used part of a cap. The numbers are stored.
+/// How much of a cap is used. The database stores these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Low = 0,
@@ -42,12 +42,13 @@ pub struct Change<'c> {
     pub day: UtcDay,
     pub offer: &'c str,
     pub limit: u32,
-    /// Whether the limit differs from the one before.
+    /// Whether the limit differs from the previous one.
     pub is_new: bool,
     pub taken: [u32; 2],
 }
 
-/// Notes that a cap of today has reached a level, within the caller's transaction. Each level is announced once for each limit.
+/// Records that one of today's caps has reached a level, within the caller's transaction. Each level is announced once
+/// for each limit.
 pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     let [before, after] = change.taken.map(|taken| Level::of(taken, change.limit));
     let rises = after > before || change.is_new && after > Level::Low;
@@ -67,12 +68,13 @@ pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     )
 }
 
-/// Returns when attention must be told; none if it knows all levels.
+/// Returns when attention must be told; none if it knows all levels that were reached.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_CAP_ALARM, &[])
 }
 
-/// Tells attention all levels that it does not know, if one is due: it takes an offer's alarms only in their order.
+/// If an alarm is due, sends attention all levels that it does not know yet, because it accepts an offer's alarms only
+/// in order.
 pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let now_ms = runtime.now_ms();
     if due_ms(db)?.is_none_or(|due_ms| due_ms > now_ms) {

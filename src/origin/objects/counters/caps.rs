@@ -16,7 +16,8 @@ const KNOWN: usize = 50_000;
 
 type Cap = (CapKind, UtcDay, OfferId);
 
-/// The number of takes from each cap. A process counts the stored takes once; a stored count would cost a row for each take.
+/// The number of takes from each cap. A process counts the stored takes once and keeps the count in memory. A stored
+/// count would write one more row for each take.
 #[derive(Debug, Default)]
 pub struct TakenCounts(RefCell<SeededMap<Cap, u32>>);
 
@@ -46,7 +47,7 @@ impl TakenCounts {
     }
 }
 
-/// Returns the takes from an offer's caps on a day.
+/// Returns an offer's counted clicks of a day, and the takes from its conversion cap.
 pub fn read_taken(db: &impl Database, counts: &TakenCounts, read: ReadTaken) -> DbResult<TakenOfDay> {
     log::count(db)?;
     let clicks = db.query_integer(sql::GET_CLICKS, params![read.day.number(), read.offer.as_str()])?;
@@ -72,7 +73,8 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
     let cap = (take.kind, take.day, take.offer.clone());
     let taken = counts.get(db, cap.clone())?;
 
-    // Repeats of a swept day's takes would not be recognized. Tomorrow is allowed, because clocks differ.
+    // Retries of a swept day's takes would not be recognized, so the day is closed. Tomorrow is open, because clocks
+    // differ.
     let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
         && take.day <= UtcDay::of_ms(now_ms).minus(-1);
     let repeated = state.optional_number(0)?;
@@ -126,7 +128,7 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
         let known = before.map_or(Ok(None), |row| row.optional_integer(1))?;
         let limit = params![kind.number(), offer, cap.limit, cap.revision];
         db.execute(sql::LEARN_LIMIT, limit)?;
-        // A swept day is over, as for takes.
+        // As for takes, a swept day is closed.
         if cap.uncapped > 0 && cap.day >= sweep::first_day_of_takes(kind, now_ms) {
             db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
             db.execute(sql::ADD_OFFER, params![day, offer])?;

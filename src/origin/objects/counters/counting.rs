@@ -32,7 +32,7 @@ pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> DbResult<M
     })
 }
 
-/// The offers' figures.
+/// Returns a page of the offers' figures.
 pub fn stats(db: &impl Database, counts: &TakenCounts, stats: &Stats) -> DbResult<Box<RawValue>> {
     log::count(db)?;
     let after = stats.after.as_ref().map_or("", OfferId::as_str);

@@ -1,4 +1,4 @@
-//! The sums of each day and offer, with the largest apps in them.
+//! Sums by day and offer, each with the figures of its largest apps.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,21 @@ use platform::{Database, DbResult, database::json, params};
 
 /// Maximum apps of one row, at most 40 bytes each.
 const APPS: usize = 100;
-/// Maximum rows that are passed to the database as one JSON text: 4.3 KB each make 1.7 MB, and a value may have 2 MB.
+/// Maximum rows that are passed to the database as one JSON text. With 4.3 KB each they make 1.7 MB, and a value may
+/// have 2 MB.
 const ROWS_PER_STATEMENT: usize = 400;
 
-/// Clicks and conversions by an app's number.
+/// Clicks and conversions by app number.
 type Apps = BTreeMap<u32, (i64, i64)>;
 /// The stored form of `Apps`.
 type StoredApps = Vec<(u32, i64, i64)>;
 
-/// Sums that are added to the stored ones.
+/// Sums to add to the stored sums.
 #[derive(Default)]
 pub struct NewSums(BTreeMap<(i64, String), ([i64; 3], Apps)>);
 
 impl NewSums {
-    /// Adds clicks, conversions and payout of an app to those of a day and an offer.
+    /// Adds an app's clicks, conversions and payout to the sums of a day and an offer.
     pub fn add(&mut self, row: (i64, String), app: Option<u32>, figures: [i64; 3]) {
         let (sums, apps) = self.0.entry(row).or_default();
         for (sum, more) in sums.iter_mut().zip(figures) {
@@ -63,7 +64,8 @@ fn add(apps: &mut Apps, (app, clicks, conversions): (u32, i64, i64)) {
     sums.1 += conversions;
 }
 
-/// Returns the apps with the most conversions, which nobody can fake, and then those with the most clicks.
+/// Returns the largest apps: those with the most conversions, which nobody can fake, and among equals those with the
+/// most clicks.
 fn largest(apps: Apps, most: usize) -> StoredApps {
     let mut apps: Vec<_> = apps
         .into_iter()
@@ -74,7 +76,7 @@ fn largest(apps: Apps, most: usize) -> StoredApps {
     apps
 }
 
-/// The largest apps of several days.
+/// Adds up the apps of several days, and returns the largest.
 pub fn add_up(days: Vec<StoredApps>) -> Vec<AppStats> {
     let mut sums = Apps::new();
     for app in days.into_iter().flatten() {

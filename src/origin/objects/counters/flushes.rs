@@ -19,17 +19,17 @@ use domain::{
 };
 use platform::{Database, DbResult, database::json, params};
 
-/// How long batches are gathered. An isolate waits for the answer to one before it sends the next.
+/// How long batches are gathered. An isolate waits for the answer to a batch before it sends the next batch.
 pub const GATHER: Duration = Duration::from_millis(200);
 
 /// Maximum sums of one row of the log: at most 300 bytes each make 1.2 MB, and a value may have 2 MB.
 const SUMS: usize = 4_000;
 
-/// The state of the log that a process keeps in memory and reads when it starts.
+/// The state of the log. A process reads it when it starts, and keeps it in memory.
 pub struct Tally {
     /// The number of the last batch of each isolate.
     isolates: SeededMap<String, u64>,
-    /// Hashes of the placements that are counted separately.
+    /// Hashes of the placements that are counted separately, by day and app.
     placements: BTreeMap<(UtcDay, AppId), BTreeSet<u64>>,
     hasher: SeededHasher,
     /// The last number of the log.
@@ -66,7 +66,8 @@ impl Tally {
             .is_some_and(|last| flush.sequence <= *last)
     }
 
-    /// True if a placement of an app's day is counted separately. New placements are, until there are too many.
+    /// True if a placement of an app is counted separately on a day. A new placement is counted separately until the
+    /// day has `MAX_PLACEMENTS` of them.
     fn counts_separately(&mut self, day: UtcDay, app: AppId, placement: &str) -> bool {
         let hash = self.hasher.hash_one(placement);
         let known = self.placements.entry((day, app)).or_default();
@@ -81,7 +82,8 @@ impl Tally {
         }
     }
 
-    /// Appends batches to the log, each once. After an error the tally is wrong and must be read again.
+    /// Appends batches to the log, each once. After an error, the tally is wrong and must be read from the database
+    /// again.
     pub fn append(&mut self, db: &impl Database, now_ms: i64, flushes: &[Flush]) -> DbResult {
         let yesterday = UtcDay::of_ms(now_ms).minus(1);
         self.placements.retain(|(day, _), _| *day >= yesterday);

@@ -1,5 +1,6 @@
-//! The log of clicks, from which the [batches] to the ledgers are made. New clicks are rows. After five minutes rows are
-//! folded, and folds stay for 31 days. A fold adds up the clicks that a ledger has; clicks that it lacks keep their numbers.
+//! The log of clicks, from which the [batches] to the ledgers are made. New clicks are rows. After five minutes, rows
+//! are folded. Folds stay for 31 days. A fold adds up the clicks that their ledger has received. Clicks that the ledger
+//! lacks keep their log numbers.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +18,21 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
-/// The time until rows are folded, in milliseconds.
+/// The age at which rows are folded, in milliseconds.
 pub const FOLD_MS: i64 = 5 * MINUTE_MS;
 /// How long folded clicks stay, in days.
 pub const KEPT_DAYS: i32 = STATS_DAYS + 1;
 /// How far an isolate's clock may be ahead of the object's, in milliseconds.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
-/// Maximum rows and folds of a page: about 50 ms, during which the object answers no request.
+/// Maximum rows and folds of a page. Reading a page takes about 50 ms, during which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
-/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, and only some have the publisher.
+/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, and only some of them have the
+/// publisher.
 const FOLDS_OF_A_DAY: i64 = 12;
-/// Maximum rows that are folded at once.
+/// Maximum rows that one step folds.
 const FOLDED_ROWS: i64 = 2_000;
-/// Maximum sums of one fold's value, which must stay below SQLite's 2 MB.
+/// Maximum sums in one fold, so that its value stays below SQLite's 2 MB.
 const SUMS: usize = 4_000;
 
 /// A sum of clicks in the log.
@@ -43,12 +45,12 @@ pub struct LoggedSum {
     pub clicks: i64,
 }
 
-/// A row's sums, as JSON: publisher, day, app, offer, country, placement, clicks.
+/// A sum in a row, as JSON: publisher, day, app, offer, country, placement, clicks.
 type StoredSum = ((String, i64, u32, String, String, String), i64);
-/// Sums that their ledger lacked when they were folded, as JSON, each with its number.
+/// Sums that their ledgers lacked when the rows were folded, as JSON. Each has its log number.
 type LateSums = Vec<(i64, StoredSum)>;
 
-/// The log, or a publisher's day of it.
+/// The log, or only one publisher's clicks of one day.
 pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
@@ -76,7 +78,7 @@ impl<D: Database> Log for ClickLog<'_, D> {
     }
 }
 
-/// The last number; 0 for an empty log.
+/// Returns the last number of the log; 0 if the log is empty.
 pub fn last(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
 }
@@ -114,7 +116,7 @@ fn page(
             for fold in of_number {
                 read_fold(fold, publisher, each, &mut late)?;
             }
-            // The number's late sums may be in folds of several days, so they are sorted.
+            // The late sums of one number may be in folds of several days, so they are sorted.
             late.sort_unstable_by_key(|sum| sum.last);
             late.into_iter().for_each(&mut *each);
         }
@@ -156,10 +158,11 @@ fn sum_key(day: Option<UtcDay>, app: u32, offer: &str, country: &str, placement:
     })
 }
 
-/// The numbers of a publisher's clicks in a fold.
+/// A publisher, and the first and the last log number of its clicks in a fold.
 type Span = (String, i64, i64);
 
-/// Reads a fold: its last number, day, rows, spans and image. A fold without rows has `late` sums.
+/// Reads a fold: its last number, day, rows, spans and image. A fold with 0 rows has late sums, which are added to
+/// `late`.
 fn read_fold(
     fold: &Row,
     publisher: Option<&str>,
@@ -212,7 +215,7 @@ fn read_fold(
     outcome
 }
 
-/// Adds new rows' clicks to the offers' figures, which store the number up to which they have them.
+/// Adds the clicks of new rows to the offers' figures. The figures store the number of the last row that they include.
 pub fn count(db: &impl Database) -> DbResult {
     loop {
         let counted = db.query_integer(sql::GET_COUNTED, &[])?.unwrap_or(0);
@@ -233,7 +236,7 @@ pub fn count(db: &impl Database) -> DbResult {
     }
 }
 
-/// Reads the next part of a publisher's clicks of a day.
+/// Reads the next part of a publisher's clicks on a day.
 pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<DaySums> {
     let before = first_number(sum.day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
     let publisher = sum.publisher.as_str();
@@ -247,19 +250,19 @@ pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<Da
     })
 }
 
-/// Returns when rows are folded next.
+/// Returns when rows must be folded next; none if there are no rows.
 pub fn fold_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let first = db.query_integer(sql::FIRST_ROW, &[])?;
     Ok(first.map(|number| number.div_euclid(first_number(1)).saturating_add(FOLD_MS)))
 }
 
-/// Folds the rows that were in a batch, and moves the isolates' marks to their table.
+/// Folds the rows that were in a batch, and moves the isolates' marks to the table `marks`.
 ///
 /// # Errors
-/// The database failed, and nothing has changed.
+/// The database failed, and no row was folded.
 pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult {
     count(db)?;
-    // Sums that a ledger lacks are not added up, so such a fold must be as short as a page.
+    // Sums that a ledger lacks are not added up, so a fold that may have such sums must be as short as a page.
     let is_any_behind = positions.due_ms().is_some();
     let most = if is_any_behind { ROWS } else { FOLDED_ROWS };
     let rows = db.query(sql::ROWS_UP_TO, params![positions.seen, most])?;
@@ -275,7 +278,7 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
         let number = row.integer(0)?;
         for sum in row.json::<Vec<StoredSum>>(1)? {
             let ((publisher, day, ..), _) = &sum;
-            // The ledger's mark may come to lie among these rows.
+            // The ledger's mark may later be between the numbers of these rows.
             if number > positions.seen_by(publisher) {
                 late.entry(*day).or_default().push((number, sum));
                 continue;
@@ -313,7 +316,7 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
     })
 }
 
-/// A day's clicks while they are folded.
+/// The clicks of a day that are being folded.
 #[derive(Default)]
 struct Fold {
     full: Vec<EncodedSegment>,
@@ -350,7 +353,7 @@ impl Fold {
     }
 }
 
-/// Returns the publisher whose ledger a batch is for.
+/// Returns the publisher whose ledger receives a batch.
 ///
 /// # Errors
 /// The destination is not a publisher id. Other batches are not affected.

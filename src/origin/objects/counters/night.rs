@@ -1,4 +1,4 @@
-//! Each night an object vouches for the day before to the ledgers to which it sends clicks, with one call each.
+//! Each night, an object vouches for the previous day's clicks. It calls each ledger to which it sends clicks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -55,8 +55,8 @@ impl Night {
         )
     }
 
-    /// The days that ended at least an hour ago and for which the object has not vouched to all ledgers, as
-    /// [`Positions::not_vouched`] takes them; none without clicks.
+    /// Returns the days that ended at least an hour ago and for which the object has not vouched to all ledgers, as
+    /// [`Positions::not_vouched`] takes them. Returns none if no ledger waits or the log is empty.
     fn open_days(&self, db: &impl Database, now_ms: i64) -> DbResult<Option<[UtcDay; 3]>> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
             return Ok(None);
@@ -66,20 +66,20 @@ impl Night {
         let last = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1);
         let oldest = UtcDay::of_ms(now_ms).minus(KEPT_DAYS - 1);
         let days = [oldest, since, last];
-        // A ledger that was put back waits for a day that was vouched for before.
+        // A restored ledger may need a day again for which this object has already vouched.
         let is_open = since <= last || Positions::read(db)?.is_any_not_vouched(days);
         Ok(is_open.then_some(days))
     }
 }
 
-/// Returns when the object vouches next; none if it has vouched for yesterday.
+/// Returns when the object vouches next; none if it has vouched to all ledgers for yesterday.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
-/// Vouches to at most `LEDGERS` ledgers, if that is due, each for the next day that it waits for. A ledger that does
-/// not answer delays no other, and gets each of its days later.
+/// If it is due, vouches to at most `LEDGERS` ledgers, to each for the next day that it waits for. A ledger that does
+/// not answer delays no other ledger, and gets its days later.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), source: &str) -> DbResult {
     let mut night = Night::read(db)?;
     let days = night.open_days(db, runtime.now_ms())?;
@@ -137,7 +137,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), sour
     night.write(db)
 }
 
-/// The subject of an item about a publisher's day.
+/// The subject of an attention item about a publisher's day.
 pub fn subject(publisher: &str, day: UtcDay) -> String {
     format!("{publisher}: {day}")
 }
@@ -165,7 +165,8 @@ fn go_back_to(vouched: &Vouched, oldest: UtcDay) -> Option<UtcDay> {
     vouched.go_back_to.filter(|day| *day >= oldest)
 }
 
-/// Returns the clicks of a day for each ledger that waits for it; none for a ledger that does not have them all.
+/// Returns a day's clicks by ledger, for the ledgers that wait for the day; none for a ledger that has not received all
+/// of its clicks.
 fn clicks_of(
     db: &impl Database,
     day: UtcDay,

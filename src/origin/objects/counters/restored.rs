@@ -1,5 +1,6 @@
-//! Counters that were put back to an earlier copy have lost takes. Before such an object takes from a cap again, it asks the
-//! outboxes that pay for the offer, or the object that counts its clicks. Their conversions or clicks of the day count as taken.
+//! Counters that were restored from a copy have lost takes. Before such an object takes from a cap again, it asks the
+//! outboxes that pay for the offer, or the counters that add up the offer's clicks. Their conversions or clicks of the
+//! day count as taken.
 
 use std::time::Duration;
 
@@ -15,10 +16,11 @@ use platform::{Database, DbResult, Failure, ObjectCall, Result, concurrent::try_
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// For this time after a restore, outboxes may still name batches that the object lacks, until they have sent them again.
+/// For this long after a restore, outboxes may still name batches that the object lacks, because they have not resent
+/// them yet.
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
-/// Notes that the object was put back, if it lacks a batch that it confirmed to an outbox before.
+/// Records that the object was restored from a copy, if it lacks a batch that it had confirmed to an outbox.
 pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
     if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {
@@ -52,13 +54,13 @@ fn source(kind: CapKind) -> &'static str {
     }
 }
 
-/// True if takes of the cap may be lost and the others were not asked yet.
+/// True if takes from the cap may be lost and the other objects have not been asked yet.
 pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
     let known = params![take.day.number(), take.offer.as_str(), source(take.kind)];
     Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
 }
 
-/// Asks the outboxes, or the counters of clicks, for the minimum number of takes from the cap.
+/// Asks the outboxes, or the counters that add up clicks, for the minimum number of takes from the cap.
 ///
 /// # Errors
 /// `unavailable`: an object did not answer.
@@ -116,7 +118,7 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Counts as taken the conversions or clicks beyond the takes that are still stored.
+/// Stores the number by which `least` exceeds the stored takes as lost takes, which count as taken.
 pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
     let lost = least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {

@@ -1,4 +1,4 @@
-//! A counters object: commands, and an alarm that sweeps and sends batches to the ledgers.
+//! The service of one counters object: it carries out commands, and its alarm sweeps and sends batches to the ledgers.
 
 use std::{
     cell::{Cell, RefCell},
@@ -35,17 +35,18 @@ pub struct CountersService<D, R> {
     shell: ObjectShell<D, R>,
     counts: TakenCounts,
     tally: RefCell<Option<Tally>>,
-    /// Batches of clicks that the next row takes.
+    /// Batches of clicks for the next row of the log.
     gathered: RefCell<Vec<Flush>>,
     appends: SingleFlight<Result>,
-    /// Whether this process has checked if the object was put back.
+    /// True once this process has checked whether the object was restored from a copy.
     has_started: Cell<bool>,
     /// Other objects are asked about one cap at a time.
     asking: SingleFlight<()>,
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
-    /// Ledgers recognize a repeated batch by the object's `name` and the batch's numbers, so without a name no batch is sent.
+    /// Ledgers recognize a resent batch by the object's `name` and the batch's numbers, so no batch is sent without a
+    /// name.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS)
@@ -62,7 +63,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Carries out one command.
     ///
     /// # Errors
-    /// The database failed; the command may be sent again.
+    /// The database failed; the command may be retried.
     pub async fn command(&self, command: Command) -> Result<Reply> {
         if let Command::Flush(flush) = command {
             return self.flush(flush).await.map(Reply::Applied);
@@ -110,7 +111,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // The count in memory may include takes learned after an earlier restore, which are asked for again.
+            // The count in memory may include takes that were learned after an earlier restore. Their number is asked
+            // for again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, take, least, taken)?;
@@ -119,7 +121,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(())
     }
 
-    /// Appends an isolate's batch to the log, together with those that arrive meanwhile.
+    /// Appends an isolate's batch to the log, together with the batches that arrive within [`GATHER`].
     async fn flush(&self, flush: Flush) -> Result<Applied> {
         if self
             .tally
@@ -163,8 +165,9 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sweeps, announces caps, sends batches, folds the log and vouches for the day before; each is done even if another fails.
-    /// After an error the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
+    /// Sweeps, announces caps, sends batches, folds the log, vouches for the previous day and sends attention batches.
+    /// Each step is done even if another fails. After an error, the alarm stays at the time to which the shell re-armed
+    /// it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();
@@ -187,7 +190,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         }
     }
 
-    /// Folds the part of the log that was in a batch, if that is due. It is called while no batch is on its way.
+    /// Folds the part of the log that was in a batch, if that is due. Called while no batch is being sent.
     fn fold(&self, db: &D) -> DbResult {
         let now_ms = self.shell.runtime().now_ms();
         if log::fold_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
@@ -196,7 +199,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(())
     }
 
-    /// Returns whether more can be sent at once.
+    /// Sends batches, and returns whether more can be sent at once.
     async fn send_batches(&self, db: &D) -> DbResult<bool> {
         let Some(name) = self.shell.name() else {
             return Ok(false);
@@ -205,7 +208,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         batches::send(db, self.shell.runtime(), name, &ClickLog(db, None), true, deliver).await
     }
 
-    /// Sends the operator's attention the batches that were refused or are late, and the days that differ.
+    /// Tells the operator's attention of the batches that were refused or are late, and of the days that differ.
     async fn send_attention(&self, db: &D) -> DbResult {
         let of_name = |name: &str| Source {
             name: name.to_owned(),

@@ -73,45 +73,47 @@ const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// kind, day, offer, key → the remaining cap after an earlier take with the key; current revision and limit
+    /// kind, day, offer, key → remaining cap after an earlier take with the key, revision of the limit, limit
     pub const STANDING = "SELECT
         (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3 AND key = ?4),
         (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?3),
         (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?3)";
-    /// kind, day, offer → takes, lost takes, and for conversions those that were paid before there was a cap
+    /// kind, day, offer → sum of the stored takes, the lost takes and, for conversions, those that were paid before the
+    /// offer had a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
         + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
-    /// offer, kind, day, level, limit, time: adds an alarm, unless the level was reached before under the same limit
+    /// offer, kind, day, level, limit, current time: adds an alarm, unless the level was reached before under the same
+    /// limit
     pub const RAISE_CAP_ALARM = "INSERT INTO cap_alarms (offer, kind, day, level, daily_limit, at_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, MAX(?6, COALESCE((SELECT MAX(at_ms) + 1 FROM cap_alarms WHERE offer = ?1), 0)), ?6)
         ON CONFLICT (offer, kind, day) DO UPDATE SET level = excluded.level, daily_limit = excluded.daily_limit, at_ms = excluded.at_ms,
           due_ms = excluded.due_ms
         WHERE excluded.level > level OR excluded.daily_limit <> daily_limit";
     pub const NEXT_CAP_ALARM = "SELECT due_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1";
-    /// alarms at most → offer, level, when it was reached, cap, in the order of their times
+    /// maximum alarms → offer, level, time at which it was reached, kind; oldest first
     pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms, kind FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
     /// time of the next attempt
     pub const POSTPONE_CAP_ALARMS = "UPDATE cap_alarms SET due_ms = ? WHERE due_ms IS NOT NULL";
-    /// offer, when the level was reached: marks it as sent
+    /// offer, time at which the level was reached: marks the alarm as sent
     pub const END_CAP_ALARM = "UPDATE cap_alarms SET due_ms = NULL WHERE offer = ? AND at_ms = ?";
-    /// first day kept
+    /// cutoff day: deletes earlier rows
     pub const SWEEP_CAP_ALARMS = "DELETE FROM cap_alarms WHERE day < ?";
     pub const GET_CLICKS = "SELECT clicks FROM daily WHERE day = ? AND offer = ?";
     pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
     pub const ADD_OFFER = "INSERT INTO daily (day, offer) VALUES (?, ?) ON CONFLICT DO NOTHING";
-    /// day, offer, source, conversions: a lower number is ignored
+    /// day, offer, source, conversions: keeps the higher number
     pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions
         WHERE excluded.conversions > uncapped.conversions";
-    /// → when the object noticed that it was put back
+    /// → time at which the object noticed that it was restored from a copy
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
     /// day, offer, `lost` or `lost clicks` → whether the other objects were asked for the lost takes
     pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
-    /// day, offer, the same, takes
+    /// day, offer, `lost` or `lost clicks`, lost takes
     pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
-    /// deletes the lost takes, which a new restore makes out of date
+    /// deletes the lost takes, because a new restore makes them out of date
     pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source IN ('lost', 'lost clicks')";
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
@@ -124,66 +126,68 @@ platform::statements! {
     pub const LIST_ISOLATES = "SELECT isolates FROM flushes ORDER BY number";
     /// → the last number of the log
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(number) FROM flushes), 0), COALESCE((SELECT MAX(last) FROM folds), 0))";
-    /// → the floor of new numbers
+    /// → number that new numbers must exceed
     pub const FLOOR = "SELECT MAX(seen, highest) FROM positions";
-    /// number → whether the log has it
+    /// number → whether the log has the number
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM flushes WHERE number = ?1) OR EXISTS (SELECT 1 FROM folds WHERE last >= ?1)";
-    /// after this number, rows at most → number, sums
+    /// exclusive lower number, maximum rows → number, sums
     pub const ROWS_AFTER = "SELECT number, sums FROM flushes WHERE number > ? ORDER BY number LIMIT ?";
-    /// up to this number, rows at most → number, sums, isolates
+    /// inclusive upper number, maximum rows → number, sums, isolates
     pub const ROWS_UP_TO = "SELECT number, sums, isolates FROM flushes WHERE number <= ? ORDER BY number LIMIT ?";
     pub const FIRST_ROW = "SELECT MIN(number) FROM flushes";
     pub const DELETE_ROWS = "DELETE FROM flushes WHERE number <= ?";
     pub const ADD_FOLD = "INSERT INTO folds (last, day, rows, spans, image) VALUES (?, ?, ?, ?, ?)";
-    /// after this number, folds at most, UTC day or null for all → last number, day, rows, spans, image
+    /// exclusive lower number, maximum folds, UTC day or NULL for all → last number, day, rows, spans, image
     pub const FOLDS_AFTER = "SELECT last, day, rows, spans, image FROM folds
         WHERE last > ?1 AND day = COALESCE(?3, day) AND last <= (SELECT MAX(last) FROM
           (SELECT DISTINCT last FROM folds WHERE last > ?1 AND day = COALESCE(?3, day) ORDER BY last LIMIT ?2))
         ORDER BY last, fold";
-    /// → the number up to which the offers' figures have the clicks
+    /// → number of the last row whose clicks the offers' figures include
     pub const GET_COUNTED = "SELECT counted FROM clicks";
     pub const SET_COUNTED = "UPDATE clicks SET counted = ?";
-    /// JSON list of [day, offer] → day, offer, apps of those that have sums
+    /// JSON list of [day, offer] → day, offer, apps; only those that have sums
     pub const APPS_OF = "SELECT d.day, d.offer, d.apps FROM json_each(?) p CROSS JOIN daily d
         ON d.day = p.value ->> 0 AND d.offer = p.value ->> 1";
-    /// JSON list of [day, offer, clicks, conversions, payout, apps with these]
+    /// JSON list of [day, offer, clicks to add, conversions to add, payout to add, new list of apps]
     pub const ADD_SUMS = "INSERT INTO daily (day, offer, clicks, conversions, payout_micro_usd, apps)
         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?) WHERE TRUE
         ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks, conversions = conversions + excluded.conversions,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd, apps = excluded.apps";
-    /// → the last day for which the object vouched, failed attempts, when the next is due
+    /// → last day for which the object vouched, number of failed attempts, time of the next attempt
     pub const GET_NIGHT = "SELECT vouched, attempts, due_ms FROM clicks";
-    /// the same
+    /// last day for which the object vouched, number of failed attempts, time of the next attempt
     pub const SET_NIGHT = "UPDATE clicks SET vouched = ?, attempts = ?, due_ms = ?";
     /// → the first number of the log
     pub const FIRST_NUMBER = "SELECT MIN(number) FROM (SELECT MIN(number) AS number FROM flushes UNION ALL SELECT MIN(last) FROM folds)";
-    /// source → the number of its last applied batch
+    /// source → number of the last batch applied from it
     pub const SOURCE = "SELECT number FROM sources WHERE source = ?";
     pub const SET_SOURCE = "INSERT INTO sources (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
-    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout, each day's apps.
-    /// Negative figures become 0: they come from reversals of rewards from before these days.
+    /// first day and last day (inclusive), exclusive lower offer, maximum offers → offer, clicks, conversions, payout,
+    /// JSON list of each day's apps. Negative figures become 0: they come from reversals of rewards that were paid
+    /// before these days.
     pub const STATS = "SELECT offer, SUM(clicks), MAX(SUM(conversions), 0), MAX(SUM(payout_micro_usd), 0),
         '[' || GROUP_CONCAT(apps) || ']'
         FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4";
-    /// kind, first day kept, rows at most: sweeps the oldest day, since the key is ordered only within a day
+    /// kind, cutoff day, maximum rows: deletes only from the oldest day, because the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
         DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND (offer, key) IN
           (SELECT offer, key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
-    /// first day kept, rows at most
+    /// cutoff day, maximum rows: deletes earlier rows
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
-    /// first number kept, folds at most
+    /// cutoff number, maximum folds: deletes earlier folds
     pub const SWEEP_FOLDS = "DELETE FROM folds WHERE fold IN (SELECT fold FROM folds WHERE last < ? ORDER BY last LIMIT ?)";
-    /// first day kept, rows at most
+    /// cutoff day, maximum rows: deletes earlier rows
     pub const SWEEP_UNCAPPED = "DELETE FROM uncapped WHERE (day, offer, source) IN
         (SELECT day, offer, source FROM uncapped WHERE day < ? LIMIT ?)";
-    /// first day kept, rows at most
+    /// cutoff day, maximum rows: deletes earlier rows
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
     /// → the day of the last complete sweep
     pub const SWEPT = "SELECT day FROM sweeps";
     pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
         ON CONFLICT (id) DO UPDATE SET day = excluded.day";
-    /// first day kept of click takes, of conversion takes, of daily, of uncapped and of marks, first number kept of folds
+    /// cutoff days of click takes, of conversion takes, of `daily`, of `uncapped` and of `marks`, cutoff number of
+    /// `folds`
     pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
         OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
         OR EXISTS (SELECT 1 FROM daily WHERE day < ?)

@@ -9,22 +9,24 @@ use domain::{
 };
 use platform::{Database, DbResult, params};
 
-/// Days that takes of clicks are kept. A take is repeated within seconds, but just after midnight it may be yesterday's.
+/// Days for which takes of clicks are kept. A take is retried within seconds, but just after midnight it may be
+/// yesterday's.
 const CLICK_TAKES_DAYS: i32 = 2;
-/// Days that takes of conversions are kept. An outbox without an answer repeats the take, which names the day of the conversion's receipt.
+/// Days for which takes of conversions are kept. An outbox that got no answer retries the take, which names the day on
+/// which the conversion was received.
 const CONVERSION_TAKES_DAYS: i32 = 30;
-/// Days that sums are kept: the 30 days of the offers' figures, and 10 in case an object sweeps late.
+/// Days for which sums are kept: the 30 days of the offers' figures, and 10 more in case an object sweeps late.
 const DAILY_DAYS: i32 = 40;
-/// Days that isolates' marks are kept. An isolate that was idle for so long has ended and repeats no batch.
+/// Days for which isolates' marks are kept. An isolate that was idle for so long has ended and resends no batch.
 const MARK_DAYS: i32 = 7;
 
-/// Maximum takes of a kind, sums and marks that one alarm deletes: about 50 ms each, during which the object answers no
-/// request.
+/// Maximum rows that one alarm deletes of each kind of takes, of the sums and of the marks. Each deletion takes about
+/// 50 ms, during which the object answers no request.
 const ROWS: i64 = 10_000;
 /// Maximum folds that one alarm deletes; a fold may have 2 MB.
 const FOLDS: i64 = 300;
 
-/// Returns the first day whose takes are kept, so that repeats are recognized.
+/// Returns the first day whose takes are kept, so that retries are recognized.
 pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     let days = match kind {
         CapKind::Click => CLICK_TAKES_DAYS,
@@ -33,8 +35,8 @@ pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
     UtcDay::of_ms(now_ms).minus(days - 1)
 }
 
-/// Does one alarm's sweep, unless this UTC day's sweep is complete. Returns the time of the next one: at once if
-/// expired rows are left, none if no rows are left. After an error it may be repeated.
+/// Does one alarm's part of the sweep, unless this UTC day's sweep is complete. Returns the time of the next sweep:
+/// `now_ms` if expired rows are left, none if the object has no rows. Safe to repeat after an error.
 pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let today = UtcDay::of_ms(now_ms).number();
     if db.query_integer(sql::SWEPT, &[])? == Some(today) {
@@ -67,7 +69,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     due_ms(db, now_ms)
 }
 
-/// Returns when the next sweep is due; none without rows that expire.
+/// Returns when the next sweep is due; none if no rows expire.
 pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))
