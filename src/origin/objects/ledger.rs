@@ -41,7 +41,7 @@ use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
 use platform::{Database, DbResult, Result};
 use segments::MergeResult;
 
-/// The values that a command uses besides the database.
+/// The values that a command uses in addition to the database.
 pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
@@ -76,12 +76,12 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::SuspendKeys(suspend) => keys::suspend(db, context.now_ms, suspend).map(|()| Reply::Done {}),
         Command::ReadOffers(read) => Ok(Reply::Offers(offers::counted(db, &read)?)),
-        // The service carries this out, because it calls the sources.
+        // The service carries out this command, because only the service can call the sources.
         Command::Restate(_) => Err(common::NOT_FOUND.into()),
     }
 }
 
-/// Maximum merges in one alarm: about 100 ms, during which the object answers no request.
+/// Maximum merges in one alarm. They take about 100 ms, during which the object answers no request.
 const MERGES: usize = 4;
 /// The delay before a day with many segments is merged, in milliseconds.
 const MERGE_AFTER_MS: i64 = SECOND_MS;
@@ -89,7 +89,7 @@ const MERGE_AFTER_MS: i64 = SECOND_MS;
 /// Does one alarm's work. Returns when the next alarm is due.
 ///
 /// # Errors
-/// The database failed, or a segment is corrupt. The work may be repeated.
+/// The database failed, or a segment is corrupt. The work may be retried.
 pub fn alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     offers::sweep(db, now_ms)?;
     register::sweep(db, now_ms)?;
@@ -102,7 +102,7 @@ pub fn alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     next_alarm(db, now_ms)
 }
 
-/// The time for the alarm, given the object's rows; none if no work waits.
+/// Returns when the alarm must fire next; none if no work waits.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if segments::is_crowded(db)? {
         return Ok(Some(now_ms + MERGE_AFTER_MS));

@@ -1,6 +1,6 @@
-//! Causes of alarms that a ledger finds: final days that have changed, and facts that are late. The publisher's
-//! activity object and the operator's attention are called until both have answered; they recognize a repeat by the
-//! number of its cause. A late day is an item of attention until it is loaded.
+//! Alarms that a ledger raises because final days have changed or facts are late. The ledger calls the publisher's
+//! activity object and the operator's attention until both have answered. They recognize a retry by the number of its
+//! cause. A late day is an attention item until the day is loaded.
 
 use std::time::Duration;
 
@@ -20,22 +20,22 @@ use platform::{
     traits::{Clock, ObjectCall},
 };
 
-/// The state with the last change of a final day that was announced.
+/// The state with the last announced change of a final day.
 const TOLD: &str = "alarms_told";
-/// The state with the last late day that was announced.
+/// The state with the last announced late day.
 const LATE: &str = "alarms_late";
-/// The state with the time at which a failed call is repeated.
+/// The state with the time at which a failed call is retried.
 const AGAIN: &str = "alarms_again_ms";
-/// The changes of all days have one subject, so that many at once make one alarm.
+/// The subject of the changes of all days, so that many changes at once make one alarm.
 const REPORTS: &str = "reports";
-/// A day's facts are late at noon of the day after, in milliseconds after its start.
+/// A day's facts are late at noon of the next day, this many milliseconds after the day's start.
 const LATE_MS: i64 = 36 * HOUR_MS;
-/// After this number of days without facts, none are expected any longer.
+/// After this many days without facts, no further facts are expected.
 const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The announced causes and the newest ones.
+/// The announced causes and the newest causes.
 struct Standing {
     told: i64,
     again_ms: i64,
@@ -47,7 +47,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// Returns `None` before the first load, because only then the ledger learns its publisher.
+    /// Returns `None` before the first load, because the ledger learns its publisher from that load.
     fn read(db: &impl Database, now_ms: i64) -> DbResult<Option<Self>> {
         let today = UtcDay::of_ms(now_ms).number();
         let row = db.query_first(sql::ALARMS, params![TOLD, LATE, AGAIN, today])?;
@@ -83,7 +83,7 @@ impl Standing {
     }
 }
 
-/// Returns when the next cause is announced; none if there is none.
+/// Returns when the next cause must be announced; none if no cause waits.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Standing::read(db, now_ms)?.map_or(Ok(None), |standing| standing.due_ms(now_ms))
 }

@@ -5,9 +5,9 @@ use std::{cell::Cell, rc::Rc};
 
 use platform::{DbResult, byte_cache::ByteCache};
 
-/// Maximum bytes of all ledgers' columns in an isolate: what a report of 1,000,000 facts reads.
+/// Maximum bytes of all ledgers' columns in an isolate. A report of 1,000,000 facts reads as much.
 const BUDGET: usize = 16 << 20;
-/// The bytes of an entry besides its column.
+/// The bytes of an entry in addition to its column.
 const ENTRY: usize = 128;
 
 thread_local! {
@@ -15,8 +15,8 @@ thread_local! {
     static LEDGERS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// One ledger's columns, by their ids in the table `columns`. A segment never changes and its id is used once, so a
-/// cached column is right as long as the object lives. A restarted object, which may lack its last writes, has a new
+/// One ledger's columns, by their ids in the table `columns`. A segment never changes and its id is never reused, so a
+/// cached column is valid as long as the object lives. A restarted object may lack its last writes, so it has a new
 /// cache.
 pub struct ColumnCache {
     ledger: u64,
@@ -31,7 +31,8 @@ impl Default for ColumnCache {
 }
 
 impl ColumnCache {
-    /// Returns the columns with these ids, in their order. If one is not cached, `read` reads all of them.
+    /// Returns the columns with these ids, in the order of the ids. If a column is not cached, `read` reads all of
+    /// them.
     pub fn columns(
         &self,
         ids: impl Iterator<Item = i64> + Clone,

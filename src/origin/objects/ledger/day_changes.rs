@@ -1,8 +1,9 @@
 //! Changes of final days, for readers who keep a copy of the reports (docs/DECISIONS.md, "Reports").
 //!
-//! For readers, all days up to one day are final. That day never moves back, unless the ledger is put back. Every later
-//! change of a final day adds an entry for each app in its transaction: the app's sums on the day before and after the
-//! change. So a copy that reads the changed days again, and the days that are not final, equals a full pull.
+//! For readers, all days up to a certain day are final. That day never moves back, unless the ledger is restored from a
+//! copy. Every later change of a final day adds an entry for each changed app, in the transaction of the change. An
+//! entry has the app's sums on the day before and after the change. So a reader who reads the changed days and the days
+//! that are not final again has the same figures as after a full pull.
 
 pub mod sql;
 
@@ -38,7 +39,8 @@ use platform::{
 const FINAL_THROUGH: &str = "final_through";
 /// The state with the last entry that was read.
 const READ_THROUGH: &str = "day_changes_read";
-/// The states with the first and the last entry that a restored ledger has lost, until entries say what went back.
+/// The states with the first and the last entry that a restored ledger had lost. They exist until new entries say which
+/// figures went back.
 const LOST_FROM: &str = "day_changes_lost_from";
 const LOST_THROUGH: &str = "day_changes_lost_through";
 /// How long entries are kept, in milliseconds.
@@ -54,18 +56,18 @@ type Figures = BTreeMap<String, AppFigures>;
 pub struct Watch(Vec<(UtcDay, Figures)>);
 
 impl Watch {
-    /// Reads the figures of those of these days that are final, within the transaction of the change.
+    /// Reads the figures of the days among `days` that are final, within the transaction of the change.
     pub fn begin(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
         Self::of_all(db, &final_of(db, days)?)
     }
 
-    /// Reads the figures of all of these days.
+    /// Reads the figures of all `days`.
     pub fn of_all(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
         let days = days.iter().map(|day| Ok((*day, figures(db, *day)?)));
         days.collect::<Result<_, DatabaseError>>().map(Self)
     }
 
-    /// Adds entries for the changes. Returns whether there are any.
+    /// Adds entries for the changes, and returns whether there are any changes.
     pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> Result<bool, DatabaseError> {
         let differences = self.differences(db)?.into_iter();
         let entries =
@@ -105,7 +107,7 @@ pub struct Difference {
     pub sums: [Sums; 2],
 }
 
-/// The sums of an app on a day, as the interfaces show them.
+/// Returns the sums of an app on a day as the interfaces show them.
 pub fn shown(sums: &Sums) -> Map<String, Value> {
     let value = |measure| match measure {
         Measure::Revenue => json!(MicroUsd(get(sums, measure))),
@@ -115,7 +117,7 @@ pub fn shown(sums: &Sums) -> Map<String, Value> {
     shown.into_iter().collect()
 }
 
-/// Returns those of these days that are final for readers.
+/// Returns the days among `days` that are final for readers.
 pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
     db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| {
         segments::day(row.integer(0)?)
@@ -147,7 +149,8 @@ fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
     Ok(figures)
 }
 
-/// Adds an entry. Further changes within the hour update it, unless it was read.
+/// Adds an entry. If an earlier change within the same hour has an entry that was not read yet, updates that entry
+/// instead.
 fn add(
     db: &impl Database,
     now_ms: i64,
@@ -189,13 +192,14 @@ fn change(row: &Row) -> Result<DayChange, DatabaseError> {
     })
 }
 
-/// Returns the last day that is final for readers; none before the first.
+/// Returns the last day that is final for readers; none if no day is final yet.
 pub fn final_through(db: &impl Database) -> Result<Option<UtcDay>, DatabaseError> {
     let number = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
     number.map(segments::day).transpose()
 }
 
-/// Moves the last final day forward after days were judged, and deletes old entries, within the caller's transaction.
+/// Moves the last final day forward after the states of days were decided, and deletes old entries, within the caller's
+/// transaction.
 pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP, params![first_number(now_ms.saturating_sub(KEPT_MS))])?;
     let through = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
@@ -217,7 +221,7 @@ pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Returns a page of entries. Its entries no longer change.
+/// Returns a page of entries. The returned entries no longer change.
 pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, DatabaseError> {
     let limit = list.limit.clamp(1, MAX_LIMIT);
     let mut changes = match list.before {
@@ -258,7 +262,8 @@ pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseE
     db.execute(state::RAISE_STATE, params![READ_THROUGH, number])
 }
 
-/// Adds entries for the days that went back in a restored ledger, from the lost entries' figures to the next or current ones.
+/// Adds entries for the days whose figures went back in a restored ledger. Each entry goes from the figures of the last
+/// lost entry to the figures of the next entry or, if there is none, to the current figures.
 pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     let Some(from) = db.query_integer(state::GET_STATE, params![LOST_FROM])? else {
         return Ok(());
@@ -289,7 +294,7 @@ pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     })
 }
 
-/// Returns the version of the facts of these days. Any change of one of them raises it.
+/// Returns the version of the facts of these days. Any change on one of these days raises the version.
 pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, DatabaseError> {
     let version = db.query_integer(sql::GET_VERSION, params![first.number(), last.number()])?;
     Ok(version.unwrap_or(0))

@@ -15,7 +15,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// A page of days, the newest first. `before` is the previous page's cursor, a date.
+/// Returns a page of days, newest first. `before` is the previous page's cursor, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply> {
     let before = match before {
         None => i64::from(i32::MAX),
@@ -68,7 +68,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     Ok(OperatorReply::ok(&json!({ "days": days, "cursor": cursor })))
 }
 
-/// The figures of layers, by the numbers of the day and the layer.
+/// The figures of layers, by day number and layer number.
 type Layers = BTreeMap<(i64, i64), Map<String, Json>>;
 
 fn sum_layers(db: &impl Database, first: i64, last: i64) -> DbResult<Layers> {

@@ -1,4 +1,5 @@
-//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so their number is small.
+//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so only a few are
+//! allowed at a time.
 
 use std::cell::RefCell;
 
@@ -6,8 +7,8 @@ use domain::model::{ApiError, MINUTE_MS};
 
 /// Maximum exports at a time. The origin Worker holds a piece of 1 MiB for each.
 const SLOTS: usize = 4;
-/// An export whose reader asks for no piece for this time counts as abandoned. A reader of 140 kbit/s asks for the next
-/// piece of 1 MiB in time.
+/// An export whose reader requests no piece for this long counts as abandoned. A reader with 140 kbit/s requests the
+/// next piece of 1 MiB in time.
 const LEASE_MS: i64 = MINUTE_MS;
 
 /// The export is not spent and can be read later.
@@ -37,7 +38,7 @@ impl ExportSlots {
         Ok(is_new)
     }
 
-    /// Whether another export may be read.
+    /// Checks that another export may be read.
     ///
     /// # Errors
     /// All slots are taken.

@@ -1,5 +1,6 @@
-//! Exports: a report with all its rows, made once and read once by the session that made it. The rows are made piece by
-//! piece while they are read, so no export needs to fit into memory (docs/DECISIONS.md, "Accounts and the dashboard").
+//! Exports: each is a report with all its rows, created once, and read once by the session that created it. The rows
+//! are made piece by piece while they are read, so no export needs to fit into memory (docs/DECISIONS.md, "Accounts and
+//! the dashboard").
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,13 +28,13 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, log, params};
 
-/// Maximum exports that wait to be read: with a query of up to 256 KiB each, 4 MiB. A page reads its export at once, so
-/// one after which 16 others were made was abandoned and is deleted.
+/// Maximum exports that wait to be read. With a query of up to 256 KiB each they take 4 MiB. A page reads its export at
+/// once, so an export that is followed by 16 others was abandoned and is deleted.
 const WAITING: i64 = 16;
 
-/// A piece ends with the row that reaches this many bytes, or after `PIECE_ROWS`, since all facts are read for each piece.
-/// A row mostly has about 100 bytes, so the largest result, 2,000,000 rows, takes 200 pieces: an invocation may send
-/// 1,000 requests on Cloudflare, which are enough for rows of 500 bytes.
+/// A piece ends with the row that reaches this many bytes, or after `PIECE_ROWS` rows. Pieces are large because all
+/// facts are read for each piece. A row usually has about 100 bytes, so the largest result, 2,000,000 rows, takes 200
+/// pieces. Cloudflare allows an invocation 1,000 requests, which are enough for rows of 500 bytes.
 const PIECE: usize = 1 << 20;
 const PIECE_ROWS: u32 = 10_000;
 
@@ -106,7 +107,7 @@ impl ExportQuery {
         })
     }
 
-    /// Returns the query of the page with the row after the first `rows` rows.
+    /// Returns the query of the page that contains the row after the first `rows` rows.
     fn page(&self, rows: u64, count: u32) -> Query {
         Query {
             page: rows / u64::from(count) + 1,
@@ -115,7 +116,7 @@ impl ExportQuery {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of the report's rows.
     fn count(&self, db: &impl Database) -> Result<u64> {
         let segments = Segments::new(db, self.layer);
         let report = report::build_of(&segments, db, &self.page(0, 1), &Budget::default());
@@ -178,8 +179,8 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
 /// Spends an export.
 ///
 /// # Errors
-/// 404 for an unknown id, another session's export, and one that was read or has expired, so that nobody learns of
-/// others' exports.
+/// 404 for an unknown id, for another session's export, and for an export that was read or has expired. So nobody
+/// learns of others' exports.
 pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export> {
     let spent = db.query(
         sql::SPEND_EXPORT,

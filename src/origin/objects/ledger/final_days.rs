@@ -1,6 +1,6 @@
-//! Decides which days are final: those that the operator has loaded after their end and for which every source has
-//! vouched. Seven days after its end a loaded day is final even if sources have not vouched. It is then `unconfirmed`,
-//! and an item for the operator's attention says so until they vouch.
+//! Decides which days are final. A day is final if the operator has loaded it after its end and every source has
+//! vouched for it. Seven days after its end, a loaded day is final even if sources have not vouched for it. It is then
+//! `unconfirmed`, and an attention item says so until the sources vouch.
 
 use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
@@ -10,16 +10,18 @@ use platform::{Database, DbResult, params};
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;
-/// A source without sums on a day and on this number of days before is not waited for: it may have nothing left to vouch for.
+/// A source without sums on a day and on this many previous days is not waited for, because it may have nothing left to
+/// vouch for.
 const IDLE_DAYS: i32 = 3;
 /// The time after a day's end within which its last sums arrive, in milliseconds.
 const ARRIVE_MS: i64 = 2 * HOUR_MS;
-/// The time after which days are judged, in milliseconds: sources vouch shortly after each other, and are judged together.
+/// The delay before the days' states are decided, in milliseconds. Sources vouch shortly after each other, so one
+/// decision considers all of them.
 const GATHER_MS: i64 = 10 * SECOND_MS;
-/// The state with the time of the next judgement.
+/// The state with the time of the next decision.
 const DUE: &str = "final_days_due_ms";
 
-/// Stores the publisher that the ledger belongs to, for the items about its days.
+/// Stores the publisher that the ledger belongs to, for the attention items about the ledger's days.
 pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> DbResult {
     match self::publisher(db)? {
         Some(_) => Ok(()),
@@ -27,18 +29,18 @@ pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> DbResult 
     }
 }
 
-/// The publisher that the ledger belongs to; none before the first load.
+/// Returns the publisher that the ledger belongs to; none before the first load.
 pub fn publisher(db: &impl Database) -> DbResult<Option<PublisherId>> {
     let row = db.query_first(sql::GET_PUBLISHER, &[])?;
     row.map(|row| row.parse(0, PublisherId::parse)).transpose()
 }
 
-/// Makes a judgement due after a day was loaded or restated, within the caller's transaction.
+/// Makes a decision due after a day was loaded or restated, within the caller's transaction.
 pub fn changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
 }
 
-/// Makes a final day be judged again after Signpost's own sums of it have changed, within the caller's transaction.
+/// Reopens a final day after Signpost's own sums of the day have changed, within the caller's transaction.
 pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if !db.query(sql::REOPEN_DAY, params![day.number()])?.is_empty() {
         changed(db, now_ms)?;
@@ -46,7 +48,7 @@ pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     Ok(())
 }
 
-/// Makes a judgement due after a source has vouched for a day, within the caller's transaction.
+/// Makes a decision due after a source has vouched for a day, within the caller's transaction.
 pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if db.query_boolean(sql::HAS_OPEN_DAY, params![day.number()])? {
         changed(db, now_ms)?;
@@ -54,12 +56,12 @@ pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     Ok(())
 }
 
-/// Returns when days are judged next; none if no day waits.
+/// Returns when the next decision is due; none if no day waits.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![DUE])
 }
 
-/// Judges the loaded days that are not final, if that is due.
+/// If it is due, decides the state of each loaded day that is open or unconfirmed.
 ///
 /// # Errors
 /// The database failed, and nothing has changed.

@@ -1,6 +1,6 @@
-//! `X-Data-Through`: the time up to which there is data. It is the end of the latest loaded day, or the time of its
-//! load if the day is not over. Loading an earlier day again does not lower it. Signpost's own counts arrive all the
-//! time and would hide a missing upload, so they count only if nothing was ever loaded.
+//! `X-Data-Through`: the time up to which there is data. It is the end of the latest loaded day, or the time of the
+//! load if that day is not over. Loading an earlier day again does not lower this time. Signpost's own counts arrive
+//! all the time and would hide a missing upload, so they count only if nothing was ever loaded.
 
 use super::{day_changes, sql};
 use contract::ledger::Freshness;
@@ -11,7 +11,7 @@ const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
 const FIRST_CLICK: &str = "first_click_ms";
 const FIRST_REPORT: &str = "first_report_ms";
-/// The state with the version of the facts: the time of the last change, or one more than the version before.
+/// The state with the version of the facts: the time of the last change, or the previous version plus one.
 const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
@@ -45,7 +45,7 @@ fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> DbResult {
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
-/// The version of all facts; 0 before the first.
+/// Returns the version of all facts; 0 before the first facts.
 pub fn version(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_STATE, params![FACTS])?.unwrap_or(0))
 }
@@ -65,12 +65,12 @@ pub fn read(db: &impl Database) -> DbResult<Freshness> {
     })
 }
 
-/// Records that clicks were counted.
+/// Records the time at which the first clicks were counted.
 pub fn clicked(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FIRST_STATE, params![FIRST_CLICK, now_ms])
 }
 
-/// Records that a report was made by a report key.
+/// Records the time at which the first report was made with a report key.
 pub fn reported(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FIRST_STATE, params![FIRST_REPORT, now_ms])
 }

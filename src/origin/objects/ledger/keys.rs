@@ -1,5 +1,5 @@
-//! Report keys and their rate limit. Only the ledger checks keys, so that a revoked key stops working at once; it
-//! stores only their hashes. The rate is exact because one object counts it.
+//! Report keys and their rate limit. Only the ledger checks keys, so that a revoked key stops working at once. The
+//! ledger stores only the keys' hashes. The rate is exact because one object counts it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,7 +24,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// Maximum keys: enough for a key for each of a publisher's systems, and another during rotation.
+/// Maximum keys: enough for one key for each of a publisher's systems, and a second key during rotation.
 const MAX_KEYS: i64 = 100;
 
 const TOO_MANY_KEYS: ApiError = ApiError::new(
@@ -47,7 +47,7 @@ impl Document for NewKey {
     }
 }
 
-/// Issues a key. Only this answer has its secret.
+/// Issues a key. Only this answer contains the key.
 pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<OperatorReply> {
     let new = NewKey::from_json(&create.body)?;
     let count = db.query_integer(sql::COUNT_KEYS, &[])?;
@@ -125,7 +125,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result 
     })?)
 }
 
-/// Returns the id and the label of the key with a hash.
+/// Returns the id and the label of the key with this hash.
 pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply> {
     let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
     let row = row.as_ref();
@@ -146,20 +146,21 @@ pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorR
     })
 }
 
-/// Checks the key of a report and its rate limit. A request over the limit is not counted, so it does not extend the wait.
+/// Checks a report's key and the key's rate limit. A request over the limit is not counted, so it does not extend the
+/// wait.
 ///
 /// # Errors
-/// [`INVALID_API_KEY`] if the key is unknown, revoked or of another scope.
+/// [`INVALID_API_KEY`] if the key is unknown, is revoked or has another scope.
 pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission> {
     let hash = credentials::hash(key).to_vec();
     let (_, verdict) = decide(db, now_ms, hash, Scope::Reporting, INVALID_API_KEY)?;
     Ok(verdict)
 }
 
-/// Like [`admit`], for a request with a scope.
+/// Like [`admit`], for a request that needs a certain scope.
 ///
 /// # Errors
-/// As [`UseKey`] says.
+/// The errors that [`UseKey`] names.
 pub fn use_key(db: &impl Database, now_ms: i64, UseKey { hash, scope }: UseKey) -> Result<UsedKey> {
     let (key, verdict) = decide(db, now_ms, hash.0, scope, INSUFFICIENT_SCOPE)?;
     verdict.refusal().map_or(Ok(key), |refusal| Err(refusal.into()))

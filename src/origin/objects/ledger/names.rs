@@ -1,4 +1,4 @@
-//! App names for reports: the name in the latest facts, or else the catalog's.
+//! App names for reports: the name in the latest facts, or else the name in the catalog.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> DbResult {
     })
 }
 
-/// The names of these apps, by app id.
+/// Returns the names of these apps, by app id.
 pub fn look_up<'a>(
     db: &impl Database,
     apps: impl Iterator<Item = &'a str>,
@@ -30,7 +30,7 @@ pub fn look_up<'a>(
     by_app(db.query(sql::GET_NAMES, params![json(&apps)?])?)
 }
 
-/// All names, by app id.
+/// Returns all names, by app id.
 pub fn all(db: &impl Database) -> DbResult<HashMap<String, String>> {
     by_app(db.query(sql::LIST_NAMES, &[])?)
 }

@@ -1,5 +1,5 @@
-//! The ledger's Durable Object. A request's path names the publisher, because an object that its alarm starts does not
-//! know its own name. The alarm does not need the name.
+//! The ledger's Durable Object. A request's path names the publisher, because an object that was started by its alarm
+//! does not know its own name. The alarm does not need the name.
 
 use std::panic::RefUnwindSafe;
 

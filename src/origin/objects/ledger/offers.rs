@@ -28,11 +28,12 @@ use domain::{
 use platform::{Database, DbResult, params};
 
 const SDK_V: &str = "api";
-/// The placement of a click without one.
+/// The placement of a click that names none.
 const DEFAULT_PLACEMENT: &str = "offerwall";
-/// The number of days that counters keep clicks. They cannot vouch for earlier days.
+/// The number of days for which counters keep clicks. They cannot vouch for earlier days.
 const KEPT_DAYS: i32 = 30;
-/// How long a day's placements are stored, in days. For batches that arrive later, after weeks of outage, the limit starts again.
+/// How long a day's placements are stored, in days. If a batch arrives later, after weeks of outage, the count of the
+/// day's placements starts at zero again.
 const PLACEMENTS_DAYS: i32 = 40;
 
 /// Adds the sums of a batch, once.
@@ -95,7 +96,8 @@ pub fn placement_of(sum: &OfferSum) -> &str {
     placement.unwrap_or(DEFAULT_PLACEMENT)
 }
 
-/// True if a placement is always reported separately: the default, and the one into which counters have added up others.
+/// True if a placement is always reported separately: the default placement, and the placement under which counters add
+/// up others.
 pub fn is_always_reported(placement: &str) -> bool {
     [DEFAULT_PLACEMENT, OTHER_PLACEMENT].contains(&placement)
 }
@@ -108,19 +110,21 @@ pub fn mark(db: &impl Database, source: &str) -> DbResult<Mark> {
     })
 }
 
-/// Returns the applied clicks and revenue of a source and day.
+/// Returns the applied clicks and revenue of a source on a day.
 fn total(db: &impl Database, source: &str, day: UtcDay) -> DbResult<(i64, i64)> {
     let row = db.query_first(sql::GET_TOTAL, params![source, day.number()])?;
     row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))
 }
 
-/// True if the applied total of a source and day differs from `sums`, or the source has vouched for another total.
+/// True if the applied total of a source on a day differs from `sums`, if the source has vouched for another total, or
+/// if it must still vouch for the day.
 pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) -> DbResult<bool> {
     let (clicks, revenue) = total(db, source, day)?;
     Ok([clicks, revenue] != sums || db.query_boolean(sql::HAS_DIFFERED, params![source, day.number()])?)
 }
 
-/// Compares a source's total of a day with the applied one, if both go up to the same number.
+/// Compares a source's total of a day with the applied total. Stores the result if both totals go up to the same
+/// number.
 pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched> {
     let (source, day) = (vouch.source.as_str(), vouch.day);
     let Mark { mark } = mark(db, source)?;
@@ -149,7 +153,8 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched
     Ok(vouched)
 }
 
-/// Returns the revenue of an app on a day by offer, and the applied revenue and the mark of each of its outboxes.
+/// Returns the revenue of an app on a day by offer, and for each of the app's outboxes the applied revenue and the
+/// mark.
 pub fn counted(db: &impl Database, read: &ReadOffers) -> DbResult<CountedDay> {
     let (mut sums, day) = (BTreeMap::new(), read.day);
     let app = read.app.to_string();
@@ -177,7 +182,7 @@ pub fn counted(db: &impl Database, read: &ReadOffers) -> DbResult<CountedDay> {
     })
 }
 
-/// Deletes the placements of days older than 40 days.
+/// Deletes the placements of days that are older than 40 days.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_PLACEMENTS, params![first_kept(now_ms).number()])
 }
@@ -210,7 +215,8 @@ fn measures(sum: &OfferSum) -> Sums {
     sums
 }
 
-/// Decides which placements are reported separately. Decisions are cached, as most sums of a batch share a placement.
+/// Decides which placements are reported separately. Decisions are cached, because most sums of a batch share a
+/// placement.
 struct Placements<'d, D> {
     db: &'d D,
     known: BTreeMap<(UtcDay, AppId, String), bool>,

@@ -1,5 +1,5 @@
-//! Limits the memory of large reports that are being streamed. A streamed report holds its page until it was read, so
-//! without a limit slow readers could take all of an isolate's memory.
+//! Limits the memory of large reports that are being streamed. A streamed report holds its page until the page was
+//! read, so without a limit slow readers could take all of an isolate's memory.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -20,7 +20,7 @@ thread_local! {
 #[derive(Default)]
 pub struct PageMemory(Rc<Cell<usize>>);
 
-/// The bytes of one streamed page. Dropping it releases them.
+/// The reserved bytes of one streamed page. Dropping the permit releases them.
 pub struct PagePermit {
     bytes: usize,
     ledger_bytes: Rc<Cell<usize>>,

@@ -15,7 +15,7 @@ use domain::{
 };
 use platform::{Database, DatabaseError, Failure, log, unreadable};
 
-/// The error of a report with a damaged segment, whose figures would be wrong. The log names the segment.
+/// The error of a report that needs a damaged segment, because its figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(
     500,
     "damaged_facts",

@@ -1,12 +1,12 @@
-//! The budget of reports under a session: a token bucket of facts. Pages have no key whose rate would limit them, and a
-//! ledger makes one report at a time.
+//! The budget of reports under a session: a token bucket of facts. The dashboard's pages have no key whose rate would
+//! limit them, and a ledger makes one report at a time.
 
 use std::cell::Cell;
 
 use domain::model::ApiError;
 
-/// The facts that a burst of queries may read, and the facts that are refilled each millisecond. 2,000,000 a second
-/// take about 14 ms of the object's time.
+/// The facts that a burst of queries may read, and the facts that are refilled per millisecond. Reading the refill of a
+/// second, 2,000,000 facts, takes about 14 ms of the object's time.
 const BURST: i64 = 16_000_000;
 const PER_MS: i64 = 2_000;
 pub const TOO_MANY_REPORTS: ApiError = ApiError::new(429, "too_many_reports", "too many reports at once");

@@ -1,6 +1,6 @@
-//! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day equal to those that the sources report.
-//! Differences are written as an additional segment, in which clicks may be negative. Damaged segments are replaced.
-//! Sums that a source no longer has stay as they are.
+//! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day equal to the sums that the sources report.
+//! Differences are written as a further segment, in which clicks may be negative. Damaged segments are replaced. Sums
+//! that a source no longer has stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// Maximum rows of a day that all sources report, and that the ledger has: about 20 MB each.
+/// Maximum rows of a day in the reports of all sources, and in the ledger. Each of the two takes about 20 MB.
 const MAX_ROWS: usize = 100_000;
 
 const DAY_NOT_OVER: ApiError = ApiError::new(409, "day_not_over", "the day is not over (UTC)");
@@ -61,10 +61,10 @@ pub struct ReportedDay {
 /// A source's report of a day.
 #[derive(Default)]
 pub struct SourceReport {
-    /// The number up to which the sums go.
+    /// The log number up to which the report includes the source's sums.
     through: i64,
     rows: BTreeMap<RowKey, Amounts>,
-    /// Whether the source no longer has all of the day.
+    /// True if the source no longer has all sums of the day.
     is_lost: bool,
 }
 
@@ -83,7 +83,7 @@ impl SourceReport {
         }
     }
 
-    /// Adds a step's sums.
+    /// Adds the sums of one step.
     ///
     /// # Errors
     /// The report has too many rows.
@@ -125,8 +125,8 @@ pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
 }
 
 impl ReportedDay {
-    /// Returns the sources that must be asked. Sources that have sent a batch since the day before are asked once, and
-    /// again if the ledger has applied more of the day meanwhile.
+    /// Returns the sources that must be asked. A source is asked if it has sums of the day or has sent a batch since
+    /// the previous day. It is asked again if the ledger has applied further sums of the day since its report.
     pub fn missing(&self, db: &impl Database, day: UtcDay) -> DbResult<Vec<Question>> {
         let first = first_number(day.start_ms().saturating_sub(DAY_MS));
         let mut missing = Vec::new();
@@ -140,7 +140,7 @@ impl ReportedDay {
         Ok(missing)
     }
 
-    /// Stores a source's report instead of an earlier one.
+    /// Stores a source's report in place of an earlier report.
     ///
     /// # Errors
     /// The reports have too many rows.
@@ -149,13 +149,14 @@ impl ReportedDay {
         check_rows(self.sources.values().map(|report| report.rows.len()).sum())
     }
 
-    /// The sources that no longer have the day.
+    /// Returns the sources that no longer have the whole day.
     fn not_kept(&self) -> Vec<&str> {
         let lost = self.sources.iter().filter(|(_, report)| report.is_lost);
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
-    /// Returns the rows that the day must have. It reports 200 placements of an app separately, first the stored ones.
+    /// Returns the rows that the day must have. At most 200 placements of an app are separate; the stored placements
+    /// come first.
     fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for [app, _, placement, _] in stored.keys() {
@@ -189,7 +190,8 @@ pub struct Restatement {
     pub sources: Vec<String>,
 }
 
-/// Writes the differences, unless it is a dry run. Called in the same turn in which no source was missing.
+/// Writes the differences, unless it is a dry run. Called in the same turn of the event loop in which no source was
+/// missing.
 ///
 /// # Errors
 /// A damaged segment cannot be replaced, or the database failed.

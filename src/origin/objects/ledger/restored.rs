@@ -1,5 +1,5 @@
-//! A ledger that was put back to an earlier copy: its keys are restored, and the operator is told which days to load
-//! again. Signpost's own facts come again from their sources. Readers are told which final days went back.
+//! A ledger that was restored from a copy: it gets its lost keys back, and the operator is told which days to load
+//! again. The sources resend Signpost's own facts. Readers are told on which final days the figures went back.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use contract::attention::Doubt;
 use domain::model::PublisherId;
 use platform::{Database, DbResult, Result, params};
 
-/// A ledger that was put back.
+/// A ledger that was restored from a copy.
 pub struct RestoredLedger;
 
 impl Restore for RestoredLedger {

@@ -38,7 +38,7 @@ impl Layer {
 /// The `upload` of active segments, which reports read.
 pub const ACTIVE: i64 = 0;
 
-/// The number of ids in `columns` for a segment, and the offset of its image among them.
+/// The number of ids that a segment has in `columns`, and the offset of its image among these ids.
 const SLOTS: i64 = 16;
 const IMAGE_SLOT: i64 = 15;
 
@@ -46,7 +46,7 @@ const IMAGE_SLOT: i64 = 15;
 /// 1,000 of its rows.
 const MERGE: usize = 8;
 
-/// Stores a segment, its metadata first, so that a partly stored segment is found and deleted.
+/// Stores a segment. The metadata is stored first, so that a partly stored segment is found and deleted.
 pub fn insert(
     db: &impl Database,
     upload: i64,
@@ -103,13 +103,13 @@ pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> DbResult {
     Ok(())
 }
 
-/// Marks those of these days that have at least `MERGE` segments, so that the alarm merges them. Called after a change,
-/// within its transaction.
+/// Marks the days among `days` that have at least `MERGE` segments, so that the alarm merges them. Called after a
+/// change, within the change's transaction.
 pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> DbResult {
     db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, MERGE])
 }
 
-/// A ledger's active segments, as the engine's source: of both layers, or of one.
+/// A ledger's active segments of one layer or of both, as the engine's source.
 pub struct Segments<'d, D> {
     db: &'d D,
     layer: Option<Layer>,
@@ -201,7 +201,7 @@ fn slot(id: i64, column: Column) -> i64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeResult {
-    /// A day was handled; there may be more.
+    /// A day was handled. Further days may wait.
     Some,
     Nothing,
 }
@@ -209,7 +209,7 @@ pub enum MergeResult {
 /// Merges some segments of one crowded day, in one transaction.
 ///
 /// # Errors
-/// The database failed, or a segment is corrupt, whose day is then no longer merged.
+/// The database failed, or a segment is corrupt. The day of a corrupt segment is no longer merged.
 pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
         return Ok(MergeResult::Nothing);
@@ -235,7 +235,7 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     }
     let merged = segmenter.finish();
     if merged.len() >= chosen.len() {
-        // Their dictionaries do not fit into fewer segments, so every retry would fail, too.
+        // The dictionaries do not fit into fewer segments, so every retry would also fail.
         unmark()?;
         return Ok(MergeResult::Some);
     }
@@ -250,7 +250,7 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     })
 }
 
-/// Whether a day waits to be merged.
+/// True if a day waits to be merged.
 pub fn is_crowded(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_first(sql::NEXT_CROWDED, &[])?.is_some())
 }

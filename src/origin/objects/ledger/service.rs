@@ -1,4 +1,4 @@
-//! A ledger: report keys, facts and reports, and an alarm that merges segments.
+//! The service of one ledger: it handles report keys, facts and reports, and its alarm merges segments.
 
 mod dashboard;
 mod exports;
@@ -51,10 +51,11 @@ use platform::{
 
 /// Maximum size of a page that is rendered as a whole, in bytes; larger pages are streamed.
 const WHOLE: usize = 256 << 10;
-/// The timeout of a call to the catalog for the operator.
+/// The timeout of a call to the catalog in a request of the operator.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Reports that wait for their query or for app names. With queries of up to 256 KiB they take 8 MiB. They are made one at a time.
+/// Reports that wait for their query or for app names. With queries of up to 256 KiB they take 8 MiB. Reports are made
+/// one at a time.
 const REPORTS: Limit = Limit {
     permits: 32,
     per_owner: 32,
@@ -93,9 +94,10 @@ pub struct LedgerService<D, R> {
     confirmed_at_ms: Cell<Option<i64>>,
     /// Whether this process has recorded that a report was made.
     has_reported: Cell<bool>,
-    /// After a failed request for app names, reports send no other before this time, in milliseconds.
+    /// After a failed request for app names, reports send no further request before this time, in milliseconds.
     names_wait_until_ms: Cell<i64>,
-    /// App names that are not stored yet. The first other write stores them, so that an unused object stays empty.
+    /// App names that are not stored yet. The next write of other data stores them, so that an unused object stays
+    /// empty.
     names: RefCell<Option<BTreeMap<String, String>>>,
 }
 
@@ -135,7 +137,7 @@ pub enum ReportBody {
     Stream(Box<Renderer>, PagePermit),
 }
 
-/// The answer to a report that failed. An internal cause goes to the log.
+/// Returns the error of a report that failed. An internal cause goes to the log.
 fn answer_to(error: ReportError) -> ApiError {
     let (cause, error) = match error {
         ReportError::Failure(Failure::Refused(error)) => return error,
@@ -182,7 +184,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if lasts {
             let db = self.started(publisher).await?;
             if let Command::CreateKey(_) = command {
-                // The answer has the key, which cannot be read again, so the register must answer first.
+                // The answer contains the key, which cannot be read again. So the register must be reachable first.
                 self.register
                     .ready(db, self.shell.runtime(), &object_name(publisher))
                     .await?;
@@ -203,7 +205,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         };
         let reply = self.shell.command(carry_out, next_alarm).await;
         if lasts {
-            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its
+            // answer.
             let kept = self.keep(publisher).await;
             if !shows_key {
                 kept?;
@@ -232,7 +235,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sends the operator's attention the ledger's items, such as days that are unconfirmed.
+    /// Sends the ledger's items, such as unconfirmed days, to the operator's attention.
     async fn send_attention(&self, db: &D) -> DbResult {
         let source = |publisher: PublisherId| Source {
             name: object_name(&publisher),
@@ -244,7 +247,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 
-    /// The database, with its schema migrated.
+    /// Returns the database with its schema migrated.
     ///
     /// # Errors
     /// Newer code has migrated the database, or the migration failed.
@@ -252,14 +255,14 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.shell.ready().await
     }
 
-    /// The cached columns of reports.
+    /// Returns the cached columns of reports.
     #[cfg(feature = "bench")]
     pub fn columns(&self) -> &ColumnCache {
         &self.columns
     }
 
-    /// `POST …/report/generate`, beginning with the check of the key. `body` is read once there is a permit. Once the
-    /// key is accepted, every answer has the rate limit's headers.
+    /// Carries out `POST …/report/generate`, including the check of the key. `body` is read once there is a permit.
+    /// Once the key is accepted, every answer has the rate limit's headers.
     ///
     /// # Errors
     /// The key is not valid, too many reports wait, or the database failed.

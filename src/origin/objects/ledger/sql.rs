@@ -70,7 +70,8 @@ const TABLES: &[&str] = &[
 
 platform::statements! {
     // Keys.
-    /// hash, id, label, time, member, name, scope; member and name are null for the operator
+    /// hash, id, label, time of creation, creator's member id, creator's name, scope; the creator is NULL for the
+    /// operator
     pub const INSERT_KEY = "INSERT OR IGNORE INTO report_keys (hash, key_id, label, created_ms, creator, creator_name, scope)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
     pub const COUNT_KEYS = "SELECT COUNT(*) FROM report_keys";
@@ -79,24 +80,24 @@ platform::statements! {
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
     /// id → a row if the key existed
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
-    /// hash → when a request with it was last accepted, scope, id, label; no row while the publisher is suspended
+    /// hash → time of the last accepted request, scope, id, label; no row while the publisher is suspended
     pub const GET_KEY = "SELECT accepted_ms, scope, key_id, label FROM report_keys WHERE hash = ?
         AND NOT EXISTS (SELECT 1 FROM state WHERE name = 'suspended' AND value > 0)";
-    /// → the revision of the last suspension, negative if the suspension has ended
+    /// → revision that last suspended or admitted the publisher; negative if it admitted
     pub const GET_SUSPENSION = "SELECT value FROM state WHERE name = 'suspended'";
-    /// the same
+    /// revision; negative if it admits the publisher
     pub const SET_SUSPENSION = "INSERT INTO state (name, value) VALUES ('suspended', ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     pub const ACCEPT = "UPDATE report_keys SET accepted_ms = ? WHERE hash = ?";
 
     // Segments.
-    /// Ids are never reused: leftovers of a segment that was stored in part must not become another's.
+    /// Ids are never reused: leftovers of a partly stored segment must not become part of another segment.
     pub const NEXT_SEGMENT = "INSERT INTO state (name, value) VALUES ('segments', 1)
         ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
     pub const INSERT_SEGMENT = "INSERT INTO segments (upload, day, layer, id, rows, ad_requests, ad_responses, impressions,
         clicks, revenue, revenue_magnitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
-    /// first day, last day, layer or null for both → id, day, rows
+    /// first day and last day (inclusive), layer or NULL for both → id, day, rows
     pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments
         WHERE upload = 0 AND day BETWEEN ?1 AND ?2 AND layer = COALESCE(?3, layer) ORDER BY day, layer, id";
     /// up to twelve column ids → id, bytes
@@ -109,7 +110,8 @@ platform::statements! {
     /// upload: makes its segments active
     pub const ACTIVATE = "UPDATE segments SET upload = 0 WHERE upload = ?";
     pub const LIST_STAGED_DAYS = "SELECT DISTINCT day FROM segments WHERE upload = ? ORDER BY day";
-    /// layer, upload, limit → a day of the upload on which a measure would exceed the limit, and which measures do
+    /// layer, upload, limit → first day of the upload on which a measure would exceed the limit, for each measure
+    /// whether it would
     pub const FIND_OVERFLOW = "SELECT day, ad_requests > most, ad_responses > most, impressions > most, clicks > most, revenue > most
         FROM (
           SELECT day, CAST(?3 AS INTEGER) AS most, SUM(ad_requests) AS ad_requests, SUM(ad_responses) AS ad_responses,
@@ -117,7 +119,7 @@ platform::statements! {
             FROM segments WHERE layer = ?1 AND (upload = ?2 OR upload = 0 AND day IN (SELECT day FROM segments WHERE upload = ?2))
             GROUP BY day)
         WHERE MAX(ad_requests, ad_responses, impressions, clicks, revenue) > most ORDER BY day LIMIT 1";
-    /// layer, JSON list of days, segments: marks the days that have at least as many
+    /// layer, JSON list of days, minimum segments: marks the days that have at least so many
     pub const MARK_CROWDED = "INSERT INTO crowded (day, layer)
         SELECT day, layer FROM segments WHERE upload = 0 AND layer = ?1 AND day IN (SELECT value FROM json_each(?2))
           GROUP BY day, layer HAVING COUNT(*) >= CAST(?3 AS INTEGER)
@@ -127,8 +129,8 @@ platform::statements! {
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
     pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
-    /// before this day, days at most → days with facts or a load, newest first: day, time of the load, member's name,
-    /// state
+    /// exclusive upper day, maximum days → day, time of the load, member's name, state; only days with facts or a load,
+    /// newest first
     pub const LIST_DAYS = "SELECT d.day, l.at_ms, l.member, l.state FROM (
           SELECT day FROM segments WHERE upload = 0 AND day < ?1 UNION SELECT day FROM loads WHERE day < ?1
           ORDER BY day DESC LIMIT ?2) d
@@ -145,19 +147,19 @@ platform::statements! {
     pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = clicks + excluded.clicks,
           revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd, number = MAX(number, excluded.number)";
-    /// the same: replaces the day's total, which then does not differ
+    /// source, day, clicks, revenue, number: replaces the day's total, which then does not differ
     pub const SET_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = excluded.clicks,
           revenue_micro_usd = excluded.revenue_micro_usd, number = excluded.number, differs = 0";
-    /// day, number → the sources whose mark is not below the number or that have sums of the day: name, mark, the last number of
-    /// a batch with sums of the day
+    /// day, number → source, mark, number of its last batch with sums of the day or 0; only sources that have sums of
+    /// the day or whose mark is at least the number
     pub const LIST_SOURCES = "SELECT m.source, m.number, COALESCE(t.number, 0) FROM marks m
         LEFT JOIN totals t ON t.source = m.source AND t.day = ?1 WHERE m.number >= ?2 OR t.source IS NOT NULL";
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
-    /// source, day → whether the source has vouched for other sums
+    /// source, day → whether the source has vouched for other sums or must still vouch for the day
     pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs > 0)";
     pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
-    /// source, day for which it vouches: marks earlier days as skipped for which it has not vouched
+    /// source, day for which it vouches: marks as skipped the earlier days for which it has not vouched
     pub const PASS_OVER = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day < ?2
           AND day > COALESCE((SELECT vouched FROM marks WHERE source = ?1), 0)";
     /// source, day with more clicks: if the source has vouched for the day, it must vouch again
@@ -171,16 +173,17 @@ platform::statements! {
     pub const FIND_PLACEMENT = "SELECT EXISTS (SELECT 1 FROM placements WHERE day = ?1 AND app = ?2 AND placement = ?3),
         (SELECT COUNT(*) FROM placements WHERE day = ?1 AND app = ?2) < ?4";
     pub const ADD_PLACEMENT = "INSERT INTO placements (day, app, placement) VALUES (?, ?, ?)";
-    /// first day kept
+    /// cutoff day: deletes earlier rows
     pub const SWEEP_PLACEMENTS = "DELETE FROM placements WHERE day < ?";
     pub const FIRST_PLACEMENT = "SELECT MIN(day) FROM placements";
 
     // Final days.
-    /// → the loaded days that are not final: day, state, time of the load
+    /// → day, state, time of the load; only loaded days that are open or unconfirmed
     pub const LIST_OPEN_DAYS = "SELECT day, state, at_ms FROM loads WHERE state <> 1 ORDER BY day";
-    /// UTC day → whether a loaded day up to it is not final
+    /// UTC day → whether a loaded day up to this day is open or unconfirmed
     pub const HAS_OPEN_DAY = "SELECT EXISTS (SELECT 1 FROM loads WHERE state <> 1 AND day <= ?)";
-    /// day, first day → a row if a source with sums since the first day has not confirmed the day: whether it differs
+    /// day, first day (inclusive) → a row if a source with sums since the first day has not confirmed the day: whether
+    /// its sums differ
     pub const FIND_UNCONFIRMED = "SELECT t.day = ?1 AND t.differs FROM marks m
         JOIN totals t ON t.source = m.source AND t.day BETWEEN ?2 AND ?1
         WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs > 0 ORDER BY 1 DESC LIMIT 1";
@@ -207,9 +210,9 @@ platform::statements! {
         WHERE COALESCE(from_facts, from_catalog) IS NOT NULL";
 
     // Exports.
-    /// time: deletes expired exports
+    /// current time: deletes expired exports
     pub const SWEEP_EXPORTS = "DELETE FROM exports WHERE expires_ms <= ?";
-    /// number: deletes all but the newest
+    /// number of exports to keep: deletes all but the newest
     pub const KEEP_EXPORTS = "DELETE FROM exports WHERE rowid NOT IN (SELECT rowid FROM exports ORDER BY rowid DESC LIMIT ?)";
     pub const INSERT_EXPORT = "INSERT INTO exports (export_id, session, expires_ms, query, format, rows) VALUES (?, ?, ?, ?, ?, ?)";
     pub const SPEND_EXPORT = "DELETE FROM exports WHERE export_id = ? AND session = ? AND expires_ms > ?
@@ -219,9 +222,10 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
-    /// names of the states of the last announced change, the last announced late day and a time, today → the announced
-    /// change and the time, or 0; the newest change of a final day, or 0; the last loaded day before today; the first
-    /// day without facts, among these four days, after the first load, that was not announced
+    /// names of the states of the last announced change, of the last announced late day and of the retry's time, today
+    /// → announced change or 0, retry's time or 0, newest change of a final day or 0, last loaded day before today,
+    /// first unannounced day without facts; that day is after the first load, and is today or one of the three previous
+    /// days
     pub const ALARMS = "SELECT COALESCE((SELECT value FROM state WHERE name = ?1), 0),
           COALESCE((SELECT value FROM state WHERE name = ?3), 0), COALESCE((SELECT MAX(number) FROM day_changes), 0),
           (SELECT MAX(day) FROM loads WHERE day < ?4),
@@ -229,10 +233,10 @@ platform::statements! {
             WHERE day > (SELECT MIN(day) FROM loads) AND day > COALESCE((SELECT value FROM state WHERE name = ?2), 0)
               AND day NOT IN (SELECT day FROM loads))
         FROM publisher";
-    /// time → the new version of the facts, which rises even after a restore
+    /// current time → new version of the facts, which rises even after a restore
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
         ON CONFLICT (name) DO UPDATE SET value = MAX(value + 1, excluded.value) RETURNING value";
-    /// name, value: sets the value unless there is one
+    /// name, value: sets the value unless the state has one
     pub const FIRST_STATE = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
     /// name, value: keeps the lower value
     pub const LOWER_STATE = "INSERT INTO state (name, value) VALUES (?, ?)

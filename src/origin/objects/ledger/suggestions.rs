@@ -1,4 +1,4 @@
-//! Suggests values for a filter: a dimension's values in the data, those with the most impressions first.
+//! Suggests values for a filter: a dimension's values in the data, most impressions first.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
     Query::parse(&query.to_string())
 }
 
-/// Returns the values that contain the text, or the apps whose name does, ignoring case, among the first 50,000.
+/// Returns the values that contain the text, ignoring case, among the first 50,000. An app also matches by its name.
 pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply> {
     let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
         ReportError::Failure(failure) => failure,

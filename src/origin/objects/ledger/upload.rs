@@ -1,6 +1,6 @@
 //! Receives an upload of facts. A body may exceed an isolate's memory, and a transaction cannot wait for more bytes. So
 //! facts are built into segments as they arrive, staged under the upload's number, and activated in one transaction at
-//! the end. Reports do not read staged segments, which the next process of the object deletes.
+//! the end. Reports do not read staged segments. If the process ends, the object's next process deletes them.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -30,15 +30,16 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Result, database::json as as_json, params};
 
-/// Maximum memory for the facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
+/// Maximum memory for the facts of all uploads of an object, in bytes. An upload that exceeds its share stages its
+/// facts.
 pub const BUFFERED: usize = 12 << 20;
 /// Upper estimates of the memory of a fact without its texts, and of an empty day, in bytes.
 const FACT_BYTES: usize = 96;
 const DAY_BYTES: usize = 2 << 10;
-/// Maximum days in an entry of the register, so that it has less than 2 KB.
+/// Maximum days in an entry of the register, so that the entry has less than 2 KB.
 const REGISTERED_DAYS: usize = 100;
 
-/// Maximum days of apps that a preview lists.
+/// Maximum changes that a preview lists, each of one app on one day.
 const PREVIEWED: usize = 1_000;
 
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
@@ -74,7 +75,7 @@ impl From<DatabaseError> for Previewed {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncrementResult {
-    /// Rows of the first upload with this key.
+    /// The number of rows in the first upload with this key.
     pub rows: u64,
     /// Whether an earlier upload with this key was applied.
     pub duplicate: bool,
@@ -97,7 +98,7 @@ impl Upload {
         Self { by, ..self }
     }
 
-    /// Adds decompressed bytes to the digest, by which a repeat differs from other facts under the same key.
+    /// Adds decompressed bytes to the digest, which distinguishes a retry from other facts under the same key.
     pub fn note(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
@@ -181,7 +182,7 @@ impl Upload {
         })
     }
 
-    /// Returns the changes that these facts would make, on the first 1,000 days of apps. Nothing is changed.
+    /// Returns the first 1,000 changes that these facts would make, each of one app on one day. Nothing is changed.
     ///
     /// # Errors
     /// The errors of [`Self::apply`].
@@ -229,7 +230,7 @@ impl Upload {
         }
     }
 
-    /// Returns the rows of the upload that used a key; none if the key is new.
+    /// Returns the number of rows in the upload that used a key; none if the key is new.
     fn spent(&self, db: &impl Database, key: &str) -> Result<Option<u64>> {
         let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? else {
             return Ok(None);

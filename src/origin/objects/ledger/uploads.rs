@@ -25,7 +25,7 @@ const EMPTY: &str =
 /// The uploads of one object.
 #[derive(Default)]
 pub struct Uploads {
-    /// Whether the facts that an earlier process staged were deleted. Its uploads had the same numbers.
+    /// True once the facts that an earlier process staged were deleted. That process's uploads had the same numbers.
     cleared: Cell<bool>,
     started: Cell<i64>,
     in_progress: Cell<usize>,
@@ -40,7 +40,7 @@ impl<'r> InProgress<'r> {
         Self(count)
     }
 
-    /// The memory for each upload, in bytes.
+    /// Returns the memory for each upload, in bytes.
     fn share(&self) -> usize {
         BUFFERED / self.0.get().max(1)
     }

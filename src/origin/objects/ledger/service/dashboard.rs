@@ -1,5 +1,5 @@
-//! Batches of reports under a session. They use the parser, engine and renderer of reports by key; `totals` adds the
-//! sums over all pages.
+//! Batches of reports under a session. They use the same parser, engine and renderer as reports with a key. `totals`
+//! adds the sums over all pages.
 
 use std::time::Duration;
 
@@ -108,8 +108,9 @@ impl BatchQuery {
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, R> {
-    /// Makes a batch of reports from one version of the facts: `{data_through, data_version, final_through, results}`. Other
-    /// callers are answered between two reports, so that batches of clicks and rewards do not wait for a page of figures.
+    /// Makes a batch of reports from one version of the facts: `{data_through, data_version, final_through, results}`.
+    /// Other callers are answered between two reports, so that batches of clicks and rewards do not wait for a page of
+    /// figures.
     ///
     /// # Errors
     /// The body is not a batch, the batch costs more than the budget has left, or facts kept arriving.
@@ -166,7 +167,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         Ok(cost)
     }
 
-    /// Makes a batch; none if the facts change in between.
+    /// Makes a batch; none if the facts change between two reports.
     async fn try_batch(&self, db: &D, queries: &[Result<BatchQuery, ApiError>]) -> Result<Option<String>> {
         let version = freshness::version(db)?;
         let mut results = Vec::new();

@@ -34,7 +34,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let export_id = open.export_id.clone();
         let is_new = self.exports.hold(&export_id, self.now_ms())?;
         let opened = self.command(publisher, Command::OpenExport(open)).await;
-        // An export that is being read keeps its slot, even if it is asked for again.
+        // An export that is being read keeps its slot, even if another request tries to open it.
         if opened.is_err() && is_new {
             self.exports.free(&export_id);
         }
@@ -44,7 +44,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Makes the next piece of an export.
     ///
     /// # Errors
-    /// The facts have changed, which ends the export; or there is no permit or budget, and the piece may be asked for again.
+    /// The facts have changed, which ends the export. Or there is no permit or budget; then the piece may be requested
+    /// again.
     pub async fn export_piece(&self, piece: &ExportPiece) -> Result<(ExportProgress, Vec<u8>)> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::parse(&piece.query)?;

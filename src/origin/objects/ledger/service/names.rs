@@ -63,7 +63,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let is_last = page.len() < catalog::APP_NAMES_PAGE;
             names.extend(page);
             if is_last {
-                // The facts have no test apps.
+                // Facts never contain test apps.
                 names.retain(|app, _| !AppId::parse(app).is_some_and(AppId::is_test));
                 return Ok(names);
             }

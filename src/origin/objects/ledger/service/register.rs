@@ -26,7 +26,7 @@ pub fn lasts(command: &Command) -> bool {
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
-    /// True if a command may change a final day, which is registered.
+    /// True if a command may change a final day. Such a change is registered.
     pub(super) async fn changes_final_day(&self, command: &Command) -> Result<bool> {
         let Command::AddOffers(batch) = command else {
             return Ok(false);
@@ -37,7 +37,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(!day_changes::final_of(db, &days)?.is_empty())
     }
 
-    /// Returns the database once the register was read, so that revoked keys and loaded days are known.
+    /// Returns the database after reading the register, so that revoked keys and loaded days are known.
     pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
@@ -47,20 +47,20 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(db)
     }
 
-    /// Tells the operator if batches must come again, which they do by themselves.
+    /// Tells the operator if sources must resend batches. The sources do so by themselves.
     pub(super) async fn tell_if_behind(&self, publisher: &PublisherId, marks: (i64, i64)) -> Result {
         let (runtime, name) = (self.shell.runtime(), object_name(publisher));
         tell_if_behind(runtime, Some(&name), Some(publisher), marks, "ledger_restored").await
     }
 
-    /// Sends new entries to the register. The alarm retries it.
+    /// Sends new entries to the register. If that fails, the alarm retries it.
     pub(super) async fn keep(&self, publisher: &PublisherId) -> Result {
         self.register
             .keep_or_retry(&self.shell, &object_name(publisher))
             .await
     }
 
-    /// Sends unregistered entries, if the object knows its publisher by a load or by its name.
+    /// Sends unregistered entries, if the object knows its publisher from a load or from its name.
     pub(super) async fn keep_later(&self, db: &D) -> Result {
         let named = || self.shell.name().and_then(publisher_of);
         match final_days::publisher(db)?.or_else(named) {

@@ -1,4 +1,4 @@
-//! Asks the sources of a day for its sums, and restates it.
+//! Asks the sources of a day for their sums, and restates the day.
 
 use std::time::Duration;
 
@@ -117,7 +117,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    /// Ends the sources' items about the day. The item of a source that is not reached ends with the next restatement.
+    /// Ends the sources' attention items about the day. If a source is not reached, its item ends with the next
+    /// restatement.
     async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, sources: Vec<String>) {
         let runtime = self.shell.runtime();
         let tell = async |source: String| match OutboxShard::of_object(&source) {
