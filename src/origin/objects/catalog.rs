@@ -65,9 +65,9 @@ pub struct Context<'a> {
     pub edge_vault: &'a Vault,
     pub token_mac: &'a MacKeys,
     pub guard: &'a Guard,
-    /// The import that is checked or applied now.
+    /// The import that is being checked or applied.
     pub import: Option<i64>,
-    /// Whether a change of the register is made again after a restore.
+    /// True if the command replays a change of the register after a restore.
     pub is_repeat: bool,
 }
 
@@ -80,7 +80,8 @@ impl Context<'_> {
         Ok(bytes)
     }
 
-    /// Reads a document that is put. One that the register repeats was accepted before, maybe from newer code.
+    /// Parses a document that is put. A document that the register replays was accepted before, maybe by newer code, so
+    /// it is not checked again.
     fn read<T: DeserializeOwned>(&self, body: &str, parse: fn(&str) -> Result<T, ApiError>) -> Result<T> {
         if self.is_repeat {
             return serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()));
@@ -133,7 +134,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),
         Command::AppOffering(GetAppOffering { app_id }) => answer(&apps::offering(db, app_id)?),
         Command::TestOffers(list) => apps::test_offers(db, &list),
-        // The service answers `Status` itself, because only it knows the size of the database.
+        // The service answers `Status` itself, because only the service knows the size of the database.
         Command::Status(GetStatus {}) => publication::status(db, 0),
         Command::Search(Search { text }) => search::search(db, context, &text),
         Command::KnownPublishers(KnownPublishers { publisher_ids }) => {
@@ -145,7 +146,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)
         }
-        // The service answers this itself, in steps.
+        // The service answers `NearCaps` itself, in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
         Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),
         Command::Earning(command) => reads::earning(db, command),

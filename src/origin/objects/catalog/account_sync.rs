@@ -1,9 +1,9 @@
-//! Tells publishers' accounts that they are suspended, because the approval was taken back, or admitted again. The PUT
-//! or the import of the change calls them before it is answered; the alarm calls those that were not reached
-//! ([`push`](crate::delivery::push)).
+//! Tells publishers' accounts that they are suspended, because the approval was taken back, or that they are admitted
+//! again. The PUT or the import of the change calls the accounts before it is answered. The alarm calls the accounts
+//! that were not reached ([`push`](crate::delivery::push)).
 //!
 //! A publisher has a row in `suspensions` once its approval was taken back or it was closed. A publisher that was never
-//! approved is not suspended: its owner signs in and sees what is missing.
+//! approved is not suspended: its owner can sign in and see what is missing.
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
@@ -51,8 +51,8 @@ impl Push for Suspend {
     }
 }
 
-/// Queues the suspension or admission by a PUT of a publisher, within the caller's transaction and before the publisher
-/// is stored. Returns whether there is one.
+/// Queues the suspension or admission that a PUT of a publisher causes, within the caller's transaction and before the
+/// publisher is stored. Returns whether the PUT causes one.
 pub fn enqueue(
     db: &impl Database,
     now_ms: i64,
@@ -77,7 +77,7 @@ pub fn enqueue(
     Ok(true)
 }
 
-/// Tells a publisher's account, for a PUT of the publisher: a suspension is confirmed only once nobody can sign in.
+/// Tells a publisher's account, for a PUT of the publisher. The PUT confirms a suspension only once nobody can sign in.
 ///
 /// # Errors
 /// 503 if the account was not reached.

@@ -1,5 +1,6 @@
-//! Claims of an app's number of outboxes. The first outbox also stores the number: a catalog that was restored to a time
-//! before the app would accept another number, and then most users' earlier rewards would be in outboxes that nobody asks.
+//! Claims of an app's number of outboxes. The app's first outbox also stores the number. Otherwise a catalog that was
+//! restored to a time before the app existed would accept another number, and most users' earlier rewards would be in
+//! outboxes that nobody asks.
 
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use domain::{
 };
 use platform::{Database, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
-/// Maximum new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of
-/// them. An import with more new apps is a first load and claims none.
+/// Maximum new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800
+/// outboxes. An import with more new apps is a first load and claims none.
 pub const MAX_OF_IMPORT: usize = 100;
 /// The timeout of a call to an outbox.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,7 +28,8 @@ pub struct NewApp {
     pub line: i64,
 }
 
-/// Returns the app of a document; none if the catalog has the app, or if the document is wrong, which is refused elsewhere.
+/// Returns the app of a document; none if the catalog has the app or the document is wrong. A wrong document is refused
+/// elsewhere.
 pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>> {
     let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
     let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
@@ -40,10 +42,11 @@ pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Resul
     }))
 }
 
-/// Claims the apps at their first outboxes, or asks whether each can be claimed.
+/// Claims the apps at their first outboxes or, unless `is_final`, asks whether each can be claimed. Returns the apps
+/// that have another number of outboxes, each with its refusal.
 ///
 /// # Errors
-/// 503 if an outbox does not answer. Returns the apps that have another number of outboxes, each with its refusal.
+/// 503 if an outbox does not answer.
 pub async fn claim(
     runtime: &impl ObjectCall,
     apps: impl IntoIterator<Item = NewApp>,

@@ -1,8 +1,8 @@
-//! Stores an app: its document with the secrets masked, its callback settings sealed and queued for its outbox, and its
-//! click secrets sealed for the edge.
+//! Stores an app. The document is stored with masked secrets. The callback settings are sealed and queued for the app's
+//! outboxes. The click secrets are sealed for the edge.
 //!
 //! New settings restart the schedule of every waiting callback (docs/DECISIONS.md, "Completion callbacks"). An import
-//! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
+//! with unchanged settings must not restart it: with a daily import, no callback would ever become a dead letter.
 
 use serde_json::Value;
 
@@ -59,14 +59,14 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
     {
         app.keep_masked(open(context, &row, id)?);
     }
-    // A change that is made again after a restore was accepted before, perhaps by older rules.
+    // A change that is replayed after a restore was accepted before, perhaps under older rules.
     if !context.is_repeat {
         app.check().map_err(ApiError::from)?;
     }
     Ok(app)
 }
 
-/// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
+/// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outboxes. A PUT does so
 /// even with unchanged settings; an import and a member's change do not.
 pub fn put(
     db: &impl Database,
@@ -101,7 +101,8 @@ pub fn put(
     let is_stored = stored.is_some();
     if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
-            // Facts, callbacks and rewards belong to the publisher, and a moved app would take them to another one.
+            // Facts, callbacks and rewards belong to the publisher, and a moved app would take them to another
+            // publisher.
             let error = FieldError::new("publisher_id", "cannot change for an existing app");
             return Err(ApiError::from(error).into());
         }
@@ -191,7 +192,7 @@ fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
     Err(refuse("fallback_url", problem).into())
 }
 
-/// True if two secrets are the same text, or the same JSON, whose members newer code may order differently.
+/// True if two secrets are the same text or the same JSON. Newer code may order the JSON's members differently.
 fn is_same(one: &str, other: &str) -> bool {
     let json = |text| serde_json::from_str::<Value>(text).ok();
     one == other || json(one).is_some_and(|one| Some(one) == json(other))
@@ -207,8 +208,9 @@ struct Secret<'a> {
 }
 
 impl<'a> Secret<'a> {
-    /// Compares with the stored sealed value, since documents mask secrets. A value that no longer decrypts is
-    /// replaced, and a PUT always seals again, with the newest key. `keep` adds what newer code has stored.
+    /// Compares a secret with the stored sealed value, because documents mask secrets. A stored value that the current
+    /// keys cannot decrypt is replaced. A PUT always seals the secret again, with the newest key. `keep` adds the
+    /// members that newer code has stored.
     fn new(
         source: WriteSource,
         vault: &'a Vault,
@@ -244,12 +246,13 @@ impl<'a> Secret<'a> {
     }
 }
 
-/// Returns the number of outboxes of an app that is put: the stored number, or that of its first document.
+/// Returns the number of outboxes of an app that is put: the stored number, or else the number in its first document.
 fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8> {
     let stored = stored.map(|row| row.number(6)).transpose()?;
     match (app.outbox_shards, stored) {
         (Some(put), Some(stored)) if put != stored => {
-            // With another number, most users' next conversions would be in other outboxes than their earlier ones.
+            // With another number, most users' next conversions would be in other outboxes than their earlier
+            // conversions.
             let problem = format!("cannot change; it is {stored}");
             Err(ApiError::from(FieldError::new("outbox_shards", problem)).into())
         }
@@ -276,7 +279,7 @@ pub fn offering(db: &impl Database, app: AppId) -> Result<AppOffering> {
     })
 }
 
-/// A page of test offers for a test app.
+/// Returns a page of test offers for a test app.
 pub fn test_offers(db: &impl Database, list: &ListTestOffers) -> Result<OperatorReply> {
     let request = OffersRequest::parse(&list.request, list.is_query)?;
     let app = offering(db, list.app_id)?.listing(list.app_id);

@@ -1,5 +1,6 @@
-//! The queue of changed callback settings for the apps' outboxes ([`push`](crate::delivery::push)). It has only
-//! outboxes that have asked for terms: any other has no callback to send, and gets the settings with its first terms.
+//! The queue of changed callback settings for the apps' outboxes ([`push`](crate::delivery::push)). It contains only
+//! outboxes that have asked for terms. Any other outbox has no callback to send, and gets the settings with its first
+//! terms.
 
 use super::{
     Context,
@@ -69,8 +70,8 @@ pub fn enqueue(db: &impl Database, app_id: &str, now_ms: i64) -> DbResult {
     db.execute(sql::QUEUE_SETTINGS, params![due_at_ms, app_id])
 }
 
-/// Gives the apps of a suspended or readmitted publisher new settings, and queues these for the outboxes, within the
-/// caller's transaction.
+/// Gives the settings of a suspended or readmitted publisher's apps a new revision, and queues them for the outboxes,
+/// within the caller's transaction.
 pub fn enqueue_publisher(db: &impl Database, publisher_id: &str, revision: i64, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::SUSPEND_APPS, params![revision, publisher_id])?;

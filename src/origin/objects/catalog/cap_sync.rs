@@ -1,5 +1,5 @@
 //! The queue of changed conversion caps for the outboxes ([`push`](crate::delivery::push)). Only outboxes that have
-//! asked for the offer's terms can pay for it. Any other asks first, and gets the cap with the terms.
+//! asked for the offer's terms can pay for the offer. Any other outbox asks first, and gets the cap with the terms.
 
 use super::{
     Context,

@@ -1,4 +1,5 @@
-//! Terms that the operator enters for a revision that the catalog has lost, so that clicks with this revision can be paid.
+//! Terms that the operator enters for a revision that the catalog has lost, so that clicks with this revision can be
+//! paid.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -84,7 +85,7 @@ impl Document for EnteredApp {
     }
 }
 
-/// Stores the terms of a lost revision. A repeated call changes nothing.
+/// Stores the terms of a lost revision. A retry changes nothing.
 ///
 /// # Errors
 /// `terms_exist` if the catalog has other terms of the revision; `not_found`; or an error of the document.
@@ -117,7 +118,7 @@ pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
         }
     };
     let current = current.ok_or_else(|| unknown(*resource, id))?.revision;
-    // A revision's number is the time at which it was made, or one more than the number before.
+    // A revision's number is the time at which it was made, or the previous number plus one.
     let latest = current.max(now_ms.div_euclid(SECOND_MS));
     let revision = revision
         .parse()

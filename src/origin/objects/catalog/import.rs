@@ -1,8 +1,8 @@
 //! The lines of an import: NDJSON with one resource per line.
 //!
-//! A body may exceed an isolate's memory. So each line is checked by itself and staged as it arrives;
+//! A body may exceed an isolate's memory. So each line is checked by itself and staged as it arrives.
 //! [`import_steps`](super::import_steps) checks the lines against each other and applies them. Kinds are applied in the
-//! order of [`Resource`], not of the lines.
+//! order of [`Resource`], not in the order of the lines.
 
 use serde_json::{Map, Value as Json};
 
@@ -26,7 +26,7 @@ const INVALID_IMPORT: ApiError = ApiError::new(
     "nothing was imported: some lines are wrong",
 );
 
-/// The answer that lists the wrong lines.
+/// Returns the answer that lists the wrong lines.
 pub fn refuse(errors: &LineErrors) -> OperatorReply {
     OperatorReply::new(INVALID_IMPORT.status, errors.body(&INVALID_IMPORT))
 }
@@ -119,7 +119,7 @@ pub(super) fn staged_document(
         })
 }
 
-/// The kind with a code in `import_lines`.
+/// Returns the kind with this code in `import_lines`.
 pub(super) fn kind_of(code: u8) -> Option<Resource> {
     Resource::ALL.into_iter().find(|resource| *resource as u8 == code)
 }
@@ -138,7 +138,7 @@ pub struct Line {
 /// Parses a line, with all checks that need no other resource.
 ///
 /// # Errors
-/// The fault of the line, with the field's name where it has one.
+/// The fault of the line, with the name of the faulty field if there is one.
 pub fn read(text: &str) -> Result<Line, ApiError> {
     let mut members: Map<String, Json> = serde_json::from_str(text).map_err(|error| {
         let problem = document::problem(&error);

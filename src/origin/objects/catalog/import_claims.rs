@@ -14,7 +14,7 @@ pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
 /// Refuses a PUT of a resource that a line of the current import is about to write.
 ///
 /// # Errors
-/// 503: the PUT may be repeated once the import is done.
+/// 503: the PUT may be retried once the import is done.
 pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resource, id: &str) -> Result {
     let Some(import) = in_turn(db, context)? else {
         return Ok(());
@@ -28,7 +28,7 @@ pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resou
 /// Refuses a PUT of an offer with a goal that the current import gives to another offer.
 ///
 /// # Errors
-/// 503: the PUT may be repeated once the import is done.
+/// 503: the PUT may be retried once the import is done.
 pub fn refuse_claimed_goal(
     db: &impl Database,
     context: &Context<'_>,
@@ -44,8 +44,8 @@ pub fn refuse_claimed_goal(
     }
 }
 
-/// Returns the import that is applied or checked now. A decided import comes first, even after a restart. Changes that
-/// are made again after a restore conflict with no import.
+/// Returns the import that is being checked or applied. A decided import comes first, even after a restart. Changes
+/// that are replayed after a restore conflict with no import.
 fn in_turn(db: &impl Database, context: &Context<'_>) -> DbResult<Option<i64>> {
     match context.is_repeat {
         true => Ok(None),
@@ -58,7 +58,7 @@ fn busy(kind: &str, id: &str) -> Failure {
     common::UNAVAILABLE.with_message(message).into()
 }
 
-/// Drops the line of a decided import for a resource, because a restore makes the resource's later changes again.
+/// Drops a decided import's line for a resource, because a restore replays later changes of the resource.
 pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> DbResult {
     match decided(db)? {
         Some(import) => db.execute(sql::DROP_LINE, params![import, resource as i64, id]),

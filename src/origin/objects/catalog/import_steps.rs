@@ -1,8 +1,9 @@
 //! Checks and applies the staged lines of an import in steps. The catalog answers other callers between two steps.
 //!
-//! An import is all or nothing: every line is checked before one is written. Then the import is decided, and its lines
-//! are applied even if the process ends, by an alarm of the next process. No checked line can become wrong meanwhile,
-//! because a PUT that could cause it is refused until the import is done ([`import_claims`](super::import_claims)).
+//! An import is all or nothing: every line is checked before one is written. Then the import is decided, and all its
+//! lines are applied. If the process ends, an alarm of the next process applies the rest. No checked line can become
+//! wrong in between, because a PUT that could cause this is refused until the import is done
+//! ([`import_claims`](super::import_claims)).
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -38,7 +39,7 @@ pub fn begin(db: &impl Database) -> DbResult<i64> {
     Ok(import)
 }
 
-/// Decides an import: from now on all of it will be applied.
+/// Decides an import, so that all of it will be applied.
 pub fn decide(db: &impl Database, import: i64) -> DbResult {
     revisions::set(db, revisions::DECIDED_IMPORT, import)
 }
@@ -46,14 +47,14 @@ pub fn decide(db: &impl Database, import: i64) -> DbResult {
 /// The progress of a check.
 #[derive(Debug, Default)]
 pub struct Check {
-    /// The code of the kind and the number of the last line that was checked.
+    /// The kind's code and the line number of the last checked line.
     last: (i64, i64),
     /// The number of checked lines.
     pub lines: u64,
     /// The number of lines with a new resource, and of lines that change a stored one.
     new: u64,
     changed: u64,
-    /// The first changed payouts.
+    /// The first changed payouts, at most `MAX_PAYOUTS`.
     payouts: Vec<PayoutChange>,
     /// The bytes by which the listing grows.
     growth: i64,
@@ -63,7 +64,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// The answer of a dry run.
+    /// Returns the answer to a dry run.
     pub fn would_import(&self) -> Json {
         json!({
             "would_import": self.lines, "new": self.new, "changed": self.changed, "payouts": self.payouts,
@@ -83,7 +84,8 @@ pub struct PayoutChange {
     after_usd: MicroUsd,
 }
 
-/// Checks the next lines against the stored resources and the import's other lines. Returns whether there were any lines.
+/// Checks the next lines against the stored resources and the import's other lines. Returns whether there were any
+/// lines.
 ///
 /// # Errors
 /// The database failed. Wrong lines are in `check`.
@@ -115,10 +117,11 @@ pub fn check(db: &impl Database, context: &Context<'_>, import: i64, check: &mut
     Ok(!rows.is_empty())
 }
 
-/// Applies and counts the next lines of the decided import. Returns whether there were any lines; if not, the import is done.
+/// Applies and counts the next lines of the decided import. Returns whether there were any lines; if not, the import is
+/// done.
 ///
 /// # Errors
-/// The database failed. The step may be repeated.
+/// The database failed. The step may be retried.
 pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &mut u64) -> Result<bool> {
     let (count, has_lines) = db.transaction(|| {
         let rows = next_lines(db, import, Default::default())?;
@@ -152,7 +155,7 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
     Ok(has_lines)
 }
 
-/// The lines of a step, after this kind and line; empty only after the last line.
+/// Returns the lines of a step, after this kind and line. The list is empty only after the last line.
 fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbResult<Vec<Row>> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
@@ -175,7 +178,7 @@ fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Optio
     app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
-/// Returns the payouts that differ between a stored offer's goals and its line's.
+/// Returns the payouts that differ between the goals of a stored offer and those of its line.
 fn payout_changes(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Vec<PayoutChange>> {
     let id = row.text(2)?;
     if row.decode(0, kind_of)? != Resource::Offer {

@@ -17,16 +17,16 @@ use contract::{
 use domain::model::UtcDay;
 use platform::{Clock, Database, Failure, Kv, ObjectCall, Result, Sleep, concurrent::each, log};
 
-/// Minimum time between two writes of a key, in milliseconds: KV accepts one write a second.
+/// Minimum time between two writes of a key, in milliseconds: KV accepts one write per second.
 const POINTER_EVERY_MS: i64 = 1_100;
 /// The largest value that KV accepts, in bytes.
 const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum offers whose figures one step stores.
 const STATS_AT_ONCE: usize = 500;
-/// Maximum shards that a publication writes, shards after it has built a listing, and chunks; the next publication writes
-/// the rest. KV allows 1,000 operations in one invocation: sweeps take 250, and the listing and the pointer take one
-/// each.
+/// Maximum shards that a publication writes before a listing, maximum shards after the listing, and maximum chunks. The
+/// next publication writes the rest. KV allows 1,000 operations in one invocation. Of these, sweeps take 250, the
+/// listing takes one, and the pointer takes one.
 pub const SHARDS: usize = 300;
 pub const SHARDS_AFTER_LISTING: usize = 40;
 const CHUNKS: usize = 400;
@@ -38,7 +38,7 @@ const SHARDS_AT_ONCE: usize = 50;
 pub struct TrackingPublication {
     /// `None` if the pointer's manifest is still current, or if shards that it needs are not built yet.
     pub manifest: Option<Prepared>,
-    /// Whether changes from before the publication are not published yet.
+    /// True if changes from before the publication are still unpublished.
     pub is_partial: bool,
 }
 
@@ -49,7 +49,8 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// Publishes everything again if KV's pointer does not name the last listing: then KV was emptied, moved or damaged.
+    /// Makes the next publication write everything if KV's pointer does not name the last listing: then KV was emptied,
+    /// moved or damaged.
     ///
     /// # Errors
     /// The database failed. If KV does not answer, publication continues.
@@ -128,8 +129,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(recorded?)
     }
 
-    /// Rebuilds the listing and writes the chunks that KV lacks. Returns `None` if these are more than one invocation
-    /// may write.
+    /// Rebuilds the listing and writes the chunks that KV lacks. Returns `None` if KV lacks more chunks than one
+    /// invocation may write.
     pub async fn listing(&self) -> Result<Option<Prepared>> {
         let mut room = CHUNKS;
         // Chunks that an earlier invocation left are written first, before another build.

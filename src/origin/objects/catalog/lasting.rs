@@ -1,4 +1,4 @@
-//! The entries of the catalog's [register]: a catalog that was put back makes these changes again.
+//! The entries of the catalog's [register]: a restored catalog replays these changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +15,19 @@ use platform::{Database, DbResult, Result};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
-    /// A resource: its staged document, and whether it came by a PUT.
+    /// A stored resource: its kind, id and staged document, and whether a PUT stored it.
     Put(Resource, String, Bytes, bool),
     PubKey(PubKey),
     OwnAppKey(OwnAppKey),
     Tokens(Tokens),
     EnteredTerms(EnterTerms),
-    /// An outbox of an app has its settings, and receives their changes.
+    /// An outbox of an app has the app's settings, and receives their changes.
     Outbox(AppId, u8),
-    /// An outbox has an offer's cap, and receives its changes.
+    /// An outbox has an offer's cap, and receives the cap's changes.
     OfferOutbox(String, AppId, u8),
 }
 
-/// Registers a change, within its transaction, unless a restore makes it again.
+/// Registers a change, within its transaction, unless a restore replays it.
 pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> DbResult {
     match context.is_repeat {
         true => Ok(()),

@@ -18,7 +18,7 @@ impl<'f> Conditions<'f> {
         Self { filter, text, now_ms }
     }
 
-    /// Whether a resource fulfils all conditions.
+    /// True if a resource meets all conditions.
     pub fn match_document(&self, id: &str, document: &Json) -> bool {
         let ListFilter {
             text: _,

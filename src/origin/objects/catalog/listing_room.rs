@@ -1,18 +1,19 @@
-//! The room of active offers in the listing, which is one KV value of at most 25 MiB. A PUT of an offer that does not
+//! The room for active offers in the listing, which is one KV value of at most 25 MiB. A PUT of an offer that does not
 //! fit is refused, because a listing that is too large could not be published at all.
 
 use super::{revisions, sql};
 use domain::model::FieldError;
 use platform::{Database, DbResult, params};
 
-/// Maximum bytes of all active offers together: 330,000 offers with an id of 10 bytes and a body of 3,000. The rest of
-/// the 25 MiB is for sets of countries, 32 bytes for each distinct set.
+/// Maximum bytes of all active offers together: 330,000 offers with an id of 10 bytes and a body of 3,000 bytes. The
+/// rest of the 25 MiB is for sets of countries, with 32 bytes for each distinct set.
 pub const LISTING_BYTES: i64 = 22 << 20;
 
-/// The bytes of an offer in the listing besides its id: 41 of figures, 10 of other columns, and its share of the key of
-/// a chunk, which has about 64 offers.
+/// The bytes of an offer in the listing in addition to its id: 41 for figures, 10 for other columns, and its share of a
+/// chunk's key. A chunk has about 64 offers.
 const OFFER_BYTES: usize = 52;
-/// The bytes of body per byte of chunk key: a chunk also ends at 1 MiB of bodies, and its key takes 36 bytes.
+/// The number of body bytes per byte of a chunk's key: a chunk also ends at 1 MiB of bodies, and its key takes 36
+/// bytes.
 const BODY_BYTES_A_BYTE: usize = (1 << 20) / 36;
 
 /// Returns the bytes of an offer in the listing; 0 unless it is active.
@@ -24,7 +25,7 @@ pub fn bytes_of(id: &str, is_active: bool, body_bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(LISTING_BYTES)
 }
 
-/// The bytes that active offers take now.
+/// Returns the bytes that active offers take now.
 pub fn used(db: &impl Database) -> DbResult<i64> {
     revisions::get(db, revisions::LISTED_BYTES).map(Option::unwrap_or_default)
 }

@@ -1,5 +1,5 @@
-//! Figures of offers for the console: the last 30 days, and the use of today's caps. They are as old as the listing,
-//! for which they are read from the counters.
+//! Figures of offers for the console: the last 30 days, and the use of today's caps. They are read from the counters
+//! when the listing is built, so they are as old as the listing.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -13,14 +13,14 @@ use platform::{Database, DatabaseError, DbResult, Result, database::json, params
 
 /// How long the count of nearly used caps is reused, in milliseconds.
 pub const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
-/// A cap is nearly used up from this percentage on.
+/// A cap is nearly used up at this percentage or higher.
 const NEAR: u64 = 80;
-/// Maximum offers that one step of [`NearCaps`] reads: about 10 ms.
+/// Maximum offers that one step of [`NearCaps`] reads. A step takes about 10 ms.
 const STEP: u32 = 2_000;
 /// Maximum caps in an answer.
 const MAX: usize = 100;
 
-/// When the figures were read from the counters, in UNIX seconds; none before the first time.
+/// Returns when the figures were read from the counters, in UNIX seconds; none before the first time.
 fn as_of(db: &impl Database) -> DbResult<Option<i64>> {
     Ok(revisions::get(db, LISTING_BUILT_AT)?.map(|ms| ms.div_euclid(SECOND_MS)))
 }
@@ -106,7 +106,7 @@ impl NearCaps {
         Ok(!rows.is_empty())
     }
 
-    /// The number of caps that were found, at most 100.
+    /// Returns the number of caps that were found, at most 100.
     pub fn count(&self) -> usize {
         self.found.len()
     }

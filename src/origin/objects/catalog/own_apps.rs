@@ -1,5 +1,5 @@
 //! The apps of a publisher, which its members read and change. A member's change is made in the operator's document, so
-//! both follow the same rules.
+//! that members and the operator follow the same rules.
 
 use serde_json::{Value as Json, json};
 use url::Url;
@@ -51,21 +51,22 @@ pub const KEY_REUSED: ApiError = ApiError::new(
     "this Idempotency-Key was used for another app; use a new key",
 );
 
-/// How long a repeated request finds the app that it has set up.
+/// How long a retried request finds the app that the first request has set up.
 const KEY_MS: i64 = 2 * DAY_MS;
-/// Maximum draws for a free id. There are 89,000,000 ids, and 1,000,000 of test apps, so a second draw is rare.
+/// Maximum attempts to generate a free id. There are 89,000,000 ids, and 1,000,000 ids for test apps, so a second
+/// attempt is rare.
 const DRAWS: usize = 16;
 const FIRST_ID: u32 = 10_000_000;
 const END: u32 = 100_000_000;
 /// Maximum test apps of a publisher.
 const MAX_TEST_APPS: usize = 20;
 
-/// A page of a publisher's apps, by id. `cursor` is null on the last page.
+/// Returns a page of a publisher's apps, by id. `cursor` is null on the last page.
 pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.cursor.as_deref().unwrap_or_default();
-    // One more row tells whether there is another page.
+    // One row more than the limit shows whether there is another page.
     let rows = db.query(sql::LIST_OWN_APPS, params![publisher, after, OWN_APPS_PAGE + 1])?;
     let page = rows.get(..OWN_APPS_PAGE);
     let cursor = page
@@ -148,7 +149,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
     })
 }
 
-/// Returns the secret of a new callback.
+/// Applies a document to an app. Returns the callback's secret if the callback is new.
 fn change_document(
     context: &Context<'_>,
     app_id: AppId,
@@ -164,7 +165,7 @@ fn change_document(
     Ok((is_first && app.callback.is_some()).then_some(secret))
 }
 
-/// Returns the new secret, if there is one.
+/// Changes a secret of an app. Returns the new secret, if there is one.
 fn change_secret(context: &Context<'_>, app: &mut App, change: SecretChange) -> Result<Option<String>> {
     match change {
         SecretChange::RenewCallback => {
@@ -264,7 +265,7 @@ pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp)
     })
 }
 
-/// The test apps of a publisher, with their names.
+/// Returns the ids and names of a publisher's test apps.
 fn test_apps(db: &impl Database, publisher: &PublisherId) -> Result<Vec<Row>> {
     let of = params![publisher.as_str(), FIRST_TEST_APP.to_string()];
     Ok(db.query(sql::LIST_TEST_APPS, of)?)
@@ -289,7 +290,7 @@ fn check_room(db: &impl Database, publisher: &PublisherId, is_test: bool) -> Res
     Ok(())
 }
 
-/// Stores the idempotency key of a request that set up an app, so that a repeat finds the app.
+/// Stores the idempotency key of a request that set up an app, so that a retry finds the app.
 pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> DbResult {
     let stored = params![
         key.publisher_id.as_str(),
@@ -302,7 +303,7 @@ pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> 
     lasting::add(db, context, &Lasting::OwnAppKey(key.clone()))
 }
 
-/// Draws an id that no app has, neither in the catalog nor in an import that is being applied.
+/// Generates an id that no app has, neither in the catalog nor in an import that is being applied.
 fn draw_id(db: &impl Database, context: &Context<'_>, is_test: bool) -> Result<AppId> {
     let ids = if is_test {
         FIRST_TEST_APP..END

@@ -1,4 +1,5 @@
-//! Publishers' requests for a new Pub-Key. The catalog owns the key, so a new key closes its request in the same commit.
+//! Publishers' requests for a new Pub-Key. The catalog owns the key, so a new key closes its request in the same
+//! commit.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use platform::{Database, DbResult, Result, Row, params};
 pub const NO_PUB_KEY: ApiError =
     ApiError::new(409, "no_pub_key", "the publisher has no Pub-Key to replace yet");
 
-/// Maximum requests of a list. Each new key closes one, and the next appears.
+/// Maximum requests in a list. Each new key closes a request, and the next request appears.
 const MAX_LIST: i64 = 100;
 
 /// Opens a request. An open request does not change until a new key closes it.
@@ -32,13 +33,13 @@ pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<
     })
 }
 
-/// A publisher's open request, or null.
+/// Returns a publisher's open request, or null.
 pub fn get(db: &impl Database, publisher_id: &str) -> DbResult<Value> {
     let request = db.read_first(sql::GET_PUB_KEY_REQUEST, params![publisher_id], shown)?;
     Ok(request.unwrap_or_default())
 }
 
-/// The open requests, the oldest first.
+/// Returns the open requests, oldest first.
 pub fn list(db: &impl Database) -> Result<OperatorReply> {
     let requests = db.read_all(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST], |row| {
         let mut request = shown(row)?;

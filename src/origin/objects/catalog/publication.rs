@@ -1,6 +1,6 @@
 //! Records what is published: the listings and body chunks in KV, the versions that the pointer lists, and the expired
-//! ones. [`tracking_slots`](super::tracking_slots) does so for the tracking snapshot. [`kv_writer`](super::kv_writer)
-//! writes to KV between two records, so every step can be repeated.
+//! versions. [`tracking_slots`](super::tracking_slots) records the same for the tracking snapshot.
+//! [`kv_writer`](super::kv_writer) writes to KV between two records, so every step can be retried.
 
 use serde_json::json;
 use xxhash_rust::xxh64::xxh64;
@@ -73,13 +73,13 @@ pub fn store_stats(db: &impl Database, object: &str, day: UtcDay, stats: &[Offer
     })
 }
 
-/// Deletes an object's figures of earlier days, once all of today's are stored. They belong to offers without activity
-/// for 30 days, which the object no longer lists.
+/// Deletes an object's figures of earlier days, once all of today's figures are stored. The deleted figures belong to
+/// offers without activity for 30 days, which the object no longer lists.
 pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> DbResult {
     db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
 }
 
-/// The bytes of the newest snapshot of a kind.
+/// Returns the bytes of the newest snapshot of a kind.
 pub fn newest(db: &impl Database, kind: SnapshotKind) -> DbResult<Option<Vec<u8>>> {
     let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
     let parts = rows
@@ -89,14 +89,14 @@ pub fn newest(db: &impl Database, kind: SnapshotKind) -> DbResult<Option<Vec<u8>
     Ok((!parts.is_empty()).then(|| parts.concat()))
 }
 
-/// A chunk's bytes.
+/// Returns a chunk's bytes.
 pub fn chunk(db: &impl Database, key: &str) -> DbResult<Option<Vec<u8>>> {
     db.read_first(sql::GET_CHUNK, params![key], |row| {
         row.blob(0).map(<[u8]>::to_vec)
     })
 }
 
-/// The keys of chunks that the listing uses and KV does not have yet, at most `limit`.
+/// Returns the keys of chunks that the listing uses and KV does not have yet, at most `limit`.
 pub fn chunks_to_write(db: &impl Database, limit: usize) -> DbResult<Vec<String>> {
     keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![limit])?)
 }
@@ -155,7 +155,7 @@ pub fn settled_listing(db: &impl Database, now_ms: i64) -> DbResult<Option<u64>>
     Ok(version.and_then(|version| u64::try_from(version).ok()))
 }
 
-/// The listings that the pointer names, the newest first.
+/// Returns the versions of the listings that the pointer names, newest first.
 fn pointed_versions(db: &impl Database) -> DbResult<Vec<u64>> {
     db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))
 }
@@ -166,7 +166,8 @@ pub fn record_chunk_absent(db: &impl Database, key: &str) -> DbResult {
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, MAX_INTEGER])
 }
 
-/// Returns at most 100 keys of chunks that no listing in KV uses. KV keeps a listing for an hour after it left the pointer.
+/// Returns at most 100 keys of chunks that no listing in KV uses. KV keeps a listing for an hour after it left the
+/// pointer.
 pub fn expired_chunks(db: &impl Database) -> DbResult<Vec<String>> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
 }
@@ -195,7 +196,7 @@ pub fn confirm(db: &impl Database, at_ms: i64) -> DbResult {
     revisions::set(db, revisions::CONFIRMED_AT, at_ms)
 }
 
-/// Records that the pointer in KV names a snapshot, whose publication stays due until then.
+/// Records that the pointer in KV names a snapshot. Until this is recorded, the publication of the snapshot stays due.
 pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -> DbResult {
     if prepared.kind == SnapshotKind::Listing {
         let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
@@ -205,7 +206,7 @@ pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -
     revisions::set(db, built_at_mark(prepared.kind), prepared.built_at_ms)
 }
 
-/// The pointer that must be written to KV.
+/// Returns the pointer that must be written to KV.
 pub fn pointer(db: &impl Database) -> DbResult<Pointer> {
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
@@ -214,7 +215,7 @@ pub fn pointer(db: &impl Database) -> DbResult<Pointer> {
     })
 }
 
-/// The listings that left the pointer more than an hour ago, at most 50.
+/// Returns the listings that left the pointer more than an hour ago, at most 50.
 pub fn expired_versions(db: &impl Database, now_ms: i64) -> DbResult<Vec<u64>> {
     let kept_from = params![now_ms.saturating_sub(RETENTION_MS)];
     db.read_all(sql::LIST_EXPIRED_VERSIONS, kept_from, |row| row.number(0))
@@ -224,7 +225,7 @@ pub fn forget_version(db: &impl Database, version: u64) -> DbResult {
     db.execute(sql::DELETE_VERSION, params![version])
 }
 
-/// Stores a snapshot's bytes in place of its predecessor's.
+/// Stores a snapshot's bytes in place of the previous snapshot's.
 pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> DbResult {
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
@@ -236,7 +237,7 @@ pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, byte
     Ok(())
 }
 
-/// The name in [`status`] of the size of the catalog's database, in bytes.
+/// The name of the database's size in [`status`], in bytes.
 pub const BYTES: &str = "bytes";
 
 /// The names of the counts in [`status`] and of the kinds in the metrics, in the order of `sql::COUNT_RESOURCES`.
@@ -251,7 +252,7 @@ pub const COUNTED: [&str; 8] = [
     "pub_key_requests",
 ];
 
-/// The catalog's figures for the operator's metrics. `bytes` is the size of its database.
+/// Returns the catalog's figures for the operator's metrics. `bytes` is the size of its database.
 pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?

@@ -1,4 +1,4 @@
-//! Reads publishers, apps, advertisers and offers, one or a page of them.
+//! Reads publishers, apps, advertisers and offers: a single one, or a page.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
     Ok(OperatorReply::new(200, earning))
 }
 
-/// The names of offers and the titles of their goals.
+/// Returns the names of offers and the titles of their goals.
 pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
     let ids = json(&command.offer_ids)?;
     let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
@@ -86,7 +86,7 @@ struct Names {
     goals: BTreeMap<String, String>,
 }
 
-/// The last id that is no test app's.
+/// The highest app id that does not belong to a test app.
 const LAST_ID: u32 = FIRST_TEST_APP - 1;
 
 /// Returns the apps of a publisher with their numbers of outboxes. A test app is included only if its id is asked for.
@@ -106,7 +106,7 @@ pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> R
     Ok(OperatorReply::new(200, outboxes))
 }
 
-/// Returns those of the publishers that exist, as a JSON list of ids.
+/// Returns the publishers among `publisher_ids` that exist, as a JSON list of ids.
 pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply> {
     let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
     let known = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
@@ -120,8 +120,9 @@ const READ_ROWS: u32 = 20;
 /// Maximum resources that a page with conditions examines, in about 20 ms.
 const MAX_LOOKED_AT: u32 = 1_000;
 
-/// Returns a page of resources by id or name; an owner's page is always by id. `cursor` is null on the last page. A
-/// page with conditions ends after [`MAX_LOOKED_AT`] resources, so that other callers are answered in between.
+/// Returns a page of resources, ordered by id or name; an owner's page is always ordered by id. `cursor` is null on the
+/// last page. A page with conditions ends after [`MAX_LOOKED_AT`] resources, so that other callers are answered in
+/// between.
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
     if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name) {
@@ -171,7 +172,7 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json> {
     let mut members = serde_json::Map::new();
     members.insert(table_of(resource).id_member.into(), id.into());
     if let Json::Object(document) = row.json(1)? {
-        // A member that newer code has stored is not shown, so that what is read can be put.
+        // A member that newer code has stored is not shown, so that a document can be put as it was read.
         let known = match resource {
             Resource::Publisher => names_of::<Publisher>(),
             Resource::App => names_of::<App>(),

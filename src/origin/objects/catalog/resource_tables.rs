@@ -1,4 +1,5 @@
-//! Resources in the catalog's tables: the statements of each kind, checks that a resource exists, and types that every write needs.
+//! Resources in the catalog's tables: the statements of each kind, checks that a resource exists, and types that every
+//! write needs.
 
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
@@ -13,7 +14,7 @@ pub(super) struct ResourceTable {
     pub select_one: &'static str,
     /// Like `select_one`, for the resources after an id, up to a limit.
     pub select_page: &'static str,
-    /// Like `select_page`, in the order of names, after the resource with an id.
+    /// Like `select_page`, but ordered by name, after the resource with an id.
     pub select_by_name: &'static str,
     /// The statement that finds ids by a part of a name or an id.
     pub find_named: &'static str,
@@ -64,7 +65,8 @@ pub(super) fn table_of(resource: Resource) -> ResourceTable {
 pub enum WriteSource {
     /// A PUT: the app's endpoint is tried again at once, even if nothing changed.
     Put,
-    /// The check of an import's line: nothing is written, and the resources in the import's other lines count as stored.
+    /// The check of an import's line: nothing is written, and the resources in the import's other lines count as
+    /// stored.
     Check { import: i64 },
     /// A line of an import: an unchanged app changes nothing, because imports may repeat the whole catalog daily.
     Import,
@@ -73,7 +75,7 @@ pub enum WriteSource {
 }
 
 impl WriteSource {
-    /// The import whose line is only checked.
+    /// Returns the import whose line is only being checked.
     pub fn checked_import(self) -> Option<i64> {
         match self {
             Self::Check { import } => Some(import),
@@ -101,7 +103,7 @@ impl Change {
     }
 }
 
-/// The refusal with 404 of a resource that does not exist.
+/// The 404 error for a resource that does not exist.
 pub(super) fn unknown(resource: Resource, id: &str) -> ApiError {
     UNKNOWN_RESOURCE.with_message(format!("no {} has the id {id}", resource.singular()))
 }

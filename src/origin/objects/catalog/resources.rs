@@ -1,4 +1,4 @@
-//! Stores publishers, apps, advertisers and offers: a PUT replaces one.
+//! Stores publishers, apps, advertisers and offers. A PUT replaces one of them.
 
 use super::{
     Context, account_sync, apps, callback_sync, cap_sync, import_claims, lasting, listing_room,
@@ -57,7 +57,7 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
         let before = find(db, *resource, id)?;
         put(db, context, WriteSource::Put, *resource, id, body)?;
         let after = get(db, *resource, id)?;
-        // A PUT that changes nothing is the repeat of a call whose answer was lost, so its condition is not checked.
+        // A PUT that changes nothing is the retry of a call whose answer was lost, so its condition is not checked.
         if before.as_ref() == Some(&after) {
             return Ok(after);
         }
@@ -124,7 +124,8 @@ pub fn put(
 
 const RESERVED: &str = "must not begin with signpost-test, which is for test offers";
 
-/// Refuses ids that the operator cannot create: Signpost's test offers and advertiser, and test apps, which publishers set up.
+/// Refuses ids that the operator cannot create: the ids of Signpost's test offers and test advertiser, and the ids of
+/// test apps, which publishers set up.
 fn refuse_reserved(db: &impl Database, resource: Resource, id: &str) -> Result {
     let problem = match resource {
         Resource::App
@@ -222,7 +223,7 @@ fn put_offer(
         terms_since: since.map_err(ApiError::from)?,
         ..offer.clone()
     };
-    // `upd_ts` stays as it is without a change: publishers' clients use it to find changed offers.
+    // Without a change, `upd_ts` stays as it is: publishers' clients use it to find changed offers.
     let (change, document) = change_of(db, sql::GET_OFFER_DOCUMENT, id, offer)?;
     if document.len() > MAX_DOCUMENT {
         return Err(INVALID_FIELD
@@ -302,7 +303,7 @@ fn put_offer(
 struct StoredOffer {
     terms: TermsInForce,
     conversion_cap: Option<u32>,
-    /// Its bytes in the listing.
+    /// The offer's bytes in the listing.
     listed_bytes: i64,
 }
 
@@ -360,8 +361,8 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
-/// Compares a document with the stored one, and returns the one to store. A PUT of an equal document changes and publishes
-/// nothing.
+/// Compares a document with the stored document, and returns the document to store. A PUT of an equal document changes
+/// and publishes nothing.
 fn change_of<T: Document + Serialize>(
     db: &impl Database,
     sql: &str,
@@ -376,7 +377,7 @@ fn change_of<T: Document + Serialize>(
     Ok((Change::of(stored.is_some(), is_same), document))
 }
 
-/// The document to store in place of the one in a row.
+/// Returns the document to store in place of the row's document.
 fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<String> {
     let document = json(put)?;
     Ok(match stored {
@@ -385,7 +386,7 @@ fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<St
     })
 }
 
-/// Checks an offer by a PUT that is rolled back. Returns the offer as it would be stored.
+/// Checks an offer with a PUT that is rolled back. Returns the offer as it would be stored.
 ///
 /// # Errors
 /// The errors of a PUT.

@@ -4,7 +4,8 @@ use super::sql;
 use domain::{conversions::terms::TermsInForce, model::revision};
 use platform::{Database, DbResult, Row, params};
 
-/// The last revision. Each write of the operator makes one; offers and apps store the revision of their last write.
+/// The last revision. Each write of the operator makes a revision. Offers and apps store the revision of their last
+/// write.
 const CHANGE: &str = "change";
 /// The time of the first change that the tracking snapshot lacks, in milliseconds.
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
@@ -14,7 +15,7 @@ pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const POINTED_LISTING: &str = "pointed_listing";
 pub const POINTED_AT: &str = "pointed_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
-/// The next slot to be built again in turn, for all kinds.
+/// The number of the next slot to rebuild in turn, for all kinds.
 pub const CHECKED_SLOTS: &str = "checked_slots";
 /// The format in which the bodies of all offers are rendered.
 pub const BODIES_FORMAT: &str = "bodies_format";
@@ -29,7 +30,7 @@ pub const DECIDED_IMPORT: &str = "decided_import";
 /// The newest snapshot version of either kind.
 pub const VERSION: &str = "version";
 
-/// A mark's value, if it is set.
+/// Returns a mark's value, if it is set.
 pub fn get(db: &impl Database, name: &str) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_MARK, params![name])
 }
@@ -42,15 +43,15 @@ pub fn clear(db: &impl Database, name: &str) -> DbResult {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
-/// Returns the version of the next snapshot. It is a [`revision`] of its own, so that a restored catalog repeats no
-/// version and its snapshots replace earlier ones.
+/// Returns the version of the next snapshot. Versions are numbered like a [`revision`], so that a restored catalog
+/// reuses no version and its snapshots replace earlier ones.
 pub fn next_snapshot(db: &impl Database, now_ms: i64) -> DbResult<u64> {
     let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
     set(db, VERSION, version)?;
     Ok(u64::try_from(version).unwrap_or_default())
 }
 
-/// The last revision; 0 before the first change.
+/// Returns the last revision; 0 before the first change.
 pub fn last(db: &impl Database) -> DbResult<i64> {
     get(db, CHANGE).map(Option::unwrap_or_default)
 }
@@ -69,7 +70,8 @@ pub fn record(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     Ok(revision)
 }
 
-/// Reads the revision in force and, from the next column, the time `since`: the revision pays clicks before it, too.
+/// Reads the revision in force and, from the next column, the time `since`. The revision also pays for clicks before
+/// that time.
 pub fn in_force(row: &Row, column: usize) -> DbResult<TermsInForce> {
     Ok(TermsInForce {
         revision: row.integer(column)?,

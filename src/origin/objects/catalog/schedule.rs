@@ -10,13 +10,14 @@ use platform::{Database, DbResult};
 /// How long the operator's changes are collected before they are published, in milliseconds.
 const COALESCE_MS: i64 = SECOND_MS;
 
-/// When the tracking snapshot is due; none if nothing changed.
+/// Returns when the tracking snapshot is due; none if nothing changed.
 pub fn tracking_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let dirty_since_ms = revisions::get(db, revisions::TRACKING_DIRTY_SINCE)?;
     Ok(dirty_since_ms.map(|since_ms| since_ms.saturating_add(COALESCE_MS)))
 }
 
-/// When the listing is due: at the next five-minute boundary after its last publication, or at once if there was none.
+/// Returns when the listing is due: at the next five-minute boundary after its last publication, or at once if there
+/// was none.
 pub fn listing_due_ms(db: &impl Database) -> DbResult<i64> {
     let built_at_ms = revisions::get(db, revisions::LISTING_BUILT_AT)?;
     Ok(built_at_ms.map_or(0, |built_at_ms| {
@@ -27,7 +28,7 @@ pub fn listing_due_ms(db: &impl Database) -> DbResult<i64> {
     }))
 }
 
-/// The time for the alarm; never in the past.
+/// Returns when the alarm must fire next; never a time in the past.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     let listing_ms = listing_due_ms(db)?;
     let import_ms = import_claims::decided(db)?.map(|_| now_ms);

@@ -27,7 +27,8 @@ const PART: RangeInclusive<usize> = 2..=100;
 /// Maximum resources of each kind that a part finds.
 const MAX_NAMED: u32 = 10;
 
-/// Finds everything with the text as its id or credential; if there is none, resources with the text in their name or id.
+/// Finds everything whose id or credential is the text. If there is none, finds resources whose name or id contains the
+/// text.
 pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
@@ -47,7 +48,8 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     if let Some(token) = issued.as_ref().or(Token::claimed(text).as_ref()) {
         let (advertiser, Serial(serial)) = (token.advertiser.as_str(), token.serial);
         let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser, serial])? == Some(1);
-        // A revoked serial is not stored, so only a whole token, by its MAC, differs from one that was never issued.
+        // A revoked serial is not stored. So only a whole token, through its MAC, differs from a token that was never
+        // issued.
         if valid || issued.is_some() {
             matches.push(json!({
                 "kind": "token",
@@ -92,7 +94,7 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json> {
     Ok(members.into())
 }
 
-/// Returns a goal with the title from its offer's document. A retired goal has none.
+/// Returns a goal with the title from its offer's document. A retired goal has no title.
 fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json> {
     let document: Option<Json> = db.read_first(sql::GET_OFFER_DOCUMENT, params![offer], |row| row.json(0))?;
     let goals = document

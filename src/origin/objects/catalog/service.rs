@@ -1,4 +1,4 @@
-//! The catalog: commands, imports, and publication to KV by an alarm.
+//! The service of the catalog: it carries out commands and imports, and its alarm publishes to KV.
 
 mod claims;
 mod imports;
@@ -63,8 +63,8 @@ pub struct CatalogService<D, R> {
     shell: ObjectShell<D, R>,
     register: Register,
     settings: Settings,
-    /// Lets one publication run at a time, because concurrent ones would interleave their versions. KV accepts one
-    /// write of the pointer a second, so waiting refreshes share the next publication.
+    /// Lets one publication run at a time, because concurrent publications would interleave their versions. KV accepts
+    /// one write of the pointer per second, so waiting refreshes share the next publication.
     publishing: SingleFlight<Result<Refreshed>>,
     /// Whether this process has compared its code with the one that published last.
     is_code_compared: Cell<bool>,
@@ -73,7 +73,7 @@ pub struct CatalogService<D, R> {
     /// When the nearly used caps were last counted, in milliseconds, and their number.
     counted_caps: Cell<(i64, usize)>,
     imports: Imports,
-    /// When a failed alarm is repeated, in milliseconds; 0 if the last alarm succeeded.
+    /// When a failed alarm is retried, in milliseconds; 0 if the last alarm succeeded.
     retry_at_ms: Cell<i64>,
 }
 
@@ -106,7 +106,8 @@ where
         self.shell.runtime().now_ms()
     }
 
-    /// Returns the time for the alarm. After a failed alarm it is 5 seconds later, even if a command comes in between.
+    /// Returns when the alarm must fire next. A failed alarm fires again after 5 seconds, even if a command comes in
+    /// between.
     fn next_alarm(&self, db: &D) -> DbResult<i64> {
         Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
@@ -156,8 +157,8 @@ where
     }
 
     /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a
-    /// suspension; a PUT of an app, once its outboxes have the callback settings; a PUT of an offer, once the outboxes
-    /// that pay for it have the changed conversion cap.
+    /// suspension. A PUT of an app is answered once its outboxes have the callback settings. A PUT of an offer is
+    /// answered once the outboxes that pay for it have the changed conversion cap.
     pub async fn command(&self, command: Command) -> Result<OperatorReply> {
         let db = self.started().await?;
         if let Command::NearCaps(_) | Command::CountWaiting(_) = command {
@@ -199,7 +200,8 @@ where
             Change::Nothing => {}
             Change::Asks if delivery::register::last(db)? == registered => {}
             Change::ShowsSecret => drop(self.keep().await),
-            // The register is written even after a refusal: an earlier call may have made the change and lost its answer.
+            // The register is written even after a refusal: an earlier call may have made the change and lost its
+            // answer.
             Change::Asks | Change::Changes => self.keep().await?,
         }
         let reply = reply?;
@@ -216,8 +218,8 @@ where
             self.settings_queue(db).require("app", queued).await?;
         }
         if let Some(app) = own_app {
-            // The answer may have a secret that is shown only once, so an outbox that does not answer must not fail it;
-            // the alarm calls it again.
+            // The answer may have a secret that is shown only once, so an outbox that does not answer must not fail the
+            // command. The alarm calls that outbox again.
             let queued = callback_sync::settings_of(db, app)?;
             if let Err(failure) = self.settings_queue(db).require("app", queued).await {
                 log::warn(
@@ -235,7 +237,8 @@ where
         Ok(reply)
     }
 
-    /// Finds caps that are nearly used up, or counts them for the console, whose open pages ask for the count often.
+    /// Finds caps that are nearly used up, or counts them for the console. Open pages of the console ask for the count
+    /// often, so the count is reused.
     async fn caps(&self, db: &D, is_count: bool) -> Result<OperatorReply> {
         let (counted_ms, count) = self.counted_caps.get();
         if is_count && self.now_ms().saturating_sub(counted_ms) < COUNT_CAPS_MS {
@@ -250,14 +253,16 @@ where
         near.finish(db)
     }
 
-    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of them as one invocation may.
+    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of them as one invocation may
+    /// write.
     ///
     /// # Errors
     /// A snapshot could not be built or written.
     pub async fn refresh(&self) -> Result<Refreshed> {
         let db = self.started().await?;
         self.kv_writer(db).ask_counters().await;
-        // Joins after the counters have answered, so that a shared publication has their figures. Failures are shared, too.
+        // Joins after the counters have answered, so that a shared publication has their figures. Failures are also
+        // shared.
         match self.publishing.join(|_| true).await {
             Outcome::Shared(refreshed) => refreshed,
             Outcome::Lead(leader) => leader.run(panics_to_failure(self.publish_both(db))).await,
@@ -282,7 +287,7 @@ where
     }
 
     /// Writes the values that the next pointer names. A listing is built between two rounds of the tracking snapshot.
-    /// Both rounds must be complete, so that the goals of all listed offers are published, even if PUTs come meanwhile.
+    /// Both rounds must be complete, so that the goals of all listed offers are published even if PUTs come in between.
     async fn write(&self, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Written {
         let mut written = Written::default();
         written.failed = self.try_write(&mut written, writer, with_listing).await.err();
@@ -351,7 +356,7 @@ where
     }
 
     /// Pushes due callback settings, caps, suspensions and waiting publishers, finishes a decided import, and
-    /// publishes. Each is done even if another fails.
+    /// publishes. Each step is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
@@ -385,7 +390,7 @@ where
         size::tell(&self.shell, Some(OBJECT_NAME)).await;
     }
 
-    /// Publishes the tracking snapshot if it is due, and the listing if it is.
+    /// Publishes the tracking snapshot if it is due, and the listing if the listing is due.
     async fn publish_due(&self, db: &D) -> Result {
         let writer = self.kv_writer(db);
         let listing_due = listing_due_ms(db)? <= self.now_ms();
@@ -415,7 +420,7 @@ where
 struct Written {
     manifest: Option<Prepared>,
     listing: Option<Prepared>,
-    /// Whether earlier changes are not published yet.
+    /// True if earlier changes are still unpublished.
     is_partial: bool,
     /// Why the rest was not written.
     failed: Option<Failure>,

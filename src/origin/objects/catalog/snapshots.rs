@@ -1,5 +1,5 @@
-//! Builds the listing from the tables in steps, between which the catalog answers other callers. A built listing is
-//! also stored in the tables, for retries of its write to KV and for cold isolates when KV has none.
+//! Builds the listing from the tables in steps. The catalog answers other callers between two steps. A built listing is
+//! also stored in the tables, for retries of its write to KV and for cold isolates if KV has no listing.
 //! [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,8 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, log, params};
 
-/// Maximum offers that one step of the listing reads. A chunk has at most half as many, so every step completes a chunk or reads further.
+/// Maximum offers that one step of the listing reads. A chunk has at most half as many, so every step completes a chunk
+/// or reads further.
 const PAGE: usize = 512;
 /// A step of the listing ends after the chunk that reaches this many written bytes.
 const STEP_BYTES: usize = 2 << 20;
@@ -31,8 +32,8 @@ const RENDER_BATCH: i64 = 20;
 /// window exceeds 90 days. So the snapshot's size depends on the offers of a season, not on all offers ever.
 pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
 
-/// Returns a row that was read. A row that this code cannot read, because newer code wrote it or a fault damaged it, is logged
-/// and left out, so that it does not stop the publication of the others.
+/// Returns a row that was read. A row that this code cannot read, because newer code wrote it or a fault damaged it, is
+/// logged and left out, so that it does not stop the publication of the other rows.
 pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
     read.inspect_err(|failure| {
         let id = row.text(0).unwrap_or_default();
@@ -128,7 +129,7 @@ impl ListingBuild {
         Ok(!is_last || !self.carried.is_empty())
     }
 
-    /// Reads those of these offers that are live, by id.
+    /// Reads the offers among `ids` that are live, by id.
     fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>> {
         let today = UtcDay::of_ms(self.now_ms).number();
         let rows = db.query(sql::LIST_LISTED_OFFERS, params![json(&ids)?, today])?;
@@ -195,7 +196,8 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>> {
     }))
 }
 
-/// Adds up the figures by app over all counters objects: one object has an offer's clicks, another its conversions.
+/// Adds up the figures by app over all counters objects: one object has an offer's clicks, and another has its
+/// conversions.
 fn apps(row: &Row) -> DbResult<Vec<AppFigures>> {
     let mut apps: BTreeMap<u32, AppFigures> = BTreeMap::new();
     if !row.is_null(16) {

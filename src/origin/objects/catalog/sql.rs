@@ -20,8 +20,8 @@ macro_rules! queued_settings {
     };
 }
 
-/// Finds ids by a part of a name or an id in the index by name. The name's expression is that of the index, or SQLite
-/// would read the documents. LIKE is not used, because its patterns have at most 50 bytes.
+/// Finds ids by a part of a name or an id, in the index by name. The expression of the name must equal the index's
+/// expression; otherwise SQLite would read the documents. LIKE is not used, because its patterns have at most 50 bytes.
 macro_rules! named {
     ($table:literal) => {
         concat!(
@@ -33,8 +33,8 @@ macro_rules! named {
     };
 }
 
-/// Orders a table `d` by name, after the resource with an id, or from the beginning without one. The extra bound of the
-/// name lets the index scan begin there.
+/// Orders a table `d` by name, after the resource with an id, or from the beginning if there is no such resource. The
+/// extra lower bound of the name lets the index scan begin there.
 macro_rules! by_name {
     ($table:literal) => {
         concat!(
@@ -143,7 +143,8 @@ platform::statements! {
     pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM
         (SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?)";
-    /// publisher, first app, last app, outboxes → list of apps with their outboxes; the last one may go beyond
+    /// publisher, first app and last app (inclusive), maximum outboxes → JSON list of [app, number of outboxes]; the
+    /// last app may exceed the maximum
     pub const LIST_PUBLISHER_OUTBOXES = "SELECT json_group_array(json_array(id, outbox_shards)) FROM (
         SELECT id, outbox_shards, SUM(outbox_shards) OVER (ORDER BY id) - outbox_shards AS before FROM apps
         WHERE publisher_id = ?1 AND id >= ?2 AND id <= ?3 ORDER BY id LIMIT ?4) WHERE before < ?4";
@@ -151,9 +152,9 @@ platform::statements! {
         WHERE id = ? AND publisher_id = ?";
     pub const GET_SEALED_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps WHERE id = ?";
     pub const LIST_OWN_APPS = "SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?";
-    /// publisher, the first test app: counts the others
+    /// publisher, first test app → number of the publisher's apps that are not test apps
     pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ? AND id < ?";
-    /// publisher, the first test app
+    /// publisher, first test app → id, name
     pub const LIST_TEST_APPS = "SELECT id, document ->> '$.name' FROM apps WHERE publisher_id = ? AND id >= ?";
     pub const GET_OWN_APP_KEY = "SELECT app_id, request_hash FROM own_app_keys WHERE publisher_id = ? AND key = ?";
     pub const ADD_OWN_APP_KEY = "INSERT INTO own_app_keys (publisher_id, key, app_id, request_hash, at_ms) VALUES (?, ?, ?, ?, ?)
@@ -283,7 +284,7 @@ platform::statements! {
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
     pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE written_ms IS NULL AND unlisted_version IS NULL LIMIT ?";
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET written_ms = ? WHERE key = ?";
-    /// key, latest time of its write
+    /// key, latest time of its write (inclusive)
     pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET written_ms = NULL WHERE key = ? AND written_ms <= ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
         WHERE unlisted_version <= (SELECT MIN(version) FROM published) LIMIT 100";
@@ -313,7 +314,7 @@ platform::statements! {
         ORDER BY kind, number LIMIT ?";
     pub const IS_SLOT_CHANGED = "SELECT EXISTS (SELECT 1 FROM tracking_slots WHERE change IS NOT NULL AND change <= ?)";
     pub const DELETE_SLOTS = "DELETE FROM tracking_slots WHERE kind = ?";
-    /// kind, slots.
+    /// kind, number of slots
     pub const INSERT_SLOTS = "INSERT INTO tracking_slots (kind, number, change)
         WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT ?2)
         SELECT ?1, number, 0 FROM numbers";
@@ -341,25 +342,27 @@ platform::statements! {
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
 
     // The console's questions.
-    /// A part in lower case, rows at most → ids, first those whose name begins with the part.
+    /// part in lower case, maximum rows → id; names that begin with the part come first
     pub const FIND_PUBLISHERS = named!("publishers");
     pub const FIND_APPS = named!("apps");
     pub const FIND_ADVERTISERS = named!("advertisers");
     pub const FIND_OFFERS = named!("offer_documents");
-    /// → publishers that wait for approval, requests for a Pub-Key
+    /// → number of publishers that wait for approval, number of requests for a Pub-Key
     pub const COUNT_WAITING = "SELECT
         (SELECT COUNT(*) FROM publishers p WHERE NOT approved AND NOT COALESCE(document ->> '$.closed', 0)
           AND NOT EXISTS (SELECT 1 FROM suspensions s WHERE s.publisher_id = p.id)),
         (SELECT COUNT(*) FROM pub_key_requests)";
     pub const FIND_PUB_KEY = "SELECT id FROM publishers WHERE pub_key_hash = ?";
     pub const IS_TOKEN_VALID = "SELECT EXISTS (SELECT 1 FROM advertiser_tokens WHERE advertiser_id = ? AND serial = ?)";
-    /// A JSON list of ids, today.
+    /// JSON list of ids, today → id, clicks, conversions, payout, clicks taken today, conversions taken today, click
+    /// cap, conversion cap
     pub const LIST_FIGURES = "SELECT o.id, COALESCE(SUM(s.clicks), 0), COALESCE(SUM(s.conversions), 0),
         COALESCE(SUM(s.payout_micro_usd), 0), COALESCE(SUM(IIF(s.day = ?2, s.clicks_taken, 0)), 0),
         COALESCE(SUM(IIF(s.day = ?2, s.conversions_taken, 0)), 0), o.click_cap, o.conversion_cap
         FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
         WHERE o.id IN (SELECT value FROM json_each(?1)) GROUP BY o.id ORDER BY o.id";
-    /// After this revision, offers at most, today.
+    /// exclusive lower revision, maximum offers, today → id, revision, click cap, conversion cap, clicks taken today,
+    /// conversions taken today
     pub const LIST_CAP_USE = "SELECT o.id, o.revision, o.click_cap, o.conversion_cap,
         COALESCE(SUM(IIF(s.day = ?3, s.clicks_taken, 0)), 0), COALESCE(SUM(IIF(s.day = ?3, s.conversions_taken, 0)), 0)
         FROM (SELECT id, revision, click_cap, conversion_cap FROM offers
@@ -367,7 +370,7 @@ platform::statements! {
         LEFT JOIN offer_stats s ON s.offer_id = o.id GROUP BY o.id ORDER BY o.revision";
     pub const LIST_EARNING = "SELECT json_group_array(publisher_id) FROM
         (SELECT DISTINCT a.publisher_id FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE a.id < ? ORDER BY a.publisher_id LIMIT ?)";
-    /// A JSON list of ids → the names of these offers and of their goals, as JSON.
+    /// JSON list of ids → JSON object with the names of these offers and the titles of their goals
     pub const OFFER_NAMES = "SELECT json_object(
         'offers', json(COALESCE((SELECT json_group_object(id, document ->> '$.name') FROM offer_documents
           WHERE id IN (SELECT value FROM json_each(?1))), '{}')),
@@ -377,7 +380,7 @@ platform::statements! {
 
     // The listing.
     pub const LIST_OFFER_IDS = "SELECT id FROM offers WHERE id > ? ORDER BY id LIMIT ?";
-    /// A JSON list of ids, today. An offer without figures of today has nothing taken from its caps.
+    /// JSON list of ids, today; without figures for today, nothing was taken from an offer's caps
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
         SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0)), '[' || GROUP_CONCAT(s.apps) || ']'

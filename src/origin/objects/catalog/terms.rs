@@ -1,5 +1,5 @@
-//! Terms of offers and apps as immutable revisions, and their answers to the outboxes. An outbox asks once for each
-//! revision and keeps it.
+//! Terms of offers and apps as immutable revisions, and the answers to outboxes that ask for them. An outbox asks once
+//! for each revision and keeps it.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -25,7 +25,7 @@ const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 const SWEEP: i64 = 5_000;
 
 /// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms equal to
-/// those of revision `last` make no new one.
+/// those of revision `last` make no new revision.
 pub fn seal(
     db: &impl Database,
     now_ms: i64,
@@ -45,10 +45,11 @@ pub fn seal(
     Ok(revision)
 }
 
-/// Returns the `terms_since` of a resource that is put: the document's, or else the stored one.
+/// Returns the `terms_since` of a resource that is put: the document's time, or else the stored time.
 ///
 /// # Errors
-/// It is below the stored one, so that clicks would change their terms a second time; or it is in the future.
+/// The document's time is below the stored time, so that clicks would change their terms a second time, or it is in the
+/// future.
 pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option<i64>, FieldError> {
     match put {
         None => Ok((stored > 0).then_some(stored)),
@@ -67,7 +68,7 @@ pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option
 /// Maximum revisions in the answer to [`list`].
 const LISTED: u32 = 100;
 
-/// Lists the stored revisions of an offer's terms, the newest first.
+/// Lists the stored revisions of an offer's terms, newest first.
 ///
 /// # Errors
 /// 404 if there is no such offer.
@@ -134,7 +135,8 @@ pub fn of_offer(
     })
 }
 
-/// Answers an outbox's question about its app. From then on the catalog pushes the app's callback settings to the outbox.
+/// Answers an outbox's question about its app. From then on, the catalog pushes the app's callback settings to the
+/// outbox.
 ///
 /// # Errors
 /// 404 if there is no such app.
@@ -165,7 +167,7 @@ pub fn of_app(db: &impl Database, context: &Context<'_>, question: &GetAppTerms)
 /// Returns the terms of a revision.
 ///
 /// # Errors
-/// [`LOST_TERMS`]: nothing else was promised, so nothing else is paid.
+/// [`LOST_TERMS`] if the revision is missing: nothing else was promised, so nothing else is paid.
 fn revision_of<T: DeserializeOwned>(
     db: &impl Database,
     resource: Resource,

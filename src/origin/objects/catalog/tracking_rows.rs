@@ -17,7 +17,8 @@ use domain::{
 };
 use platform::{Database, Result, Row, params};
 
-/// Maximum rows of a slot, which limits the memory of a build. Shards are split by their size long before.
+/// Maximum rows of a slot, which limits the memory of a build. Shards are split by their size long before they have so
+/// many.
 const MAX_ROWS: usize = 512;
 
 /// Builds the shard of a slot; `None` if it has too many rows.

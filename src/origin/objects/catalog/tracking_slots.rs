@@ -1,4 +1,4 @@
-//! The slots of the tracking snapshot: whose shards are out of date, and which shards are in KV.
+//! The slots of the tracking snapshot: which slots have shards that are out of date, and which shards are in KV.
 //!
 //! A change marks the slots that it affects, and a publication builds only these. A shard's key is its checksum, so a
 //! key always has the same value, and shards of any age can be in KV together.
@@ -23,10 +23,11 @@ use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
 /// How long a shard stays in KV after the last manifest that named it. An isolate that cannot read KV serves from its
 /// manifest for as long.
 const RETENTION_MS: i64 = DAY_MS;
-/// How long after its last manifest a shard counts as being in KV, so that no manifest names a shard that is being deleted.
+/// How long after its last manifest a shard counts as being in KV, so that no manifest names a shard that is being
+/// deleted.
 const REUSE_MS: i64 = 12 * HOUR_MS;
-/// The slots of each kind that are rebuilt with each listing even if they have not changed. This removes offers that
-/// ended long ago and repairs damage. At 8,192 slots of goals a round takes four days.
+/// The number of slots of each kind that are rebuilt with each listing even if they have not changed. This removes
+/// offers that ended long ago and repairs damage. At 8,192 slots of goals a round takes four days.
 const CHECKED_AT_ONCE: i64 = 8;
 /// Maximum shards that one sweep deletes: KV allows 1,000 operations in one invocation.
 const SWEEP: i64 = 100;
@@ -73,13 +74,13 @@ pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> DbResult {
     mark(db, ShardKind::Apps, &[slots::hash_of_app(id)], revision)
 }
 
-/// Marks the apps of a publisher, since each app's row has the publisher's approval and Pub-Key.
+/// Marks the apps of a publisher, because each app's row has the publisher's approval and Pub-Key.
 pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_APP_HASHES, params![publisher])?)?;
     mark(db, ShardKind::Apps, &hashes, revision)
 }
 
-/// Marks the goals of an offer, also the retired ones, since each goal's row has the offer.
+/// Marks the goals of an offer, including retired goals, because each goal's row has the offer.
 pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_GOAL_HASHES, params![offer])?)?;
     mark(db, ShardKind::Goals, &hashes, revision)
@@ -105,7 +106,7 @@ pub fn mark_next(db: &impl Database) -> DbResult {
     })
 }
 
-/// The first slots that are out of date, in the order of [`ShardKind`].
+/// Returns the first slots that are out of date, in the order of [`ShardKind`].
 pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     let mut bits_of = BTreeMap::new();
     for kind in ShardKind::ALL {
@@ -131,8 +132,8 @@ pub fn is_changed_by(db: &impl Database, revision: i64) -> DbResult<bool> {
     db.query_boolean(sql::IS_SLOT_CHANGED, params![revision])
 }
 
-/// Records that the pointer in KV has the manifest. Slots that changed while it was made are due again; the rest of a
-/// partial manifest stays due since its change.
+/// Records that the pointer in KV has the manifest. Slots that changed while the manifest was made are due again. The
+/// rest of a partial manifest stays due since its change.
 pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result {
     if changed(db, 1)?.is_empty() {
         revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
@@ -142,8 +143,8 @@ pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Re
     Ok(())
 }
 
-/// Builds a slot's shard. Returns `None` if the shard was too large, so that the slots of its kind were doubled and are
-/// out of date, or if they were doubled since the slot was listed.
+/// Builds a slot's shard. Returns `None` if the shard was too large: the slots of its kind were then doubled and are
+/// out of date. Also returns `None` if the slots were doubled after this slot was listed.
 pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>> {
     if bits(db, slot.kind)? != slot.bits {
         return Ok(None);
@@ -255,12 +256,12 @@ fn named(db: &impl Database) -> DbResult<Option<Manifest>> {
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
 }
 
-/// The checksums of a kind's shards, in the order of their slots.
+/// Returns the checksums of a kind's shards, in the order of their slots.
 fn checksums_of<C: FromIterator<u64>>(manifest: &Manifest, kind: ShardKind) -> C {
     manifest.slots(kind).map(|(_, checksum)| checksum).collect()
 }
 
-/// The checksums of a kind's shards, in the order of their slots; `None` if one was not built yet.
+/// Returns the checksums of a kind's shards, in the order of their slots; `None` if a shard was not built yet.
 fn built_shards(db: &impl Database, kind: ShardKind) -> DbResult<Option<Vec<u64>>> {
     let rows = db.query(sql::LIST_CHECKSUMS, params![kind.code()])?;
     let checksum = |row: &Row| match row.is_null(0) {
@@ -270,7 +271,8 @@ fn built_shards(db: &impl Database, kind: ShardKind) -> DbResult<Option<Vec<u64>
     rows.iter().map(checksum).collect()
 }
 
-/// Returns the shards for the next manifest. If a shard of a kind is not built yet, the previous manifest's shards of that kind are used.
+/// Returns the shards for the next manifest. If a shard of a kind is not built yet, the previous manifest's shards of
+/// that kind are used.
 fn to_name(db: &impl Database, before: Option<&Manifest>) -> DbResult<Option<Checksums>> {
     let mut checksums = Checksums::default();
     for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
@@ -296,7 +298,7 @@ pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
 /// written again.
 ///
 /// # Errors
-/// The slots of the kind were doubled since, and the old slot has too many rows.
+/// The slots of the kind were doubled in the meantime, and the old slot has too many rows.
 pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8>> {
     let built = tracking_rows::build(db, slot, now_ms)?;
     let built = built.ok_or_else(|| Failure::Internal(format!("slot {} is too large", slot.name())))?;
@@ -315,7 +317,7 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
     Ok(built.bytes)
 }
 
-/// The keys of shards that left KV's manifest more than a day ago.
+/// Returns the keys of shards that left KV's manifest more than a day ago.
 pub fn expired(db: &impl Database, now_ms: i64) -> DbResult<Vec<String>> {
     let kept_from = params![now_ms.saturating_sub(RETENTION_MS), SWEEP];
     db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| {

@@ -1,6 +1,6 @@
-//! Tells the operator's attention of each new publisher that waits for approval, and the activity object of a closed
-//! publisher that its address of alarms ends. The transaction that stores the publisher queues this, and the alarm
-//! sends it ([`push`](crate::delivery::push)).
+//! Tells the operator's attention of each new publisher that waits for approval. Tells the activity object of a closed
+//! publisher that the publisher's alarm address ends. The transaction that stores the publisher queues the message, and
+//! the alarm sends it ([`push`](crate::delivery::push)).
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
@@ -66,7 +66,7 @@ impl Push for Waiting {
         let alarm = Alarm {
             kind: AlarmKind::PublisherWaiting,
             subject: self.publisher.to_string(),
-            // A publisher is new only once, so a second cause is a repeat.
+            // A publisher is new only once, so a second message with this cause is a retry.
             cause: 1,
             since_ms: self.since_ms,
             count: 1,
@@ -76,7 +76,8 @@ impl Push for Waiting {
     }
 }
 
-/// Queues a new unapproved publisher or a closed one, and removes an approved one, within the caller's transaction.
+/// Queues a new unapproved publisher or a closed publisher, and removes an approved publisher, within the caller's
+/// transaction.
 pub fn note(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, is_new: bool) -> DbResult {
     if publisher.approved {
         return db.execute(sql::END_WAITING, params![id]);

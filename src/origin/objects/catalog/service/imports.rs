@@ -37,7 +37,7 @@ pub(super) struct Imports {
 }
 
 impl Imports {
-    /// The import that is checked or applied now.
+    /// Returns the import that is being checked or applied.
     pub fn in_turn(&self) -> Option<i64> {
         self.in_turn.get()
     }
@@ -52,7 +52,7 @@ impl Imports {
     }
 }
 
-/// An import's turn. It ends when this is dropped, even if the caller disconnects.
+/// An import's turn. It ends when this value is dropped, even if the caller disconnects.
 struct Turn<'i> {
     imports: &'i Imports,
     _leader: Leader<'i, ()>,
@@ -111,7 +111,7 @@ where
         Ok(reply)
     }
 
-    /// Deletes the staged lines of an earlier process that were not decided.
+    /// Finishes an import that an earlier process decided, and deletes the other lines that the process staged.
     async fn discard_leftovers(&self, db: &D, import: i64) -> Result {
         if self.imports.were_swept.replace(true) {
             return Ok(());
@@ -187,7 +187,8 @@ where
         Ok(OperatorReply::ok(&json!({ "imported": imported })))
     }
 
-    /// Claims the new apps of an import, or asks whether each can be claimed. A refused claim is an error of the app's line.
+    /// Claims the new apps of an import or, unless `is_final`, asks whether each can be claimed. A refused claim is an
+    /// error of the app's line.
     async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result {
         if !check.errors.is_empty() || check.new_apps.len() > app_claims::MAX_OF_IMPORT {
             return Ok(());
@@ -215,7 +216,7 @@ where
             return Ok(applied);
         };
         while self.with_context(|context| import_steps::apply(db, context, import, &mut applied))? {
-            // The register must not fall behind, because conversions wait for it, too.
+            // The register must not fall behind, because conversions also wait for it.
             self.keep_up().await;
             self.shell.runtime().sleep(Duration::ZERO).await;
         }

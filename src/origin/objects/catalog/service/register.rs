@@ -1,4 +1,5 @@
-//! The catalog's register: it has every change before the change is answered, and a restored catalog makes its changes again.
+//! The catalog's register: it has every change before the change is answered, and a restored catalog replays its
+//! changes.
 
 use super::CatalogService;
 use crate::objects::catalog::{Context, publication, restored::RestoredCatalog};
@@ -34,7 +35,7 @@ where
     D: ObjectStorage,
     R: Clock + Random + Sleep + ObjectCall + Kv,
 {
-    /// Returns the database once the register was read, so that it has every change.
+    /// Returns the database after reading the register, so that the database has every change.
     pub(super) async fn started(&self) -> Result<&D> {
         let db = self.shell.ready().await?;
         let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result| {
@@ -57,7 +58,8 @@ where
         self.register.keep(db, runtime, OBJECT_NAME).await
     }
 
-    /// Like [`keep`](Self::keep) in the middle of many changes, once there are enough for a call.
+    /// Like [`keep`](Self::keep), but in the middle of many changes: it calls the register only once there are enough
+    /// of them.
     pub(super) async fn keep_up(&self) {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep_up(db, runtime, OBJECT_NAME).await;
