@@ -37,7 +37,7 @@ use crate::http::{
 use domain::model::common;
 use platform::http::Answer;
 
-/// The longest document, in bytes.
+/// Maximum length of a document, in bytes.
 pub const MAX_DOCUMENT: usize = 1 << 20;
 
 /// `GET /openapi.json`. It changes only with a deployment.
@@ -45,7 +45,7 @@ pub fn describe() -> Answer {
     Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
 }
 
-/// Runs the handler of a routed request. `by` is the console's member who calls; none for the token.
+/// Runs the handler of a routed request. `by` is the console's calling member; `None` with the operator's token.
 pub async fn call(
     context: &RequestContext,
     handler: Handler,
@@ -78,7 +78,7 @@ pub async fn call(
         Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
-        // The entry routes these elsewhere.
+        // These handlers do not belong to the operator, so the entry sends them elsewhere.
         Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) | Handler::TestPage(_) => {
             Err(common::NOT_FOUND.into())
         }

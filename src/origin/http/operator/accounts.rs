@@ -1,4 +1,4 @@
-//! The operator's invites, to publishers' accounts and to its own.
+//! The operator's calls to publishers' accounts, and invites to its own account.
 
 use worker::Request;
 
@@ -37,7 +37,7 @@ const NO_CONSOLE: ApiError = ApiError::new(
     "this deployment has no console: CONSOLE_URL is not set",
 );
 
-/// `POST publishers/{publisher_id}/invites`: the publisher must exist.
+/// `POST publishers/{publisher_id}/invites`. The publisher must exist.
 pub async fn invite(context: &RequestContext, segments: &[&str], mut request: Request) -> HandlerResult {
     let config = dashboard(context)?;
     let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
@@ -53,7 +53,7 @@ pub async fn invite(context: &RequestContext, segments: &[&str], mut request: Re
     .await
 }
 
-/// A call to a publisher's account.
+/// Carries out a call to a publisher's account.
 pub async fn of_publisher(
     context: &RequestContext,
     call: PublisherAccountCall,
@@ -61,7 +61,7 @@ pub async fn of_publisher(
     query: &str,
 ) -> HandlerResult {
     let config = dashboard(context)?;
-    // The publisher must exist, because asking an account's object creates it.
+    // The publisher must exist, because calling an account's object creates it.
     let account = Account::Publisher(publisher_in(context, segments).await?);
     let to = accounts::address(account.id());
     let by = Actor::Operator;
@@ -85,7 +85,7 @@ pub async fn of_publisher(
     })
 }
 
-/// `POST members/invites`: invites an admin or support. The operator's token invites the first admin.
+/// `POST members/invites`: invites an admin or a support member. The first admin is invited with the operator's token.
 pub async fn invite_member(
     context: &RequestContext,
     by: Option<&Member>,
@@ -94,7 +94,7 @@ pub async fn invite_member(
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
     let body = InviteBody::read(&mut request).await?;
-    // A member's open invites end when the member is removed.
+    // The invite names the member who sent it, because it ends when that member is removed.
     let by = by.map_or(Actor::Operator, Member::actor);
     send(context, config, &Account::Operator, by, body).await
 }

@@ -19,9 +19,9 @@ use contract::{
 use domain::model::{Document, FieldError, MicroUsd, PublisherId, UtcDay};
 use platform::{CONNECTIONS, log};
 
-/// Maximum publishers whose figures are read at a time: a page of the list.
+/// Maximum publishers in one call, which is a page of the console's list.
 const MAX: usize = 50;
-/// The days of the figures in lists, today included.
+/// Number of days that the figures in lists cover, today included.
 const FIGURE_DAYS: i32 = 30;
 
 #[derive(Deserialize)]
@@ -41,8 +41,8 @@ impl Document for FiguresBody {
     }
 }
 
-/// `GET publishers/{publisher_id}/activity`: what the publisher's dashboard reads, without the steps to go live that
-/// only the ledger knows.
+/// `GET publishers/{publisher_id}/activity`: the same figures as in the publisher's dashboard, but without the steps to
+/// go live that only the ledger knows.
 pub async fn read(context: &RequestContext, segments: &[&str]) -> HandlerResult {
     let publisher = publisher_in(context, segments).await?;
     let read = last_days(context, &publisher, reward_query::DAYS).await?;
@@ -85,7 +85,7 @@ async fn last_days(
     context.call(&to, ReadActivity { from }).await
 }
 
-/// The sums over a publisher's apps. The payout is that of approved rewards less that of reversed ones.
+/// Adds up the figures of a publisher's apps, except test apps. The payout of reversed rewards is subtracted.
 fn sums(activity: &Activity) -> Value {
     let (mut approved, mut pending, mut held, mut dead, mut disabled) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
     let mut payout = MicroUsd::default();

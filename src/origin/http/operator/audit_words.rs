@@ -1,4 +1,4 @@
-//! The audit's text of an action on rewards, without a user's id.
+//! The audit's texts about actions on rewards. They never contain a user's id.
 
 use contract::outbox::SettleMany;
 use domain::{
@@ -6,7 +6,7 @@ use domain::{
     model::{SECOND_MS, time::rfc_3339},
 };
 
-/// An action on one reward.
+/// Describes an action on one reward.
 pub fn of_order(reason: &str, despite: &[Reason]) -> String {
     match despite {
         [] => reason.to_owned(),
@@ -17,7 +17,7 @@ pub fn of_order(reason: &str, despite: &[Reason]) -> String {
     }
 }
 
-/// An action on many rewards, with how many matched and how many were changed.
+/// Describes an action on many rewards, with the number that matched and the number that changed.
 pub fn of_many(first: &SettleMany, matched: u32, changed: u32) -> String {
     let filter = &first.filter;
     let parts = [

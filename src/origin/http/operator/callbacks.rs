@@ -35,8 +35,9 @@ struct App {
     callback: Option<serde::de::IgnoredAny>,
 }
 
-/// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
-/// out, so a page may be short, but only the last page may be empty. An outbox that does not answer is `unknown`.
+/// `GET …/callbacks`: the health of the endpoints of a page of apps, as the apps' outboxes report it. Apps without a
+/// callback are left out, so a page may be short, but only the last page may be empty. If an outbox does not answer,
+/// its app's state is `unknown`.
 pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
     let mut list = List::of(Resource::App, limit, cursor);

@@ -31,8 +31,8 @@ use platform::{
 
 /// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
-/// The timeout of an import, whose speed its sender decides. An interrupted import is not applied, because applying
-/// starts after the last byte.
+/// The timeout of an import. It is long, because the sender decides the speed. An interrupted import is not applied,
+/// because applying starts after the last byte.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 #[derive(Deserialize)]
@@ -142,7 +142,7 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
     }
 }
 
-/// If `is_audited`, notes the changed fields of the document for the audit.
+/// Writes a document. If `is_audited`, the answer carries the changed fields for the audit.
 async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerResult {
     let before: Option<Map<String, Value>> = if is_audited {
         none_if_unknown(read_resource(context, put.resource, &put.id).await)?
@@ -167,7 +167,7 @@ fn tagged(reply: OperatorReply) -> Answer {
     Answer::from(reply).header("ETag", tag)
 }
 
-/// Streams an import's body to the catalog, because it may exceed an isolate's memory.
+/// Streams an import's body to the catalog. The body may exceed an isolate's memory.
 async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<OperatorReply, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);
@@ -177,8 +177,8 @@ async fn import(context: &RequestContext, path: &str, request: &Request) -> Resu
     send(context, &address(path), &init, IMPORT_TIMEOUT).await
 }
 
-/// Rebuilds and publishes both snapshots. It is answered once both are in KV. After a large import the catalog takes
-/// several invocations for it.
+/// Rebuilds and publishes both snapshots. Returns once both are in KV. After a large import the catalog needs several
+/// invocations, so it is called until the refresh is complete.
 async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);

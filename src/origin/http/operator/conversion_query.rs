@@ -1,4 +1,4 @@
-//! The conditions of lists of conversions, from a query, or from a body if they name a user.
+//! Parses the conditions of a list of conversions. They come in a query, or in a body if they name a user.
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use crate::{
 use contract::{catalog::MAX_PAGE, outbox::List};
 use domain::model::{ApiError, Document, FieldError, trimmed};
 
-/// The body of a list of one user's conversions, since no URL may name a user. It also has the conditions of the query.
+/// The body that lists one user's conversions, because no URL may name a user. It has the same conditions as a query.
 #[derive(Deserialize)]
 struct FindBody {
     status: Option<String>,
@@ -46,9 +46,10 @@ pub fn of_body(body: &str) -> Result<List, ApiError> {
     })
 }
 
-/// Parses the conditions and the place of a query.
+/// Parses the conditions and the cursor of a query.
 pub fn of_query(query: &str) -> Result<List, ApiError> {
-    // Logs would have the user id. And if it were ignored, the caller would take everybody's conversions for one user's.
+    // A user id in a URL would appear in logs. If it were ignored, the caller would mistake everybody's conversions for
+    // one user's.
     if parameter(query, "user_id").is_some() {
         return Err(FieldError::new(
             "user_id",

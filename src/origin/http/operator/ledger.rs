@@ -61,7 +61,7 @@ pub async fn call(
 ) -> HandlerResult {
     let segment = |at| segment(segments, at);
     let day = || facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem));
-    // The publisher must exist, because asking a ledger creates it.
+    // The publisher must exist, because calling a ledger creates it.
     let publisher = publisher_in(context, segments).await?;
     let ledger = address(&publisher, OPERATOR);
     Ok(match call {

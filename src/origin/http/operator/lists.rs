@@ -11,7 +11,7 @@ use contract::{
 use domain::model::{ApiError, FieldError, ID_RULE, INVALID_FIELD, OfferState, OfferType};
 use platform::runtime::now_ms;
 
-/// The time for filling a page that is not empty, in milliseconds.
+/// The time after which a search returns the resources found so far, in milliseconds.
 const FILL_MS: i64 = 1_000;
 /// The size in bytes from which a page counts as full.
 const FULL_BYTES: usize = 1 << 20;
@@ -42,7 +42,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
     search(context, list).await
 }
 
-/// Asks the catalog page by page until a resource is found, and then for up to `FILL_MS` until the page is full.
+/// Asks the catalog page by page until the page is full. After `FILL_MS` one resource is enough.
 async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     let limit = list.limit as usize;
     let started_ms = now_ms();
@@ -67,7 +67,7 @@ async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     .await
 }
 
-/// Returns the publisher whose apps, or the advertiser whose offers, are listed; none lists all.
+/// Returns the publisher whose apps are listed, or the advertiser whose offers are listed. `None` lists all.
 fn owner(resource: Resource, query: &str) -> Result<Option<String>, FieldError> {
     let (owner, name) = match resource {
         Resource::App => (Resource::Publisher, "publisher_id"),
@@ -102,7 +102,7 @@ fn filter(resource: Resource, query: &str) -> Result<ListFilter, ApiError> {
     Ok(filter)
 }
 
-/// A parameter with one of a few values.
+/// Parses a parameter that has one of a few values.
 fn choice<T>(query: &str, name: &str, value: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
     let problem = format!("{name}: has an unknown value");
     parse(parameter(query, name), value, problem)

@@ -34,7 +34,7 @@ const NO_CLICK_KEYS: ApiError = ApiError::new(
     "click ids cannot be opened: CLICK_KEYS is not set at the origin",
 );
 
-/// The path of postbacks, at the edge.
+/// The segments of the edge's path for postbacks.
 const PATH: [&str; 3] = ["v2", "tracking", "conversion"];
 /// Maximum length of the URL in bytes, which is Cloudflare's limit.
 const MAX_URL: usize = 16 << 10;
@@ -65,7 +65,7 @@ struct Outcome {
     /// The error message that the sender of a refused postback would read.
     error: Option<String>,
     transaction_id: Option<String>,
-    /// Why it would be held.
+    /// Why the conversion would be held; `None` if it would not be held.
     reason: Option<Reason>,
 }
 
@@ -81,7 +81,7 @@ impl From<ApiError> for Outcome {
     }
 }
 
-/// Why the outbox has no answer for a check.
+/// Why a check ends without an answer from the outbox.
 enum CheckError {
     /// The postback would be refused.
     Refused(Outcome),
@@ -116,7 +116,7 @@ impl From<CallError> for CheckError {
     }
 }
 
-/// `POST postback_check`: decides a postback by `GET` as the edge and the outbox would. Nothing is stored or sent.
+/// `POST postback_check`: evaluates a `GET` postback as the edge and the outbox would. Nothing is stored or sent.
 pub async fn check(context: &RequestContext, mut request: Request) -> HandlerResult {
     let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
     let CheckBody { url } = read_document(&mut request, MAX_BODY).await?;
@@ -149,7 +149,8 @@ fn is_path(path: &str) -> bool {
     path.split('/').filter(|segment| !segment.is_empty()).eq(PATH)
 }
 
-/// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Puts the postback's click into `shown`.
+/// Evaluates a postback in the same order as the edge (`src/edge/conversion.rs`) and the outbox. Puts the postback's
+/// click into `shown`.
 async fn judge(
     context: &RequestContext,
     keys: &KeyRing,
@@ -187,7 +188,7 @@ async fn judge(
             (click, nonce)
         }
     };
-    // The terms of an older click may be gone.
+    // The terms of an older click may have been deleted.
     check_life(click.clicked_at_ms, context.now_ms)?;
     let app_id = click.app;
     let app: AppSettings = known(ask_catalog(context, GetAppSettings { app_id }).await)?;
@@ -248,7 +249,7 @@ async fn judge(
     })
 }
 
-/// Checks with the catalog that a token is valid for its advertiser. The edges follow the catalog within two minutes.
+/// Checks with the catalog that a token is valid for its advertiser. The edge learns of a change within two minutes.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), CheckError> {
     #[derive(Deserialize)]
     struct Issued {
@@ -275,7 +276,7 @@ async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Resu
     known(ask_catalog(context, question).await)
 }
 
-/// Returns the catalog's answer about an app or an offer. A click id that refers to an unknown one is invalid.
+/// Returns the catalog's answer about an app or an offer. A click id that refers to an unknown app or offer is invalid.
 fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     match asked {
         Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
@@ -288,7 +289,8 @@ fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     }
 }
 
-/// Returns a click as the check shows it. If its user was erased after it, or its outbox may have forgotten that, no data is shown.
+/// Returns a click as the check shows it. Only the app is shown if the click's user was erased later, or if the click
+/// is so old that its outbox may have forgotten an erasure.
 async fn shown_click(context: &RequestContext, click: &Click<'_>, nonce: Nonce) -> Result<Value, CheckError> {
     let shard = OutboxShard::new(click.app, click.shard);
     if check_life(click.clicked_at_ms, context.now_ms).is_err() {

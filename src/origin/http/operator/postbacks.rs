@@ -59,7 +59,7 @@ impl From<ReceivedPostback> for ListedPostback {
     }
 }
 
-/// `GET advertisers/{advertiser_id}/postbacks`: the advertiser must exist.
+/// `GET advertisers/{advertiser_id}/postbacks`. The advertiser must exist.
 pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListPostbacks {

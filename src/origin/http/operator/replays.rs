@@ -1,4 +1,5 @@
-//! Replays of many callbacks of any app: the count before, the start and the progress.
+//! The operator's replays of many callbacks of any app: counts them in advance, and starts, follows or cancels a
+//! replay.
 
 use serde_json::json;
 use worker::Request;
@@ -23,7 +24,7 @@ use domain::{
 };
 use platform::http::Answer;
 
-/// Maximum callbacks that support may send again at a time.
+/// Maximum callbacks that a support member may resend in one replay.
 const MAX_OF_SUPPORT: u32 = 100;
 
 const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
@@ -32,7 +33,7 @@ const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
     "support sends at most 100 callbacks again at a time, and the reversals that follow them: narrow the filter, or ask an admin",
 );
 
-/// `by` is the member who calls; none with the operator's token.
+/// `by` is the calling member; `None` with the operator's token.
 pub async fn call(
     context: &RequestContext,
     call: ReplayCall,
@@ -55,7 +56,7 @@ pub async fn call(
             if is_support && order.count(context).await? > i64::from(MAX_OF_SUPPORT) {
                 return Err(TOO_MANY_FOR_SUPPORT.into());
             }
-            // More callbacks may match by the time the replay runs.
+            // More callbacks may match by the time the replay runs, so the replay is limited as well.
             let most = is_support.then_some(MAX_OF_SUPPORT);
             let detail = words(&order.filter);
             let started = context.call(&to, order.into_start(most)?).await?;
@@ -65,7 +66,7 @@ pub async fn call(
         ReplayCall::Cancel => {
             let cancel = CancelReplay { app, replay_id };
             let reply = context.call(&to, cancel).await?;
-            // A replay that was over is unchanged.
+            // A replay that had already ended is unchanged.
             Answer::new(204).dry_run(reply.status == 200)
         }
     })

@@ -1,4 +1,5 @@
-//! Puts one object back to an earlier time, by Cloudflare's point-in-time recovery (docs/OPERATING.md, "Put an object back").
+//! Restores one object to an earlier time with Cloudflare's point-in-time recovery.
+//! See docs/OPERATING.md, "Put an object back".
 
 use std::time::Duration;
 
@@ -18,10 +19,10 @@ use contract::{
 use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
 use platform::{Sleep, http::Answer, log};
 
-/// The number of times that an outbox is asked to send everything, and the pause between two of them.
+/// Maximum attempts to have an outbox send everything, and the pause between two attempts.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
-/// How far Cloudflare can go back, in days.
+/// How far back Cloudflare can restore, in days.
 const KEPT_DAYS: i64 = 30;
 
 const NOT_RECOVERABLE: ApiError = ApiError::new(
@@ -68,12 +69,13 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     if let Ok(Bookmark::Problem(problem)) = &scheduled {
         let refusal = cannot(problem);
         if asks_register {
-            // Nothing is put back.
+            // Nothing is restored, so the announcement is withdrawn.
             announce(context, &name, 0).await?;
         }
         return Err(refusal);
     }
-    // Without an answer the restore may still be scheduled. From here on it is carried out, even if other calls fail.
+    // Without an answer the restore may still be scheduled. The remaining steps are carried out even if other calls
+    // fail.
     let undo = match scheduled {
         Ok(Bookmark::Bookmark(undo)) => undo,
         _ => String::new(),
@@ -94,10 +96,10 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         })
         .is_ok()
     };
-    // The operator is told before the restart, which may end this call, to be able to undo it; `attention` would lose
-    // the item.
+    // The restart may end this call, so the operator is told first how to undo the restore. If `attention` itself is
+    // restored, it is told afterwards, because the restore would remove the item.
     let is_told = name != attention::OBJECT_NAME && tell().await;
-    // The restart ends the object, and with it this call.
+    // The restart ends the object, so this call to it may fail.
     drop(context.call(&object, Restart {}).await);
     let has_started = context.call(&object, Wake {}).await.is_ok();
     if !is_told {
@@ -108,7 +110,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     Ok(Answer::from(OperatorReply::ok(&answer)).audited(body.to.unwrap_or(bookmark)))
 }
 
-/// Has an outbox send what it would lose, while its running work ends.
+/// Has an outbox send the writes that the restore would remove. Retries while the outbox's running work ends.
 async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), Refusal> {
     let mut tries = 1;
     loop {
@@ -120,13 +122,14 @@ async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), R
     }
 }
 
-/// Announces a restore to the register of an object; `at_ms` 0 withdraws it.
+/// Announces a restore to the register of an object. An `at_ms` of 0 withdraws the announcement.
 async fn announce(context: &RequestContext, name: &str, at_ms: i64) -> Result<(), Refusal> {
     let register = register::address(name);
     Ok(context.call(&register, Announce { at_ms }).await.map(drop)?)
 }
 
-/// Returns the bookmark to which the object goes back. It is asked for first: without recovery, no other object need prepare.
+/// Returns the bookmark to restore. It is read first, so that no other object prepares in vain if the runtime has no
+/// recovery.
 async fn bookmark(
     context: &RequestContext,
     object: &ObjectAddress,

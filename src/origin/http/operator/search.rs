@@ -33,15 +33,15 @@ use domain::{
 use platform::{CONNECTIONS, ObjectCall};
 
 const MAX_BODY: usize = 8 << 10;
-/// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
+/// Maximum length of the text, in bytes. A click id has at most 1,000 characters, and a user id has at most 1,024.
 const MAX_TEXT: usize = 2_048;
 /// Maximum rewards of a user that are shown.
 const REWARDS: u32 = 100;
-/// Maximum publishers whose newest rewards are searched for a user: an invocation may make 1,000 calls.
+/// Maximum publishers whose newest rewards are searched for a user. An invocation may make at most 1,000 calls.
 const MAX_PUBLISHERS: u32 = 500;
 /// Maximum apps whose rewards of a user are shown.
 const MAX_APPS: usize = 20;
-/// The number of publishers without an answer after which the search stops.
+/// The number of publishers without an answer at which the search stops.
 const MAX_FAILURES: u32 = 3;
 
 #[derive(Deserialize)]
@@ -85,12 +85,12 @@ pub async fn search(context: &RequestContext, mut request: Request) -> HandlerRe
 #[derive(Default)]
 struct SearchResult {
     matches: Vec<Value>,
-    /// The refusal of a part that did not answer.
+    /// The refusal of the last part that did not answer.
     missing: Option<Refusal>,
 }
 
 impl SearchResult {
-    /// Adds the result of a part. A part that does not answer does not hide the others' results.
+    /// Adds the result of a part. If a part does not answer, the results of the other parts are still shown.
     fn add(&mut self, part: Result<Option<Value>, Refusal>) {
         match part {
             Ok(found) => self.matches.extend(found),
@@ -129,8 +129,8 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     }
 }
 
-/// Adds the reward with this transaction id, if there is one. A transaction id names its app. A user id may seem to
-/// name an app, too, so the chosen app is also asked.
+/// Adds the reward with this transaction id, if it exists, and returns whether it was added. A transaction id names its
+/// app. A user id may look like a transaction id of another app, so the chosen app is also asked.
 async fn add_reward(
     context: &RequestContext,
     text: &str,
@@ -148,8 +148,8 @@ async fn add_reward(
     found.matches.len() > before
 }
 
-/// Finds a report key. The key, or its beginning, names the publisher. The MAC shows that a whole key was issued, and
-/// the ledger knows whether it was revoked.
+/// Finds a report key. Even the beginning of a key names the publisher. The MAC proves that a complete key was issued,
+/// and the ledger knows whether the key was revoked.
 async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(rest) = text.strip_prefix(keys::PREFIX) else {
         return Ok(None);
@@ -174,7 +174,7 @@ async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value
     })))
 }
 
-/// Finds a click by its id, with its data and its rewards. The id is opened and shown, never stored.
+/// Finds a click by its id, with its data and its rewards. The opened id is shown and never stored.
 async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(keys) = context.isolate.config.click_keys.as_ref() else {
         return Ok(None);
@@ -197,7 +197,8 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         })));
     }
     let Some(click) = click.filter(|click| check_life(click.clicked_at_ms, context.now_ms).is_ok()) else {
-        // The click no longer takes postbacks. The record of a short id is deleted some time later; a whole id is treated the same.
+        // The click no longer takes postbacks. The record of a short id is deleted some time later, so the data of a
+        // sealed click id is not shown either.
         return Ok(Some(json!({
             "kind": "click", "app_id": app, "shard": number, "not_shown": "expired", "rewards": outcome.rewards,
         })));
@@ -239,7 +240,7 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
     })))
 }
 
-/// Adds a user by the id alone, for each app in which all publishers' newest rewards have the user.
+/// Finds a user by the id alone. Searches the newest rewards of all publishers, and adds the user for each app found.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
     let earning = ListEarning {
         limit: MAX_PUBLISHERS,
@@ -283,7 +284,7 @@ async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult
     }
 }
 
-/// The newest rewards of a user of an app.
+/// Returns the newest rewards of a user of an app.
 async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
         return Ok(None);
