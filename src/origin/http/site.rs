@@ -57,7 +57,8 @@ pub enum PublicCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountCall {
-    /// The member who is signed in, for the console. The dashboard's overview has it already.
+    /// Returns the signed-in member to the console. The dashboard does not need this call, because its overview has the
+    /// member.
     ReadSession,
     VerifyRequest,
     Verify,
@@ -77,7 +78,7 @@ pub enum AccountCall {
 }
 
 impl AccountCall {
-    /// The permission that a call needs besides a session.
+    /// Returns the permission that a call needs in addition to a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
             Self::ReadSession | Self::VerifyRequest | Self::Verify => None,
@@ -119,7 +120,7 @@ mod handlers {
     };
     use platform::http::{address::Address, answer::Answer};
 
-    /// A request of a site, and the data that it is checked with.
+    /// A request to a site, and the data with which the request is checked.
     pub struct Call<'c> {
         pub context: &'c RequestContext,
         /// The kind of account that the site is for.

@@ -1,5 +1,5 @@
-//! Changes of other objects that the account's audit records. The account is told before the change, so that no change
-//! lacks its entry, and afterwards how it ended. An entry whose end is not known stays marked.
+//! Changes to other objects that the account's audit records. The accounts object is told of a change in advance, so
+//! that no change lacks its entry. Afterwards it is told the result. An entry without a known result stays unconfirmed.
 
 use crate::http::limits::TIMEOUT;
 use contract::{
@@ -9,8 +9,8 @@ use contract::{
 use domain::accounts::ids::AccountId;
 use platform::{ObjectCall, log};
 
-/// Announces and makes a change. `subject_of` finds the changed thing in the answer, where the announcement could not
-/// name it. An answer 200 to a creation means that the thing existed before.
+/// Announces and makes a change. `subject_of` finds the id of the changed thing in the answer, if the announcement
+/// could not name it. A status of 200 means that nothing changed, because the thing to create already existed.
 ///
 /// # Errors
 /// The announcement or the change is refused, or the answer to one of them is missing.
@@ -27,7 +27,7 @@ pub async fn change<O: Operation<Answer = OperatorReply>>(
     carry_out(caller, account, announce, change, ended).await
 }
 
-/// Announces and carries out an action that is done once it is answered, such as a test.
+/// Announces and carries out an action, such as a test. Every answer except an error counts as done.
 ///
 /// # Errors
 /// As [`change`].
@@ -73,7 +73,7 @@ impl Refused for CallError {
     }
 }
 
-/// `ended` reads from the answer whether anything was changed, and its subject.
+/// `ended` reads from the answer whether anything was changed, and the subject of the change.
 async fn carry_out<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
@@ -100,7 +100,7 @@ async fn carry_out<T, E: Refused + From<CallError>>(
             subject: None,
             detail: None,
         },
-        // The change may have been made, so the entry stays marked.
+        // The change may have been made, so the entry stays unconfirmed.
         Err(_) => return outcome,
     };
     if let Err(error) = caller.call(&account, settle, TIMEOUT).await {

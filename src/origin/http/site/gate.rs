@@ -82,7 +82,7 @@ impl Member {
     }
 }
 
-/// A call of a member, which has been checked.
+/// A member's call that has passed all checks.
 pub struct Visit<'c, M = Member> {
     pub context: &'c RequestContext,
     pub config: &'c SiteConfig,
@@ -92,7 +92,7 @@ pub struct Visit<'c, M = Member> {
 }
 
 impl<M> Visit<'_, M> {
-    /// A segment of the path, by the number of its `{}` in the route's pattern.
+    /// Returns the path's segment at the `{}` with this index in the route's pattern, or an empty text.
     pub fn segment(&self, at: usize) -> String {
         segment(self.segments, at)
     }
@@ -115,15 +115,15 @@ pub struct Access {
     pub max_body: Option<usize>,
 }
 
-/// Refuses a request whose host is not the site's. Otherwise anybody could point a name of their own at this address
+/// Refuses a request whose host is not the site's. Otherwise anybody could point their own host name at this service
 /// (DNS rebinding).
 pub fn check_host(config: &SiteConfig, authority: &str) -> Result<(), ApiError> {
     let is_own = authority.eq_ignore_ascii_case(config.host());
     is_own.then_some(()).ok_or(MISDIRECTED)
 }
 
-/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of these media types. A
-/// form cannot send any of them.
+/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of `media_types`, none
+/// of which an HTML form can send. While local sign-in is on, requests through a proxy are refused.
 pub fn check_sender(
     config: &SiteConfig,
     request: &Request,
@@ -148,7 +148,7 @@ pub fn check_sender(
     Ok(())
 }
 
-/// The sessions of the browser. A request with `Authorization` has none: it comes from a program.
+/// Returns the browser's sessions. A request with `Authorization` comes from a program, so it has no sessions.
 pub fn sessions_of(context: &RequestContext, config: &SiteConfig, request: &Request) -> BrowserSessions {
     if header(request, "Authorization").is_some() {
         return BrowserSessions::default();
@@ -190,7 +190,7 @@ pub fn has_ended(refused: &Refusal) -> bool {
     refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code)
 }
 
-/// Refuses a request for another account than the browser's current one. A write must name its account.
+/// Refuses a request that names an account other than the browser's current one. A write must name its account.
 fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -> Result<(), ApiError> {
     let is_meant = match header(request, PUBLISHER) {
         Some(named) => named == publisher.as_str(),
@@ -245,8 +245,9 @@ pub async fn enter<'c>(
     })
 }
 
-/// Returns the request's session, if it is live and its role allows the call, and all sessions of the browser. If the current
-/// session has ended, the one before it becomes current, so that a browser looks signed out only if all its sessions have ended.
+/// Returns the current session, if it is live and its role allows the call, and all sessions of the browser. If the
+/// current session has ended, the one that was current before becomes current again. So a browser looks signed out only
+/// if all its sessions have ended.
 async fn admit(
     context: &RequestContext,
     config: &SiteConfig,
@@ -261,8 +262,9 @@ async fn admit(
             Account::Publisher(publisher) => Some(publisher),
             Account::Operator => None,
         };
-        // The permit is taken before the account, which may hang, is asked: the session's MAC names the publisher. Each
-        // session has its own share, so that its burst shuts out no other.
+        // The permit is taken before the account's object is called, because that call may hang. The session's MAC
+        // proves which publisher it belongs to. Each session has its own share of permits, so that its burst shuts out
+        // no other session.
         let token = current.token.as_str();
         let _asking = match publisher {
             Some(publisher) => {
@@ -295,7 +297,7 @@ async fn admit(
     Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
 }
 
-/// Adds the headers of every handler's answer. A page and its files set their own.
+/// Adds the headers that every handler's answer has. A page and its files set their own headers.
 pub fn add_guard_headers(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),

@@ -1,4 +1,4 @@
-//! The `Idempotency-Key` of a call that could not be taken back if it were made twice.
+//! The `Idempotency-Key` of a call that must not be made twice, because it cannot be undone.
 
 use worker::Request;
 

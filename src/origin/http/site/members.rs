@@ -58,12 +58,12 @@ pub async fn ask<O: Operation>(visit: &Visit<'_>, operation: O) -> Result<O::Ans
     Ok(visit.context.call(&to, operation).await?)
 }
 
-/// The member that a path names.
+/// Returns the member that the path names.
 fn member_in(visit: &Visit<'_>) -> Result<MemberId, ApiError> {
     MemberId::parse(&visit.segment(0)).ok_or(common::NOT_FOUND)
 }
 
-/// The member who is signed in, as the page's first answer shows it.
+/// Returns the signed-in member, for the first answer that a page reads.
 pub fn member_json(member: &Member) -> Value {
     let session = &member.session;
     json!({
@@ -74,7 +74,7 @@ pub fn member_json(member: &Member) -> Value {
     })
 }
 
-/// The notices of a page: that the account was put back to an earlier copy, and recoveries of members.
+/// Returns the notices of a page: that the account was restored from an earlier copy, and which members were recovered.
 pub fn notices(member: &Member) -> Vec<Value> {
     let restored = member.session.restored_at_ms.into_iter();
     let restored = restored.map(|at_ms| json!({ "kind": "restored", "at": seconds(at_ms) }));
@@ -112,7 +112,7 @@ pub async fn list(visit: &Visit<'_>) -> HandlerResult {
     Ok(Answer::json(200, body.to_string()))
 }
 
-/// The members and the open invites of an account. `own` is the member who asks, if it is one of them.
+/// Returns the members and the open invites of an account. `own` is the calling member, if it belongs to the account.
 pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>) -> Value {
     let members: Vec<Value> = members
         .into_iter()
@@ -144,7 +144,7 @@ pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>
     json!({ "members": members, "invites": invites })
 }
 
-/// The answer to an invite, with the link, which only this answer shows.
+/// Returns the answer to an invite. Only this answer shows the link.
 pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
     let url = format!(
         "{}{}#invite={}",
@@ -200,7 +200,8 @@ async fn change(visit: &Visit<'_>, member: MemberId, role: Option<Role>) -> Hand
     Ok(Answer::new(204))
 }
 
-/// Sends a recovery to a member who has lost every passkey. The object refuses members who recover themselves.
+/// Creates a recovery for a member who has lost every passkey. The accounts object refuses it if members try to recover
+/// themselves.
 pub async fn recover(visit: &Visit<'_>) -> HandlerResult {
     let member = member_in(visit)?;
     let invite = Invite {
@@ -245,7 +246,7 @@ pub async fn audit(visit: &Visit<'_>) -> HandlerResult {
     audit_page(visit.context, &account, visit.query).await
 }
 
-/// A page of an account's audit.
+/// Returns a page of an account's audit.
 pub async fn audit_page(context: &RequestContext, account: &ObjectAddress, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
     let before = read_place(cursor)?;

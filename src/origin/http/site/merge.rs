@@ -8,16 +8,16 @@ use platform::concurrent::try_each;
 
 /// Maximum bytes of attempts' texts on a page, over all outboxes.
 pub const MAX_TEXT: usize = 4 << 20;
-/// Maximum rounds of questions for one page. A selective filter may therefore make a short or empty page.
+/// Maximum rounds of questions for one page. With a selective filter the page may therefore be short or empty.
 const ROUNDS: usize = 4;
-/// Entries that each outbox is asked for beyond its share, because users are not spread evenly.
+/// Number of entries that each outbox is asked for in addition to its share, because users are not spread evenly.
 const SPARE: u32 = 16;
 
 /// A page of the log as the operator reads it.
 #[derive(Debug, Serialize)]
 pub struct Page {
     pub conversions: Vec<Box<RawValue>>,
-    /// The place of the next page; `None` on the last one.
+    /// The place at which the next page begins; `None` on the last page.
     #[serde(rename = "cursor", serialize_with = "as_text")]
     pub before: Option<i64>,
 }
@@ -26,8 +26,8 @@ fn as_text<S: Serializer>(before: &Option<i64>, serializer: S) -> Result<S::Ok, 
     before.map(|before| before.to_string()).serialize(serializer)
 }
 
-/// Merges the outboxes' logs, newest first. The page has no entry older than the newest place at which an outbox
-/// stopped, so that the next page misses none. `ask` sends a question to an outbox, by its number.
+/// Merges the outboxes' logs, newest first. The page ends at the newest entry at which an outbox stopped, so that the
+/// next page misses no entry. `ask` sends a question to the outbox with the given number.
 ///
 /// # Errors
 /// The first error of `ask`.
@@ -73,7 +73,7 @@ pub async fn list<E>(
     })
 }
 
-/// How many entries to ask each outbox for.
+/// Returns the number of entries to ask each outbox for.
 pub fn share(limit: u32, outboxes: usize) -> u32 {
     let count = u32::try_from(outboxes).unwrap_or(1).max(1);
     let share = limit.div_ceil(count).saturating_mul(2).saturating_add(SPARE);

@@ -32,9 +32,10 @@ use domain::{
 };
 use platform::{CONNECTIONS, ObjectCall, runtime::now_ms};
 
-/// The time that one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation may make 1,000 calls.
+/// Maximum time for which one call settles conversions, in milliseconds. A step takes a few seconds, and an invocation
+/// may make at most 1,000 calls.
 const MANY_MS: i64 = 15_000;
-/// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
+/// The timeout of an action. The action may wait for the catalog, a `txn` and the counters, up to 5 s for each.
 pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
 
 pub struct Outboxes<'c> {
@@ -47,7 +48,7 @@ impl<'c> Outboxes<'c> {
     /// Returns the outboxes of an app in the catalog.
     ///
     /// # Errors
-    /// There is no such app, or the catalog does not answer.
+    /// The app is unknown, or the catalog does not answer.
     pub async fn of(context: &'c RequestContext, app: AppId) -> Result<Self, Refusal> {
         let settings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
         Ok(Self::new(context, app, settings))
@@ -74,8 +75,8 @@ impl<'c> Outboxes<'c> {
             .await
     }
 
-    /// The outboxes' numbers. All are asked, because a catalog that was restored from a backup does not know which ever
-    /// had a conversion.
+    /// Returns the numbers of the app's outboxes. All are asked, because a catalog that was restored from a backup does
+    /// not know which outboxes have ever had a conversion.
     pub fn numbers(&self) -> Vec<u8> {
         (0..self.settings.outbox_shards).collect()
     }
@@ -160,7 +161,7 @@ impl<'c> Outboxes<'c> {
         Ok(self.call(keeper, operation, TIMEOUT).await?.into())
     }
 
-    /// Settles the matching conversions from a place on for up to [`MANY_MS`], and returns the place to continue from.
+    /// Settles the matching conversions after a place, for up to [`MANY_MS`]. Returns the place at which to continue.
     pub async fn settle_many(
         &self,
         first: &SettleMany,
@@ -189,7 +190,7 @@ impl<'c> Outboxes<'c> {
         Ok((all, None))
     }
 
-    /// The app's revenue of a UTC day in the ledger, and the ledger's mark of each outbox.
+    /// Reads from the ledger the app's revenue of a UTC day, and the ledger's mark for each outbox.
     pub async fn read_counted(&self, day: UtcDay) -> Result<CountedDay, CallError> {
         let name = |number| OutboxShard::new(self.app, number);
         let read = ReadOffers {
@@ -205,8 +206,8 @@ impl<'c> Outboxes<'c> {
         self.context.call(&ledger, read).await
     }
 
-    /// Reads the payments of these outboxes on a UTC day, up to the ledger's marks. The marks are read first, because a
-    /// log no longer changes up to its mark.
+    /// Reads the payments of these outboxes on a UTC day, up to the ledger's marks. The marks are read first, because
+    /// the entries of a log up to its mark no longer change.
     pub async fn read_days(
         &self,
         day: UtcDay,
@@ -222,7 +223,7 @@ impl<'c> Outboxes<'c> {
         ask_all(numbers, read).await
     }
 
-    /// Erases a user from the outbox that has all its conversions, and from that outbox's journal.
+    /// Erases a user from the outbox that has all conversions of the user, and from that outbox's journal.
     pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
         let own = OutboxShard::new(self.app, shards::of_user(&user_id, outboxes));

@@ -1,4 +1,4 @@
-//! A member's own passkeys: listing, adding and removing them.
+//! A member's own passkeys: lists them, adds one and removes one.
 
 use serde_json::{Value, json};
 use worker::Request;
@@ -47,7 +47,7 @@ pub async fn list(visit: &Visit<'_>) -> HandlerResult {
     Ok(Answer::json(200, json!({ "passkeys": passkeys }).to_string()))
 }
 
-/// `POST passkeys/another/creation`: excludes authenticators that have one of the member's passkeys.
+/// `POST passkeys/another/creation`: excludes authenticators that already have one of the member's passkeys.
 pub async fn creation(visit: &Visit<'_>) -> HandlerResult {
     let passkeys = read(visit).await?;
     let existing: Vec<_> = passkeys

@@ -1,5 +1,5 @@
-//! The pages and their assets. The build compresses them into data modules, and `entry.js` hands these over when the
-//! isolate starts.
+//! The pages and their assets. The build compresses them into data modules. When the isolate starts, `entry.js` puts
+//! these modules into a global.
 
 use js_sys::Map;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -26,7 +26,7 @@ extern "C" {
 
     type Pages;
 
-    /// The dashboard's.
+    /// The dashboard's page and files.
     #[wasm_bindgen(method, getter)]
     fn dashboard(this: &Pages) -> Site;
 
@@ -66,8 +66,8 @@ impl Pages {
     }
 }
 
-/// Serves the one page of a site, whose script reads the address. A numeric address of this machine is redirected to
-/// `localhost`, because a passkey is bound to a name.
+/// Serves the only page of a site. The page's script reads the path. A request to this machine's IP address is
+/// redirected to `localhost`, because a passkey is bound to a host name.
 pub fn page(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     if let Err(error) = gate::check_host(config, call.address.authority) {

@@ -67,12 +67,12 @@ fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
     random.map_err(|error| internal("site", error))
 }
 
-/// Binds a challenge to the mark of a browser's ceremony and to its invite.
+/// Binds a challenge to the mark of a browser's ceremony and to the invite.
 fn bind(mark: &str, invite: &str) -> CredentialHash {
     credentials::hash(&format!("{mark} {invite}"))
 }
 
-/// Begins a ceremony without a session. The challenge is valid only in this browser, which a cookie marks.
+/// Begins a ceremony without a session. A cookie marks the browser, and the challenge is valid only there.
 fn begin(
     context: &RequestContext,
     config: &SiteConfig,
@@ -108,7 +108,7 @@ pub fn begin_in_session(visit: &Visit<'_>, purpose: CeremonyPurpose) -> Result<S
     ))
 }
 
-/// The mark of the browser's ceremony.
+/// Returns the mark of the browser's ceremony from the cookie.
 fn mark_of(config: &SiteConfig, request: &Request) -> Result<String, ApiError> {
     let cookie = Cookie::ceremony(config.kind, config.site);
     let cookies = header(request, "Cookie").unwrap_or_default();
@@ -155,7 +155,7 @@ pub struct Person<'a> {
     pub name: &'a str,
 }
 
-/// Returns the options of a passkey's creation. `existing` are the person's passkeys.
+/// Returns the options for creating a passkey. Authenticators with one of the `existing` passkeys are excluded.
 pub fn creation_options(
     context: &RequestContext,
     config: &SiteConfig,

@@ -23,10 +23,10 @@ impl Document for Body {
     }
 }
 
-/// Parses the filter, and whether its matches are only counted. A filter without an end gets one.
+/// Parses the filter, and whether its matches are only counted. A missing `until` becomes now.
 ///
 /// # Errors
-/// A field is missing, unknown or has a value that it may not have.
+/// A field is missing or unknown, or its value is invalid.
 pub fn parse(body: &str, now_ms: i64) -> Result<(RewardFilter, bool), ApiError> {
     let body = Body::from_json(body)?;
     // Conversion times are whole seconds, so "until now" includes the current second.
@@ -36,7 +36,8 @@ pub fn parse(body: &str, now_ms: i64) -> Result<(RewardFilter, bool), ApiError> 
     Ok((filter, body.dry_run))
 }
 
-/// Writes a filter for the audit, without the user's id. The transaction id comes last, because it may contain any characters.
+/// Describes a filter for the audit, without the user's id. The transaction id comes last, because it may contain any
+/// characters.
 pub fn words(filter: &RewardFilter) -> String {
     let parts = [
         filter

@@ -16,7 +16,7 @@ use domain::model::{ApiError, AppId, PublisherId, common};
 
 const MAX_BODY: usize = 16 << 10;
 
-/// The answer for an unknown app and for another publisher's.
+/// The refusal for an unknown app, and for an app of another publisher.
 pub fn unknown_app() -> ApiError {
     common::NOT_FOUND.with_message("no app with rewards has this id")
 }
@@ -56,7 +56,7 @@ impl ReplayOrder {
         })
     }
 
-    /// Returns the number of callbacks that would be sent again.
+    /// Returns the number of callbacks that would be resent.
     pub async fn count(&self, context: &RequestContext) -> Result<i64, Refusal> {
         let count = CountReplay {
             publisher: self.publisher.clone(),

@@ -8,7 +8,7 @@ use domain::model::{ApiError, FieldError, time::LATEST_S, trimmed_if_any};
 /// Maximum length of the id of a user or a transaction, in characters.
 const MAX_ID: usize = 1_024;
 
-/// The member `filter`, before its names are parsed.
+/// The member `filter` of a body, before its values are parsed.
 #[derive(Default, Deserialize)]
 pub struct Conditions {
     state: Option<String>,

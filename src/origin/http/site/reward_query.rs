@@ -10,7 +10,7 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, Document, FieldError, SECOND_MS};
 
-/// The number of days of the counts, today included.
+/// Number of days that the counts cover, today included.
 pub const DAYS: i32 = 60;
 /// The default number of rewards on a page.
 const DEFAULT_LIMIT: u32 = 50;
@@ -42,7 +42,7 @@ impl Document for Body {
 /// Parses the body of `POST rewards`.
 ///
 /// # Errors
-/// A field is unknown or has a value that it may not have.
+/// A field is unknown, or its value is invalid.
 pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
     let body = Body::from_json(body)?;
     Ok(ListRewards {
@@ -140,7 +140,7 @@ impl<'r> AnalystRow<'r> {
     }
 }
 
-/// A row for all others.
+/// A row for members of all other roles.
 #[derive(Serialize)]
 struct Row<'r> {
     #[serde(flatten)]
@@ -164,7 +164,7 @@ fn number(text: &str) -> Value {
     text.parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-/// When the publisher's first click was counted and its first report was made, in milliseconds, by the ledger.
+/// The times of the publisher's first counted click and first report, in milliseconds. They come from the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firsts {
     pub click_ms: Option<i64>,
@@ -199,7 +199,7 @@ pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
         "days": days.collect::<Vec<_>>(),
         "apps": apps.collect::<Vec<_>>(),
         "first": {
-            // The edge answers lists and reports them to nobody.
+            // Always null, because the edge answers lists of offers and reports them to no object.
             "list": null,
             "click": seconds(firsts.click_ms),
             "conversion": seconds(activity.first_conversion_ms),

@@ -1,4 +1,4 @@
-//! Invites and sessions: an invite is shown and then spent, a session is opened and ended.
+//! Invites and sessions: shows and spends an invite, and opens and ends a session.
 
 use futures_util::future::join_all;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
     "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe",
 );
 
-/// Maximum body with an invite, in bytes: an invite has at most 140.
+/// Maximum body with an invite, in bytes. An invite has at most 140 bytes.
 const MAX_INVITE: usize = 1 << 10;
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ pub struct OpenInvite {
     pub details: InviteDetails,
 }
 
-/// The invite in a body.
+/// Reads the invite in a body.
 async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
     let InviteText { invite } = read_document(request, MAX_INVITE).await?;
     Ok(invite)
@@ -88,7 +88,7 @@ pub async fn open_invite(
     })
 }
 
-/// The browser's name, for the list of sessions.
+/// Returns the browser's `User-Agent`, for the list of sessions.
 pub fn user_agent(request: &Request) -> String {
     let agent = header(request, "User-Agent").unwrap_or_default();
     agent
@@ -122,7 +122,7 @@ pub async fn read_invite(
     Ok(Answer::json(200, body.to_string()))
 }
 
-/// Signs in by an invite alone, where that is configured.
+/// Signs in with an invite alone, if local sign-in is on.
 pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     if config.local_sign_in != LocalSignIn::On {
         return Err(common::NOT_FOUND.into());
@@ -141,8 +141,8 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     open_session(context, config, sessions, &signed_in).await
 }
 
-/// Returns the browser's sessions. Refuses an invite if one of them is a live session of its account, since that member
-/// would be replaced without having signed out. A suspended account has no live session.
+/// Returns the browser's sessions. Refuses an invite if one of them is a live session of the invite's account: the new
+/// session would replace it, although that member has not signed out. A suspended account has no live session.
 pub async fn sessions_left(
     context: &RequestContext,
     config: &SiteConfig,
@@ -160,8 +160,8 @@ pub async fn sessions_left(
     Ok(sessions)
 }
 
-/// Returns the answer that gives a browser a new session beside those of other accounts. A session that the browser no
-/// longer holds is ended; if that fails, it ends by itself 12 hours after its last use.
+/// Returns the answer that gives a browser a new session in addition to those of other accounts. A session that the
+/// cookie no longer has is ended. If that fails, the session expires 12 hours after its last use.
 pub async fn open_session(
     context: &RequestContext,
     config: &SiteConfig,
@@ -179,7 +179,7 @@ pub async fn open_session(
     with_sessions(config, &sessions)
 }
 
-/// The answer that sets a browser's sessions.
+/// Returns the answer that sets a browser's sessions.
 pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> HandlerResult {
     let cookie = Cookie::sessions(config.kind, config.site).set(&sessions.value());
     let cookie = cookie.ok_or_else(|| internal("site", "a session's value does not fit a cookie"))?;
@@ -196,7 +196,7 @@ async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), C
 }
 
 /// Ends all sessions of the browser, so that signing out leaves no account open. The cookie is always cleared, even
-/// without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
+/// without live sessions. A session whose account does not answer expires 12 hours after its last use.
 pub async fn sign_out(context: &RequestContext, config: &SiteConfig, request: Request) -> HandlerResult {
     let sessions = gate::sessions_of(context, config, &request);
     for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
