@@ -36,7 +36,7 @@ fn to_catalog() -> ObjectAddress {
     catalog::address(COMMAND_PATH)
 }
 
-/// A malformed id is answered like the id of an unknown app.
+/// Parses the app's id. A malformed id gets the same answer as an unknown app.
 fn app_id(visit: &Visit<'_>) -> Result<AppId, ApiError> {
     AppId::parse(&visit.segment(0)).ok_or(UNKNOWN_RESOURCE)
 }
@@ -93,11 +93,11 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     app_answer(201, reply)
 }
 
-/// Changes the fields of an app that the body has.
+/// Changes the fields of an app that are in the body.
 pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let app_id = app_id(visit)?;
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
-    // A tag that is no number matches no revision.
+    // A tag that is not a number becomes 0, which matches no revision.
     let revision = revision.trim_matches('"').parse().unwrap_or_default();
     let body = read_json(&mut request, MAX_BODY).await?;
     let fields = AppChange::from_json(&body)?.fields();
@@ -107,7 +107,7 @@ pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     app_answer(200, reply)
 }
 
-/// Generates a secret, which only this answer shows, or ends one.
+/// Generates a secret, which only this answer shows, or ends a secret.
 pub async fn change_secret(visit: &Visit<'_>, change: SecretChange) -> HandlerResult {
     let app_id = app_id(visit)?;
     let announced = AnnouncedChange::ChangeSecret { app_id, change };

@@ -30,11 +30,12 @@ use platform::{database::MAX_INTEGER, http::answer::Answer, runtime::now_ms};
 
 /// Maximum payments or changes on a page.
 const MAX_LIMIT: u32 = 100;
-/// The time limit of the search for a page of payments, in milliseconds. The page then has what was found.
+/// The time limit of the search for a page of payments, in milliseconds. After it, the page has the payments found so
+/// far.
 const SEARCH_MS: i64 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The app of the visitor's publisher and the day that a path names.
+/// The app and the day that a path names. The app belongs to the visitor's publisher.
 struct AppDay<'c> {
     outboxes: Outboxes<'c>,
     day: UtcDay,
@@ -54,7 +55,8 @@ impl<'c> AppDay<'c> {
         })
     }
 
-    /// The outboxes that have sent sums to the ledger. Others may not exist, and asking one would create it.
+    /// Returns the outboxes that have sent sums to the ledger. Other outboxes may not exist, and calling one would
+    /// create it.
     fn numbers(&self) -> Vec<u8> {
         let has_reported = |number: &u8| {
             let source = self.counted.sources.get(usize::from(*number));
@@ -64,7 +66,7 @@ impl<'c> AppDay<'c> {
     }
 }
 
-/// `GET apps/{app_id}/days/{date}`: the revenue of each offer, beside the rewards that it comes from.
+/// `GET apps/{app_id}/days/{date}`: the revenue of each offer, next to the rewards behind it.
 pub async fn offers(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let of = AppDay::of(context, visitor, segments).await?;
     let days = of.outboxes.read_days(of.day, &of.counted, of.numbers()).await?;
@@ -96,7 +98,7 @@ impl<'e> Payment<'e> {
     }
 }
 
-/// `GET apps/{app_id}/days/{date}/offers/{offer_id}`: the rewards and reversals of the day, outbox by outbox.
+/// `GET apps/{app_id}/days/{date}/offers/{offer_id}`: the offer's rewards and reversals on the day, outbox by outbox.
 pub async fn payments(
     context: &RequestContext,
     visitor: &Visitor,
@@ -141,7 +143,7 @@ pub async fn payments(
     ))
 }
 
-/// Parses a cursor: an outbox, and the number of its log after which the page begins.
+/// Parses a cursor: an outbox, and the number in its log after which the page begins.
 fn parse_cursor(cursor: Option<&str>) -> Result<Place, ApiError> {
     let Some(cursor) = cursor else {
         return Ok(Place::default());

@@ -1,5 +1,5 @@
 //! Exports: a report with all its rows as a file. The ledger makes it piece by piece. This Worker asks for the next
-//! piece once the reader has taken the last one, so that neither holds more than a piece.
+//! piece once the reader has taken the previous one. So neither the Worker nor the ledger holds more than one piece.
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ use platform::{
     workers::Workers,
 };
 
-/// Maximum attempts for a piece while the budget or the ledger has no room for it. Each waits for the `Retry-After`,
-/// mostly 2 to 4 seconds, so an export breaks off after half a minute without room.
+/// Maximum attempts for a piece while the report budget or the ledger has no room for it. A retry waits as long as
+/// `Retry-After` says, mostly 2 to 4 seconds, so an export is aborted after about half a minute without room.
 const ATTEMPTS: u32 = 12;
 /// Maximum body: a query with JSON around it. No other body of the dashboard is longer.
 pub const MAX_REQUEST: usize = MAX_BODY + (1 << 10);
@@ -50,7 +50,7 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
 }
 
 /// `GET exports/{export_id}`. A failure before the first row is answered as an error. A later failure breaks the
-/// connection, so that nobody takes a part of a file for the whole.
+/// connection, so that nobody mistakes a part of the file for the whole.
 pub async fn read(visit: &Visit<'_>) -> HandlerResult {
     let export_id = visit.segment(0);
     let open = OpenExport {
@@ -72,7 +72,7 @@ pub async fn read(visit: &Visit<'_>) -> HandlerResult {
         },
     };
     let (first, progress) = reading.next().await?;
-    // The page has shown how many rows the file has.
+    // The page has shown the number of rows, so a file with another number is refused.
     if progress.rows != rows {
         return Err(FACTS_CHANGED.into());
     }
@@ -92,7 +92,7 @@ fn session_of(visit: &Visit<'_>) -> Bytes {
     Bytes(credentials::hash(&visit.token).to_vec())
 }
 
-/// Returns the answer whose body is the first piece and then the others, each made once the reader is ready for it.
+/// Returns the answer whose body is the first piece and then the others. Each is made once the reader is ready for it.
 fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
     let headers: Headers = gate::add_guard_headers(head).into_response()?.headers().clone();
     let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {
@@ -125,7 +125,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The next piece, once the ledger has room for it.
+    /// Returns the next piece, once the ledger has room for it.
     async fn next(&mut self) -> Result<(Vec<u8>, ExportProgress), CallError> {
         // workerd serves its sockets only when no other work is left. Without a timer between two pieces, a fast reader
         // would make all other requests wait until the export ends.

@@ -25,9 +25,9 @@ use platform::{
     object_call::{self, broken},
 };
 
-/// The number of complete days that the overview shows.
+/// Number of complete days that the overview shows.
 const PERIOD: i32 = 30;
-/// The distance in days to the period that these are compared with: whole weeks, as in the page's reports.
+/// Distance in days to the earlier period of the comparison. It is whole weeks, as in the page's reports.
 const DAYS_BACK: i32 = (PERIOD + 6) / 7 * 7;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
@@ -81,8 +81,8 @@ const REPORTS: [&str; 6] = [
     "today",
 ];
 
-/// Returns the last day with complete data: yesterday, or the last loaded day if facts are loaded and end before. Days
-/// that are not loaded yet would be compared as if nothing had been earned.
+/// Returns the last day with complete data. This is yesterday, or the last loaded day if the loaded facts end earlier.
+/// Days that are not loaded yet would be compared as if nothing had been earned.
 async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visit.publisher, OPERATOR);
     let loaded_through_ms = visit
@@ -94,7 +94,8 @@ async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
     Ok(through.minus(1))
 }
 
-/// Two periods of complete days up to `last`. Impressions and eCPM leave out the offerwall, which has no impressions.
+/// Builds the overview's batch: two periods of complete days up to `last`, and today. Impressions and eCPM leave out
+/// the offerwall, which has no impressions.
 fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
     let (current, previous) = (days(PERIOD - 1, 0), days(DAYS_BACK + PERIOD - 1, DAYS_BACK));
@@ -124,7 +125,8 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
     ] })
 }
 
-/// If the batch failed, each of its reports is the error, so that the page shows the rest.
+/// Parses the answer to the batch. If the batch failed, each report becomes the error, so that the page still shows the
+/// rest.
 fn figures_of(answered: Result<String, Refusal>) -> Value {
     let failed = |error: Value| {
         let results: Vec<Value> = REPORTS.iter().map(|_| error.clone()).collect();
@@ -177,7 +179,7 @@ struct SuggestBody {
 
 impl Document for SuggestBody {}
 
-/// `POST suggestions`: values of a dimension in the data.
+/// `POST suggestions`: values of a dimension that occur in the data.
 pub async fn suggestions(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body: SuggestBody = read_document(&mut request, MAX_BODY).await?;
     let suggest = Suggest {

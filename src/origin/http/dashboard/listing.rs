@@ -1,8 +1,9 @@
-//! The published listing, from which the dashboard shows what an app's users see. It is read and selected by the edge's
-//! code, so that the dashboard shows what the API answers.
+//! The published listing, from which the dashboard shows what an app's users see. The edge's code reads and filters it,
+//! so that the dashboard shows the same offers as the API.
 //!
-//! No listing is kept in memory. A listing takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, and
-//! twice that while it is copied from KV. The pool [`Listings`](Pool::Listings) limits the listings that are held at a time.
+//! No listing is kept in memory. A listing takes about 60 bytes per offer: 1.2 MB for 20,000 offers and 12 MB for
+//! 200,000. It takes twice that while it is copied from KV. The pool [`Listings`](Pool::Listings) limits how many
+//! listings are held at a time.
 
 use std::{fmt::Display, time::Duration};
 
@@ -34,7 +35,7 @@ use platform::{
 /// Maximum chunks of bodies that are held at a time, of up to 1.8 MB each.
 const CHUNKS: usize = 2;
 
-/// The maximum wait for a permit, and the time between two attempts to take one, in milliseconds.
+/// Maximum wait for a permit in milliseconds, and the time between two attempts to take one.
 const WAIT_MS: i64 = 3_000;
 const POLL: Duration = Duration::from_millis(100);
 
@@ -89,7 +90,7 @@ pub async fn page(
     })
 }
 
-/// Takes a permit to hold a listing. A permit is held for about 100 ms, so a person's page waits for one.
+/// Takes a permit to hold a listing. A permit is held for about 100 ms, so the call waits for one rather than fail.
 async fn permit(context: &RequestContext, owner: &str) -> Result<Permit, ApiError> {
     let listings = context.isolate.pools.get(Pool::Listings);
     let until_ms = context.now_ms.saturating_add(WAIT_MS);
@@ -101,7 +102,7 @@ async fn permit(context: &RequestContext, owner: &str) -> Result<Permit, ApiErro
     }
 }
 
-/// Opens the newest readable listing that the pointer names, or else the catalog's.
+/// Opens the newest readable listing that the pointer names. If none is readable, opens the catalog's.
 async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     let workers = &context.workers;
     let versions = match published::read_pointer(workers).await {
@@ -134,13 +135,13 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     opened.map_err(|error| unavailable(format_args!("no listing was loaded: {error}")))
 }
 
-/// Logs what the snapshots lack, and returns the answer.
+/// Logs what is wrong with the snapshots, and returns the refusal.
 fn unavailable(what: impl Display) -> ApiError {
     log::error("snapshots", what);
     common::UNAVAILABLE
 }
 
-/// A chunk of bodies, from KV or else from the catalog.
+/// Reads a chunk of bodies from KV. If that fails, reads it from the catalog.
 async fn chunk(context: &RequestContext, key: &str) -> Result<Chunk, ApiError> {
     let workers = &context.workers;
     let open = |bytes: Option<Vec<u8>>| {

@@ -29,9 +29,9 @@ use domain::{
 use platform::http::Answer;
 
 const MAX_BODY: usize = 8 << 10;
-/// Offers on a page.
+/// Number of offers on a page.
 const PAGE: u32 = 20;
-/// The lifetime of a signed link from the builder, which is for trying an offer and not for publishing.
+/// The lifetime of a signed link from the builder. Such a link is for trying an offer and not for publishing.
 const LINK_LIFE_MS: i64 = DAY_MS;
 
 const NOT_OFFERED: ApiError = ApiError::new(
@@ -110,8 +110,8 @@ pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     Ok(Answer::json(200, body))
 }
 
-/// `POST …/tracking_url`: a link that makes a counted click, for an offer that the app's users see. A signed one needs a fresh
-/// passkey, because it clicks in a user's name.
+/// `POST …/tracking_url`: a link that makes a counted click, for an offer that the app's users see. A signed link needs
+/// a fresh passkey, because it clicks in a user's name.
 pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
     if offering.click_secrets.is_some() && !visit.session.is_verified(visit.context.now_ms) {

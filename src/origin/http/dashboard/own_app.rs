@@ -1,4 +1,4 @@
-//! The app that a member's call names. Another publisher's app is answered like an unknown one.
+//! The app that a member's call names. Another publisher's app gets the same answer as an unknown app.
 
 use serde::de::DeserializeOwned;
 

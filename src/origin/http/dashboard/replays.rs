@@ -20,7 +20,7 @@ use contract::{
 use domain::model::{ApiError, AppId, common};
 use platform::http::Answer;
 
-/// `POST apps/{app_id}/replays`: counts what would be sent again, or starts to send it.
+/// `POST apps/{app_id}/replays`: counts the callbacks that would be resent, or starts to resend them.
 pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
     let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_app)?;
     let order = ReplayOrder::read(visit.context, visit.publisher.clone(), app, request).await?;
@@ -37,7 +37,7 @@ pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
     Ok(visit.change(announced, to, start).await?.into())
 }
 
-/// The app and the replay that a path names. An app of another publisher has no replay here.
+/// Returns the app and the replay that a path names. An app of another publisher has no replay here.
 fn replay_of(visit: &Visit<'_>) -> Result<(AppId, String), ApiError> {
     let app = AppId::parse(&visit.segment(0));
     let app = app.ok_or_else(|| common::NOT_FOUND.with_message("no replay has this id"))?;

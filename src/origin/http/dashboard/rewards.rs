@@ -32,7 +32,7 @@ use domain::{
 use platform::{ObjectCall, http::Answer};
 
 const MAX_BODY: usize = 16 << 10;
-/// The timeout is short because the page polls: it shows a failure rather than wait.
+/// The timeout is short, because the page polls and shows a failure rather than wait.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.
@@ -102,8 +102,9 @@ pub async fn replay(visit: &Visit<'_>) -> HandlerResult {
     Ok(visit.change(announced, outbox.address(), replay).await?.into())
 }
 
-/// Returns the outbox that keeps a transaction of an app, and the transaction. The activity object knows the publisher's
-/// outboxes. So the answer is the same for another publisher's app and an unknown one, and no outbox is created by asking it.
+/// Returns the outbox that keeps a transaction of an app, and the transaction's id. The activity object knows which
+/// outboxes the publisher has. So another publisher's app gets the same answer as an unknown app, and the call creates
+/// no outbox.
 async fn own_outbox(visit: &Visit<'_>) -> Result<(OutboxShard, String), Refusal> {
     let transaction_id = visit.segment(1);
     let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_reward)?;

@@ -86,7 +86,7 @@ pub async fn revoke_report_key(visit: &Visit<'_>) -> HandlerResult {
     Ok(visit.change(announced, ledger_of(visit), revoke).await?.into())
 }
 
-/// The Pub-Key, or null before the operator has issued one.
+/// Returns the Pub-Key, or null if the operator has not issued one.
 pub async fn read_pub_key(visit: &Visit<'_>) -> HandlerResult {
     let get = GetPubKey {
         publisher_id: visit.publisher.to_string(),
@@ -100,7 +100,7 @@ pub async fn read_pub_key(visit: &Visit<'_>) -> HandlerResult {
     }
 }
 
-/// The open request for a new Pub-Key, or null.
+/// Returns the open request for a new Pub-Key, or null.
 pub async fn read_pub_key_request(visit: &Visit<'_>) -> HandlerResult {
     let get = GetPubKeyRequest {
         publisher_id: visit.publisher.to_string(),

@@ -1,4 +1,4 @@
-//! The accounts that a browser is signed in to, and the change from one to another.
+//! The accounts that a browser is signed in to, and the switch to another of them.
 
 use futures_util::future::{join, join_all};
 use serde::Deserialize;
@@ -26,15 +26,15 @@ struct SwitchBody {
 
 impl Document for SwitchBody {}
 
-/// The accounts besides the current one, by their last use. Ended sessions are left out but stay in the cookie: an
-/// answer to a read sets no cookie, because it could undo a sign-in of another tab.
+/// Returns the browser's accounts other than the current one, most recently used first. Ended sessions are left out but
+/// stay in the cookie. An answer to a read sets no cookie, because it could undo a sign-in of another tab.
 pub async fn others(visit: &Visit<'_>) -> Vec<Value> {
     let others = visit.sessions.all().iter().skip(1);
     let others = join_all(others.map(|session| other(visit, session))).await;
     others.into_iter().flatten().collect()
 }
 
-/// The accounts for the overview, the current one first.
+/// Returns the accounts for the overview, the current one first.
 pub fn accounts(visit: &Visit<'_>, publisher: &Value, others: Vec<Value>) -> Vec<Value> {
     let current = json!({
         "publisher_id": visit.publisher,
@@ -44,7 +44,8 @@ pub fn accounts(visit: &Visit<'_>, publisher: &Value, others: Vec<Value>) -> Vec
     std::iter::once(current).chain(others).collect()
 }
 
-/// Another account. It is shown even if its object does not answer; without the catalog it is shown by its id.
+/// Returns another account; `None` if its session has ended. The account is shown even if its object does not answer.
+/// If the catalog does not answer, the account's id replaces its name.
 async fn other(visit: &Visit<'_>, session: &BrowserSession) -> Option<Value> {
     let id = session.account.owner();
     let (context, config) = (visit.context, visit.config);

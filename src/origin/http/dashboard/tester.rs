@@ -1,5 +1,4 @@
-//! An app's callback: a test of the saved one, a preview of a draft, which sends nothing, and the switch for a disabled
-//! endpoint.
+//! An app's callback: tests the saved callback, previews a draft without sending it, and enables a disabled endpoint.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -90,7 +89,7 @@ pub async fn test(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     Ok(tested.into())
 }
 
-/// `POST …/callback/enable`: switches a disabled endpoint on again, and sends the callbacks that wait.
+/// `POST …/callback/enable`: enables a disabled endpoint, and sends the waiting callbacks.
 pub async fn enable(visit: &Visit<'_>) -> HandlerResult {
     let (app_id, settings): (_, AppSettings) = own_app::read(visit.context, visit, visit.segments).await?;
     if settings.callback.sealed.is_none() {

@@ -36,7 +36,7 @@ impl Deref for Visitor {
 pub type Visit<'c> = gate::Visit<'c, Visitor>;
 
 impl Visit<'_> {
-    /// Makes a [change](audited::change) of another object.
+    /// Makes a [change](audited::change) to another object.
     pub async fn change<O: Operation<Answer = OperatorReply>>(
         &self,
         announced: AnnouncedChange,
@@ -46,7 +46,7 @@ impl Visit<'_> {
         self.create(announced, to, change, |_| None).await
     }
 
-    /// Like [`change`](Self::change), where `subject_of` finds the id of what was created in the answer.
+    /// Like [`change`](Self::change), but `subject_of` finds the id of the created thing in the answer.
     pub async fn create<O: Operation<Answer = OperatorReply>>(
         &self,
         announced: AnnouncedChange,
@@ -59,7 +59,7 @@ impl Visit<'_> {
     }
 }
 
-/// Finds the visitor who sends a call.
+/// Checks a call, and finds the visitor who sends it.
 pub async fn admit<'c>(call: &mut Call<'c>, access: Access) -> Result<Visit<'c>, Refusal> {
     let visit = gate::enter(call, access, gate::JSON_ONLY).await?;
     let Account::Publisher(publisher) = &visit.account else {
