@@ -1,5 +1,5 @@
 //! The permission that a member needs for an operator's call, and the call's name in the audit. A call with the
-//! operator's token needs no permission and has no audit entry; the log has it.
+//! operator's token needs no permission. It has no audit entry, but the log records it.
 
 use crate::http::handlers::{
     AlarmCall, CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
@@ -59,7 +59,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
             write("publisher_invite_withdrawn")
         }
         Handler::Invite => write("publisher_invited"),
-        // The account writes its own audit entry.
+        // The accounts object writes the audit entry.
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
             action: None,

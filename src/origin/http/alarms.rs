@@ -1,4 +1,4 @@
-//! The address of alarms: a publisher's, in the dashboard, and the operator's.
+//! Calls about the URL that receives alarms. The operator has one, and each publisher sets its own in the dashboard.
 
 use serde::Deserialize;
 use worker::Request;
@@ -45,7 +45,7 @@ pub async fn of_operator(context: &RequestContext, call: AlarmCall, mut request:
     })
 }
 
-/// Carries out a call of a publisher's member. `announce` makes the audit's announcement of a change.
+/// Carries out a call of a publisher's member. `announce` makes the announcement of a change for the audit.
 pub async fn of_publisher(
     context: &RequestContext,
     publisher: &PublisherId,

@@ -1,4 +1,4 @@
-//! Calls with a publisher's key that the origin answers.
+//! Checks the publisher's key of calls that the origin answers.
 
 use worker::Request;
 

@@ -1,4 +1,4 @@
-//! Shared by the handlers of the operator, the dashboard and the console: calls to objects, and parsing of paths and
+//! Helpers for the handlers of the operator, the dashboard and the console. They call objects, and parse paths and
 //! queries.
 
 use std::fmt::Display;
@@ -46,30 +46,30 @@ pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwn
     read_reply(&context.call(&catalog, operation).await?)
 }
 
-/// The JSON of an object's answer.
+/// Parses the JSON of an object's answer.
 pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refusal> {
     serde_json::from_str(&reply.body).map_err(|error| internal("objects", error).into())
 }
 
-/// An answer with a document.
+/// Returns a 200 answer with this document as JSON.
 pub fn answer(body: &impl Serialize) -> HandlerResult {
     let body = serde_json::to_string(body).map_err(|error| internal("calls", error))?;
     Ok(OperatorReply::new(200, body).into())
 }
 
-/// Logs an internal failure, and returns the answer to it.
+/// Logs an internal error, and returns the error that the caller receives.
 pub fn internal(place: &str, what: impl Display) -> ApiError {
     log::error(place, what);
     common::INTERNAL_ERROR
 }
 
-/// The text of a JSON body, at most `most` bytes.
+/// Reads a JSON body of at most `most` bytes as text.
 pub async fn read_json(request: &mut Request, most: usize) -> Result<String, ApiError> {
     body::check_media_type(request, &[JSON], false)?;
     body::read_text(request, most).await
 }
 
-/// The document in a body of at most `most` bytes.
+/// Parses a JSON body of at most `most` bytes as a document.
 pub async fn read_document<D: Document>(request: &mut Request, most: usize) -> Result<D, ApiError> {
     D::from_json(&read_json(request, most).await?)
 }
@@ -84,7 +84,7 @@ pub async fn read_resource<T: DeserializeOwned>(
     ask_catalog(context, Get { resource, id }).await
 }
 
-/// Refuses a call about an unknown resource.
+/// Refuses a call about an unknown resource with 404.
 pub async fn require(context: &RequestContext, resource: Resource, id: &str) -> Result<(), Refusal> {
     let IgnoredAny = read_resource(context, resource, id).await?;
     Ok(())
@@ -99,7 +99,7 @@ pub fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusa
     }
 }
 
-/// Returns the publisher that the path names first, or 404 if it does not exist.
+/// Returns the publisher that the first `{}` of the path names, or 404 if it does not exist.
 pub async fn publisher_in(context: &RequestContext, segments: &[&str]) -> Result<PublisherId, Refusal> {
     let id = segment(segments, 0);
     let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
@@ -111,7 +111,7 @@ pub fn unknown_publisher() -> ApiError {
     common::NOT_FOUND.with_message("no publisher has this id")
 }
 
-/// A segment of the path, by the number of its `{}` in the route's pattern.
+/// Returns the path's segment at the `{}` with this index in the route's pattern, or an empty text.
 pub fn segment(segments: &[&str], at: usize) -> String {
     segments
         .get(at)
@@ -136,7 +136,7 @@ pub fn is_dry_run(query: &str) -> Result<bool, ApiError> {
     }
 }
 
-/// The `limit` of a list, of at most `most`.
+/// Parses the `limit` of a list. It may be at most `most`.
 pub fn read_limit(query: &str, most: u32) -> Result<u32, ApiError> {
     parameter(query, "limit").map_or(Ok(DEFAULT_PAGE), |text| parse_limit(&text, most))
 }
@@ -146,7 +146,7 @@ fn parse_limit(text: &str, most: u32) -> Result<u32, ApiError> {
     limit.ok_or_else(|| INVALID_FIELD.with_message(format!("limit: must be an integer from 1 to {most}")))
 }
 
-/// The `limit`, of at most `most`, and the `cursor` of a list.
+/// Parses the `limit` of a list, which may be at most `most`, and its `cursor`.
 pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -170,7 +170,7 @@ pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
     parse(cursor, place, "cursor: must be the cursor of an earlier page")
 }
 
-/// Parses a parameter, if it was given. `problem` is the message for a text that does not parse.
+/// Parses a parameter, if it was given. `problem` is the error message if `value` returns `None`.
 pub fn parse<T>(
     given: Option<String>,
     value: impl Fn(&str) -> Option<T>,
@@ -182,7 +182,8 @@ pub fn parse<T>(
 
 /// The time limit of a search that finds nothing, in milliseconds.
 const SEARCH_MS: i64 = 20_000;
-/// The answer to a search that found nothing in time and has not examined everything, so that only the last page may be empty.
+/// Refuses a search that found nothing in time but has not examined everything. An empty page would look like the last
+/// page.
 const SEARCH_TOO_LONG: ApiError = ApiError::new(
     400,
     "search_too_long",

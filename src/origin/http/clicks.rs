@@ -1,4 +1,4 @@
-//! Clicks whose ids were pasted or sent back: their records and their rewards.
+//! Reads the records and the rewards of clicks by their ids.
 
 use crate::http::RequestContext;
 use contract::{
@@ -11,7 +11,7 @@ use domain::{
     tracking::{Click, Nonce, click_id, keys::KeyRing},
 };
 
-/// Reads the rewards of a click, and whether its user was erased after it.
+/// Reads the rewards of a click, and whether its user was erased after the click.
 pub async fn click_outcome(
     context: &RequestContext,
     shard: OutboxShard,
@@ -25,7 +25,7 @@ pub async fn click_outcome(
     context.call(&shard.address(), read).await
 }
 
-/// Reads the click of a short id; none if its record was deleted.
+/// Reads the click of a short id. Returns `None` if its record was deleted or cannot be opened.
 pub async fn record(
     context: &RequestContext,
     keys: &KeyRing,

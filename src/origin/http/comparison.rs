@@ -1,5 +1,5 @@
-//! Compares a day of an app: its outboxes' logs, the sums that the ledger has applied from each, and the ledger's
-//! facts. The logs are read up to the ledger's marks, so sums on their way make no difference.
+//! Compares a day of an app: its outboxes' logs, the sums that the ledger has applied from each outbox, and the
+//! ledger's facts. The logs are read up to the ledger's marks, so sums on their way do not count as a difference.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,15 @@ pub struct Comparison {
     app_id: AppId,
     date: String,
     outboxes: Vec<OutboxSums>,
-    /// The number of rewards in all outboxes, and of two kinds of rewards (docs/OPERATING.md, "Reconcile a day").
+    /// Number of rewards in all outboxes. The next two fields count two kinds of them.
+    /// See docs/OPERATING.md, "Reconcile a day".
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
-    /// The sum of all offers' differences between logs and facts, without sums on their way; 0 if all are equal.
+    /// Sum of the absolute differences between logs and facts over all offers. Sums on their way do not count.
     pub difference_micro_usd: i64,
     /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
     pub transactions: Vec<DayEntry>,
@@ -80,7 +81,7 @@ pub async fn read_day<E>(
 }
 
 impl Comparison {
-    /// Compares the outboxes' days, each given with its number, with the ledger's day.
+    /// Compares the outboxes' days with the ledger's day. Each of `days` has the number of its outbox.
     pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], ledger: CountedDay) -> Self {
         let offers = by_offer(days, ledger.offers);
         let total = |of: fn(&OfferSums) -> i64| offers.iter().map(of).sum();
@@ -120,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// One offer on a day: its payments in all outboxes, and its revenue in the ledger.
+/// One offer on a day: its payments in all outboxes and its revenue in the ledger.
 struct OfferSums {
     log: OfferDay,
     ledger_micro_usd: i64,
@@ -133,7 +134,7 @@ impl OfferSums {
     }
 }
 
-/// The offers of a day, in the order of their ids.
+/// Adds up each offer's payments and revenue of a day. Sorted by offer id.
 fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSums> {
     let mut offers: BTreeMap<OfferId, OfferSums> = BTreeMap::new();
     let new = |offer: &OfferId| OfferSums {
@@ -171,7 +172,7 @@ pub struct OfferFigures {
 enum Reason {
     /// Some rewards are on their way to the reports.
     OnTheirWay,
-    /// The log no longer has the day.
+    /// The log no longer has the whole day.
     LogDeleted,
     /// A fault. The operator is told.
     Differs,

@@ -20,7 +20,7 @@ pub struct Config {
     pub metrics_token: BearerToken,
     /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
     pub token_keys: MacKeys,
-    /// `CLICK_KEYS`: opens click ids for the operator. None if it is not set.
+    /// `CLICK_KEYS`: opens click ids for the operator. `None` if it is not set.
     pub click_keys: Option<KeyRing>,
     /// `REPORT_KEY_MAC`: verifies that a report key was issued.
     pub report_keys: MacKeys,
@@ -31,8 +31,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Checks all settings, including those that only the objects use, so that a fault shows at the first request and
-    /// not at the first callback. `read` returns a binding's text.
+    /// Checks all settings, including those that only the objects use, so that a fault shows at the first request
+    /// rather than at the first callback. `read` returns a binding's text.
     ///
     /// # Errors
     /// A setting is missing or wrong. The text names the binding and never shows a secret.

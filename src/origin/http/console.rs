@@ -26,10 +26,10 @@ use platform::{
 };
 use worker::Request;
 
-/// The media types that the pages send: documents, imports and facts. A form can send none of them.
+/// The media types that the pages send: documents, imports and facts. An HTML form can send none of them.
 const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
 
-/// Whether a call of the operator comes from a page of the console rather than from a program.
+/// Returns whether a call of the operator comes from a page of the console rather than from a program.
 pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
     let config = context.isolate.config.site(AccountKind::Operator);
     config.is_some_and(|config| gate::sessions_of(context, config, request).current().is_some())
@@ -65,7 +65,7 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
         member,
         ..
     } = visit;
-    // A member has a quarter of the pool that programs with the token share.
+    // A member gets at most a quarter of the pool, because programs with the token share it.
     let by = member.session.member.to_string();
     let pool = pool.map(|pool| context.isolate.pools.get(pool));
     let share = |pool: &ConcurrencyLimit| (by.as_str(), pool.limit().permits / 4);
@@ -85,7 +85,8 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
     let answer = operator::call(context, handler, Some(&member), segments, request, query)
         .await
         .unwrap_or_else(Refusal::into_answer);
-    // A change that failed with 5xx may have been made, unless it was a dry run, so its entry stays marked.
+    // A change that failed with 5xx may have been made, so its audit entry stays unconfirmed. A dry run changes
+    // nothing.
     if answer.status() < 500 || answer.is_dry_run() {
         let settle = Settle {
             entry,

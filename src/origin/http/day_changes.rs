@@ -25,7 +25,7 @@ pub async fn read(context: &RequestContext, request: &Request, query: &str) -> A
     .await
 }
 
-/// A page of changes, with the cursor of the next.
+/// Returns a page of changes, with the cursor of the next page.
 pub async fn page(context: &RequestContext, publisher: &PublisherId, list: ListDayChanges) -> HandlerResult {
     let ledger = ledger::address(publisher, ledger::OPERATOR);
     let DayChanges {

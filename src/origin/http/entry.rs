@@ -115,7 +115,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     }
 }
 
-/// The id of a request, which pages show and the log has: Cloudflare's, or a random one of the same length.
+/// Returns the request's id, which pages show and the log records: Cloudflare's ray id, or a random id of the same
+/// length.
 fn request_id(context: &RequestContext, sent: &web_sys::Request) -> Option<String> {
     request_log::ray(sent).or_else(|| {
         let random = context.workers.random().ok()?;
@@ -134,7 +135,7 @@ async fn handle(
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
     };
-    // A call of the console takes its permit once its session is known.
+    // A console call takes its permit later, once its session is known.
     let pool = method.pool.filter(|_| !is_visited);
     let pool = pool.map(|pool| context.isolate.pools.get(pool));
     let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;

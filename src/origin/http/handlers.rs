@@ -21,9 +21,9 @@ pub enum Handler {
     CheckPostback,
     ListAttention,
     EndAttentionItem,
-    /// The operator's address of alarms.
+    /// The URL that receives the operator's alarms.
     Alarms(AlarmCall),
-    /// Puts an object back to an earlier time.
+    /// Restores an object to an earlier time.
     RestoreObject,
     /// Invites somebody to a publisher's account.
     Invite,
@@ -108,7 +108,7 @@ pub enum LedgerCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutboxCall {
     ListConversions,
-    /// The same for one user, in the body.
+    /// Lists one user's conversions. The body names the user.
     FindConversions,
     ReadConversion,
     ReadStory,
@@ -169,7 +169,7 @@ pub enum MemberCall {
     Alarms(AlarmCall),
 }
 
-/// A call about the address of alarms.
+/// A call about the URL that receives alarms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlarmCall {
     Read,
@@ -203,7 +203,7 @@ pub enum UserCall {
 }
 
 impl MemberCall {
-    /// Pages repeat these calls by themselves, so the calls do not extend a session.
+    /// Returns how a call uses its session. Pages poll some calls by themselves, so those do not extend the session.
     pub fn session_use(self) -> SessionUse {
         match self {
             Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
@@ -211,7 +211,7 @@ impl MemberCall {
         }
     }
 
-    /// The permission that a call needs besides a session.
+    /// Returns the permission that a call needs in addition to a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
             Self::Switch => None,

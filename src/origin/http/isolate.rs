@@ -1,4 +1,4 @@
-//! The memory of an isolate of the origin Worker, apart from its objects.
+//! The memory of an isolate of the origin Worker, without the memory of its objects.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -26,7 +26,7 @@ thread_local! {
     static ISOLATE: RefCell<Option<Rc<Isolate>>> = const { RefCell::new(None) };
 }
 
-/// One request's bindings, the isolate, and the time it arrived.
+/// One request's bindings, its isolate, and the time of its arrival.
 pub struct RequestContext {
     pub workers: Workers,
     pub isolate: Rc<Isolate>,
@@ -54,7 +54,7 @@ impl RequestContext {
     }
 }
 
-/// The counts of this isolate that its objects do not have.
+/// Returns how many requests this isolate shed. Its objects do not have these counts.
 fn counts() -> Vec<Count> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     isolate.iter().flat_map(|isolate| isolate.pools.shed()).collect()

@@ -18,7 +18,7 @@ use contract::{
 };
 use platform::ObjectCall;
 
-/// The key of the id, the key of the name, and the names by id.
+/// The JSON key of the id, the JSON key of the name, and the names by id.
 type Named<'n> = (&'static str, &'static str, &'n BTreeMap<String, String>);
 
 #[derive(Default, Deserialize)]
@@ -28,7 +28,7 @@ struct Names {
 }
 
 impl Names {
-    /// If the catalog does not answer, there are no names and people see the ids.
+    /// Reads the names from the catalog. If the catalog does not answer, there are no names and people see the ids.
     async fn read(context: &RequestContext, offer_ids: BTreeSet<String>) -> Self {
         if offer_ids.is_empty() {
             return Self::default();

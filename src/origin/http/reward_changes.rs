@@ -1,8 +1,8 @@
 //! The rewards of a publisher in the order of their newest changes, over all outboxes of its apps.
 //!
-//! A log's numbers follow the time, so one number is a reader's position in all outboxes (docs/DECISIONS.md,
-//! "Conversions"). A round reads up to a number that is `SETTLED_MS` old, below which no outbox writes any more.
-//! Publishers with many outboxes are read in groups of apps, each up to that number.
+//! The numbers of log entries follow the time, so one number is a reader's position in all outboxes (docs/DECISIONS.md,
+//! "Conversions"). A round reads up to a number that is `SETTLED_MS` old. No outbox writes below that number any more.
+//! Publishers with many outboxes are read in groups of apps, each group up to that number.
 
 use serde_json::value::RawValue;
 
@@ -16,8 +16,8 @@ use platform::concurrent::try_each;
 
 /// The minimum age of a change, in milliseconds. It exceeds the difference between two machines' clocks.
 const SETTLED_MS: i64 = 2 * SECOND_MS;
-/// Maximum groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox,
-/// and an invocation may make 1,000 calls.
+/// Maximum groups of apps, or parts of a group, in one answer. Each takes one call to the catalog and one to each
+/// outbox, and an invocation may make at most 1,000 calls.
 const PARTS: u32 = 3;
 
 /// A reader's position.
@@ -25,7 +25,7 @@ const PARTS: u32 = 3;
 pub struct Cursor {
     /// The number up to which all outboxes were read.
     after: i64,
-    /// The unfinished round; none if the next answer begins one.
+    /// The unfinished round; `None` if the next answer begins a round.
     round: Option<Round>,
 }
 
@@ -90,7 +90,7 @@ impl Cursor {
 pub struct Page {
     pub rewards: Vec<Box<RawValue>>,
     pub cursor: Cursor,
-    /// Whether more can be read at once.
+    /// True if more rewards can be read immediately.
     pub has_more: bool,
 }
 
@@ -103,8 +103,9 @@ pub struct Question {
     pub limit: u32,
 }
 
-/// Reads the next rewards. `apps` returns the publisher's apps from one up to another, each with the number of its
-/// outboxes, and whether more apps follow. `ask` sends a question to an outbox.
+/// Reads the next rewards. `apps` takes the first and the last app of a range, both inclusive. It returns the
+/// publisher's apps in the range, each with its number of outboxes, and whether more apps follow. `ask` sends a
+/// question to an outbox.
 ///
 /// # Errors
 /// The first error of `apps` or `ask`.
@@ -153,7 +154,7 @@ pub async fn read<E>(
             limit: merge::share(question.limit, outboxes.len()),
         };
         let parts = try_each(outboxes, |outbox| ask(outbox, changes.clone())).await?;
-        // The page has no change after the first number at which an outbox stopped, so that the next page misses none.
+        // The page ends at the lowest number at which an outbox stopped, so that the next page misses no change.
         let mut end = parts
             .iter()
             .map(|part| part.through)
@@ -183,7 +184,7 @@ pub async fn read<E>(
             after: if round.is_some() { after } else { through },
             round,
         };
-        // The round of an earlier question ends at an earlier number.
+        // If an earlier question began the round, `through` is lower than `settled` and more changes may follow.
         page.has_more = page.cursor.round.is_some() || through < settled;
         if !page.rewards.is_empty() || !page.has_more || end == within && end < through {
             break;

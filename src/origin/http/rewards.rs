@@ -19,7 +19,7 @@ use platform::{
     http::{Answer, header},
 };
 
-/// Rewards on a page, of about 1 KB each.
+/// Maximum rewards on a page. A reward takes about 1 KB.
 const MAX_LIMIT: u32 = 1_000;
 
 pub async fn read(context: &RequestContext, request: &Request, query: &str) -> Answer {
@@ -59,7 +59,7 @@ fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
     })
 }
 
-/// Reads the publisher's apps with their outboxes, and whether more apps follow.
+/// Reads the publisher's apps, each with its number of outboxes. Also returns whether more apps may follow.
 async fn apps(
     context: &RequestContext,
     question: &Question,

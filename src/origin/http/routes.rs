@@ -76,8 +76,8 @@ const fn offers(pattern: &'static str, methods: Methods) -> Row {
     operator(pattern, methods).about(LoggedId::Offer)
 }
 
-/// The calls for signing in and managing an account, which are the same for publishers and the operator. Each has the
-/// end of its path, and its methods with their calls and pools. `$row` makes a row, and `$of` a handler.
+/// The calls for signing in and managing an account, which are the same for publishers and the operator. Each row gives
+/// the end of the path, and the methods with their calls and pools. `$row` makes a route, and `$of` makes a handler.
 macro_rules! account_routes {
     ($root:literal, $row:ident, $of:path) => {
         account_routes! { $root, $row, $of;
@@ -109,7 +109,7 @@ macro_rules! account_routes {
     };
 }
 
-/// All routes. Of two that match, the first counts.
+/// Returns all routes. If two of them match, the first counts.
 pub fn routes() -> impl Iterator<Item = &'static Row> {
     const OF_PUBLISHERS: &[Row] = account_routes!("/dashboard", dashboard, of_dashboard);
     const OF_THE_OPERATOR: &[Row] = account_routes!("/console", console, Console);
@@ -213,7 +213,7 @@ const ROUTES: &[Row] = &[
 
     operator("/v1/operator/import", &[on(Post, Catalog(Import)).within(Uploads)]),
     operator("/v1/operator/refresh", &[on(Post, Catalog(Refresh)).within(Operator)]),
-    // It needs no permit, because it reports how full the pools are.
+    // Metrics need no permit, because they report how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
@@ -305,7 +305,7 @@ const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/users/erase", &[on(Post, Dashboard(Member(User(UserCall::Erase))))]),
     dashboard("/v1/dashboard/users/export", &[on(Post, Dashboard(Member(User(UserCall::Export))))]),
 
-    // Their bodies are read before they take a permit of the publisher that the key's MAC names.
+    // These calls read their bodies first. Then they take a permit of the publisher that the key's MAC names.
     keyed("/v1/core/users/erase", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Erase)))]),
     keyed("/v1/core/users/export", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Export)))]),
     keyed("/v1/core/rewards", RouteName::Rewards, &[on(Get, Keyed(KeyedCall::ReadRewards))]),

@@ -21,7 +21,7 @@ use platform::http::{Answer, answer::LogFields};
 
 const MAX_BODY: usize = 8 << 10;
 
-/// The body is read before a permit is taken, so that a slow sender holds none.
+/// The body is read before a permit is taken, so that a slow sender holds no permit.
 pub async fn call(context: &RequestContext, request: Request) -> Answer {
     api_key::answer(async |log_fields| put(context, request, log_fields).await).await
 }

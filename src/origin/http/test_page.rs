@@ -71,7 +71,7 @@ struct TestClick {
 
 impl TestClick {
     /// # Errors
-    /// The click id does not open, or its app is not a test app.
+    /// The click id cannot be opened, or its app is not a test app.
     async fn open(context: &RequestContext, id: String) -> Result<Self, Refusal> {
         let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
         let opened = match click_id::open(keys, &id) {
@@ -131,8 +131,8 @@ pub async fn show(context: &RequestContext, request: &Request, query: &str) -> H
     Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
 }
 
-/// `POST`: reports a status of a goal. A browser is redirected to the page, which shows the goal's state; a program
-/// gets the answer of a postback.
+/// `POST`: reports a status of a goal. A browser is redirected to the page, which shows the goal's state. A program
+/// gets the same answer as a postback.
 pub async fn report(context: &RequestContext, mut request: Request) -> HandlerResult {
     body::check_media_type(&request, &[FORM], false)?;
     let form = body::read_text(&mut request, MAX_BODY).await?;
@@ -174,7 +174,8 @@ fn reward_of<'r>(goal: &TestGoal, rewards: &'r [ClickReward]) -> Option<&'r Clic
     rewards.iter().find(|reward| reward.goal_id == goal.id)
 }
 
-/// Sends what the advertiser would send. A held conversion is approved as the operator would, since nobody else can end a hold.
+/// Sends the conversion that an advertiser would report. To approve a held conversion, it settles the conversion as the
+/// operator would, because nobody else can end a hold.
 async fn convert(
     context: &RequestContext,
     click: &TestClick,

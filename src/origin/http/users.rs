@@ -33,17 +33,17 @@ use platform::{
 };
 
 const MAX_BODY: usize = 4 << 10;
-/// Maximum apps in one call, which makes at most 3 calls for each: an invocation may make 1,000.
+/// Maximum apps in one request. Each app takes at most 3 calls, and an invocation may make at most 1,000.
 const APPS: usize = 250;
 /// Maximum conversions on a page of an export.
 const PAGE: u32 = 100;
 
-/// A body, because no URL may name a user.
+/// The body of both calls, because no URL may name a user.
 #[derive(Deserialize)]
 pub struct UserBody {
     #[serde(deserialize_with = "trimmed")]
     pub user_id: String,
-    /// The cursor of the answer before this one.
+    /// The cursor of the previous answer.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -73,7 +73,7 @@ impl UserBody {
     }
 }
 
-/// Where a call continues: at an app, before a place of its log.
+/// Where a call continues: at an app, before a number of its log.
 #[derive(Clone, Copy)]
 struct Place {
     app: AppId,
@@ -111,12 +111,12 @@ async fn with_key(
     let body = UserBody::read(&mut request).await;
     let _permit = key.enter(context)?;
     let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
-    // The key and its rate are checked before the body is parsed, as for reports.
+    // As for reports, a wrong body is refused only after the key and its rate were checked.
     let by = Actor::Key(format!("key {label} ({key_id})"));
     carry_out(context, &key.publisher, by, call, body?).await
 }
 
-/// Makes a call that the publisher's audit records, without the user's id.
+/// Carries out a call. The publisher's audit records the call without the user's id.
 pub async fn carry_out(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -140,7 +140,7 @@ pub async fn carry_out(
     Ok(OperatorReply::ok(&body).into())
 }
 
-/// Erases a user of the publisher's apps, up to [`APPS`] of them.
+/// Erases a user in up to [`APPS`] of the publisher's apps.
 async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBody) -> Result<Value, Refusal> {
     let (apps, next) = apps(context, publisher, body.place()).await?;
     let erased = try_each(&apps, async |app| {
@@ -180,7 +180,7 @@ struct Erased {
     waiting: i64,
 }
 
-/// Returns a page of a user's conversions, with everything that is stored of them.
+/// Returns a page of a user's conversions, with everything that is stored about them.
 async fn export(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -232,13 +232,13 @@ struct ListedEntry {
     original_transaction_id: Option<IgnoredAny>,
 }
 
-/// Reads up to [`APPS`] of the publisher's apps from a place on, and where the rest begins.
+/// Reads up to [`APPS`] of the publisher's apps, beginning at a place. Also returns where the rest begins.
 async fn apps(
     context: &RequestContext,
     publisher: &PublisherId,
     from: Option<Place>,
 ) -> Result<(Vec<AppId>, Option<Place>), Refusal> {
-    // A page begins after an id, so the id just before the place is needed.
+    // The catalog's page begins after an id, so it gets the id just before the place.
     let after = from
         .and_then(|place| place.app.number().checked_sub(1))
         .map(|id| format!("{id:08}"));

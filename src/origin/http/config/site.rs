@@ -1,5 +1,5 @@
-//! The configuration of the dashboard and of the console. Without `DASHBOARD_URL` there is no dashboard, and without
-//! `CONSOLE_URL` no console.
+//! The configuration of the dashboard and of the console. A deployment without `DASHBOARD_URL` has no dashboard. A
+//! deployment without `CONSOLE_URL` has no console.
 
 use contract::origin::{CONSOLE, DASHBOARD};
 use domain::accounts::{account::AccountKind, cookie::CookieSite, webauthn::RelyingParty};
@@ -19,7 +19,7 @@ const PARTY_NAME: &str = "Signpost";
 pub struct SiteConfig {
     /// The kind of account that the site is for.
     pub kind: AccountKind,
-    /// `DASHBOARD_URL` or `CONSOLE_URL`: the one origin of the pages.
+    /// The relying party of passkeys. Its origin is `DASHBOARD_URL` or `CONSOLE_URL`, the only origin of the pages.
     pub party: RelyingParty,
     pub site: CookieSite,
     pub local_sign_in: LocalSignIn,
@@ -27,16 +27,16 @@ pub struct SiteConfig {
     pub support_contact: Option<String>,
     /// `DOCS_URL`: the documentation, to which the pages link.
     pub docs_url: Option<String>,
-    /// The address of the reporting interface, for commands that people copy.
+    /// The base URL of the reporting interface, for commands that people copy.
     pub reporting_url: String,
 }
 
-/// Whether an invite signs in without a passkey.
+/// Whether an invite alone signs a person in, without a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalSignIn {
     Off,
     On,
-    /// `LOCAL_SIGN_IN=true` where it would let strangers in: every sign-in is answered 503.
+    /// `LOCAL_SIGN_IN=true` where it would let strangers in: every sign-in returns 503.
     Unsafe,
 }
 
@@ -125,7 +125,7 @@ impl SiteConfig {
     }
 }
 
-/// Returns the URL in the form that browsers use, if it is HTTPS, or HTTP on this machine.
+/// Returns the URL in the form that browsers use. Returns `None` unless the URL is HTTPS, or HTTP on this machine.
 fn docs_url(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let is_here = url.host_str().is_some_and(is_local);
