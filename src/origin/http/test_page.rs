@@ -1,5 +1,5 @@
 //! The page on which a click of a test app ends. Its buttons send what an advertiser would send, and it shows the state
-//! of each goal. It needs no script and repeats no text from the click. Programs ask for JSON and send the same form.
+//! of each goal. It needs no script and shows no text from the click. Programs ask for JSON and send the same form.
 
 use std::fmt::Write;
 
