@@ -1,4 +1,5 @@
-// The names of apps. The first 100 are loaded at once; others only if a page shows them, as there may be very many.
+// The names of apps. The first 100 names are loaded at once. Others are loaded only if a page shows them, because there
+// may be very many.
 
 import { type AppNames, useNames } from "../shared/app-names";
 import { pageOf } from "../shared/page-of";

@@ -1,4 +1,4 @@
-// Pages and actions by name, which the search box offers while somebody types. No server is asked.
+// Pages and actions by name, which the search box offers while somebody types. They are found without a request.
 
 import { fragment, setSearch } from "../shared/navigation";
 import { common, frame, SECTION_NAMES } from "./messages";
@@ -6,7 +6,7 @@ import { commands as text } from "./messages/search";
 import * as router from "./router";
 import { may } from "./session";
 
-/** The address of a list says whether its dialog for a new row is open, so that a command can open it. */
+/** The URL of a list says whether its dialog for a new row is open, so that a command can open the dialog. */
 const NEW_HASH = "#new";
 export const isCreating = () => fragment.value === NEW_HASH && may("manage");
 export const setCreating = (isOpen: boolean) => setSearch(location.search, "replace", isOpen ? NEW_HASH : "");
@@ -32,7 +32,7 @@ const COMMANDS: { name: string; path: string; isChange?: boolean }[] = [
   { name: text.held, path: `${router.ATTENTION_PATH}?kind=held`, isChange: true },
 ];
 
-/** The commands that have, for each typed word, a word that begins with it. */
+/** The commands whose names have, for each typed word, a word that begins with it. */
 export function commandsOf(typed: string) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const isFound = (name: string) => words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`));

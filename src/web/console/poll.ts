@@ -5,7 +5,9 @@ import { type CachedView, useCached } from "../shared/cache";
 import { usePolling } from "../shared/poll";
 
 const POLL_MILLISECONDS = 5000;
-/** For answers that need the catalog, polled less often: there is only one, and clicks and offers need it, too. */
+/**
+ * For answers that need the catalog. They are polled less often, because clicks and offers also need the one catalog.
+ */
 export const CATALOG_POLL_MILLISECONDS = 10_000;
 
 /** The answer for `key`, kept up to date. `load` gets true if the call is a poll. */

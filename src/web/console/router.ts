@@ -1,4 +1,4 @@
-// The views of the console and their addresses.
+// The views of the console and their paths.
 
 import { computed } from "@preact/signals";
 import type { Section } from "../shared/messages";
@@ -48,7 +48,7 @@ export const ADVERTISERS_PATH = `${ROOT}/advertisers`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
 export const SERVICE_PATH = `${ROOT}/service`;
 export const SETTINGS_PATH = `${ROOT}/settings`;
-/** Fragment of a publisher's address that opens the dialog for its approval. */
+/** URL fragment that opens the dialog for a publisher's approval on the publisher's page. */
 export const APPROVE_HASH = "#approve";
 export const publisherPath = (publisherId: string) => `${PUBLISHERS_PATH}/${publisherId}`;
 export const appPath = (appId: string) => `${ROOT}/apps/${appId}`;

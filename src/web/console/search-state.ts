@@ -1,5 +1,5 @@
-// The state of the search. It is the fragment of its address, which no server sees. A credential stays in memory: the
-// history keeps fragments, and some browsers send their history to other devices.
+// The state of the search. It is in the URL's fragment, which no server sees. A credential stays in memory, because the
+// history keeps fragments and some browsers send their history to other devices.
 
 import { signal } from "@preact/signals";
 import { fragment, navigate } from "../shared/navigation";
@@ -16,7 +16,7 @@ export interface SearchState {
 /** The credential that was pasted last, with the account that was signed in. */
 const pasted = signal<(SearchState & { account: number }) | null>(null);
 
-/** Opens the search for a text. With `replace`, it removes a credential that a link put into the address. */
+/** Opens the search for a text. With `replace`, it removes a credential that a link put into the URL. */
 export function openSearch(state: SearchState, how: "push" | "replace" = "push") {
   const isSecret = isCredential(state.text);
   pasted.value = isSecret ? { ...state, account: generation.peek() } : null;
@@ -37,5 +37,5 @@ export function parseSearch(hash: string): SearchState {
   return { text: (values.get("text") ?? "").trim(), app: values.get("app") ?? "" };
 }
 
-/** The key of its answer in the page's memory. */
+/** The key of the search's answer in the cache. */
 export const searchKey = ({ text, app }: SearchState) => `search ${app} ${text}`;

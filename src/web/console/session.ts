@@ -17,10 +17,10 @@ export const accountName = () => (session.value && !isSignedOut.value ? "the con
 /** The console has one account, so every invite belongs to it. */
 export const holds = (_invite: Invite) => session.value !== undefined;
 
-// How far the browser's clock is behind the server's. It may be wrong by hours.
+// The time by which the browser's clock is behind the server's. The browser's clock may be wrong by hours.
 let behindMilliseconds = 0;
 
-/** The server's time. It lags by the time that the answer took, and never leads: a future time would be refused. */
+/** The server's time. It lags by the duration of the answer, but is never ahead: a future time would be refused. */
 export const nowMilliseconds = () => Date.now() + behindMilliseconds;
 export const nowSeconds = () => Math.floor(nowMilliseconds() / 1000);
 
@@ -42,7 +42,7 @@ export async function loadSession(): Promise<ConsoleSession> {
   return loaded;
 }
 
-/** Support sees everything except keys, and can send callbacks again. */
+/** Support sees everything except keys, and can resend callbacks. */
 export type Right = "manage" | "replay";
 
 const RIGHTS: Partial<Record<Role, Right[]>> = {

@@ -1,5 +1,4 @@
-// The facts about the console that the shared code needs and imports as `#site`. Those about the session are in
-// `#session`.
+// Facts about the console that the shared code needs and imports as `#site`. Facts about the session are in `#session`.
 
 import type { Role } from "../shared/types";
 

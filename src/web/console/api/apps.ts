@@ -17,7 +17,7 @@ export const appsApi = {
   reconcile: (appId: string, date: string) =>
     get<T.Comparison>(`${OPERATOR}/reconcile${queryText({ app: appId, date })}`),
 
-  /** Refused with 412 if the app has changed since it was read: its publisher changes it, too. */
+  /** Refused with 412 if the app has changed since it was read, because its publisher can also change it. */
   change: (seen: Tagged<T.App>, change: Partial<T.AppDocument>) => {
     const { app_id, terms_revision: _, ...document } = seen;
     return putTagged<T.App>(of(app_id), { ...document, ...change }, seen);

@@ -4,6 +4,6 @@ import { call } from "../../shared/client";
 
 export const OPERATOR = "/v1/operator";
 
-/** A call that an open page repeats. A poll does not extend the session. */
+/** Makes a read call, which an open page may repeat as a poll. A poll does not extend the session. */
 export const ask = <Result>(path: string, isPoll: boolean) =>
   call<Result>("GET", path, undefined, isPoll ? { "X-Poll": "1" } : undefined);

@@ -17,7 +17,7 @@ export const alarmsApi = {
 
 export const serviceApi = {
   service: (isPoll = false) => ask<T.Service>(`${OPERATOR}/service`, isPoll),
-  /** The state of the callbacks of the next apps. The service asks each app. */
+  /** The callback states of the next page of apps. The service asks each app for its state. */
   callbacks: (cursor: string | null) => get<T.CallbackPage>(`${OPERATOR}/callbacks${queryText({ cursor })}`),
   publish: () => post<{ tracking_version: number; listing_version: number }>(`${OPERATOR}/refresh`),
 };

@@ -1,4 +1,4 @@
-// The order of a list: by id, or by name if its address says so.
+// The order of a list: by id, or by name if the URL says so.
 
 import type { Sorting } from "../../shared/components/table";
 import { oneOf } from "../../shared/query-text";
@@ -7,7 +7,7 @@ export type Sort = "" | "name";
 
 export const sortIn = (query: URLSearchParams): Sort => oneOf(query.get("sort") ?? "", ["name"]);
 
-/** The header of this column changes the order. */
+/** Makes the header of this column change the order. */
 export const sortingBy = (column: string, sort: Sort, onChange: (sort: Sort) => void): Sorting => ({
   column: sort && column,
   ascending: true,

@@ -1,5 +1,5 @@
-// Compares a day of an app with the publisher's ledger, and says the difference in words. The address holds the app and
-// the day.
+// Compares a day of an app with the publisher's ledger, and says the difference in words. The URL holds the app and the
+// day.
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../shared/cache";

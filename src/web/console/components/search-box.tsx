@@ -1,4 +1,4 @@
-// The search in the header of every page. While somebody types, it offers pages and actions, too.
+// The search in the header of every page. While somebody types, it also offers pages and actions.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { refresh } from "../../shared/cache";
@@ -26,7 +26,7 @@ export function SearchBox() {
       if (!isShortcut(event) || !isReachable(input.current!)) return;
       event.preventDefault();
       input.current!.focus();
-      // Also if the field already had the focus.
+      // Select the text even if the field already had the focus.
       input.current!.select();
     };
     document.addEventListener("keydown", onKey);

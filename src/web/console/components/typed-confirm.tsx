@@ -6,7 +6,7 @@ import { type ConfirmProps, FormDialog } from "../../shared/components/form-dial
 import { typed as words } from "../messages/typed";
 
 type Props = Pick<ConfirmProps, "title" | "text" | "button" | "onConfirm" | "onClose" | "reload"> & {
-  /** Names the id. */
+  /** The name for this kind of id. */
   what: string;
   id: string;
 };
@@ -29,7 +29,7 @@ export function TypedConfirm({ text, what, id, onConfirm, ...own }: Props) {
       ))}
       <Input
         label={words.label(what)}
-        // The id unchanged, because it has to be copied exactly.
+        // Show the id unchanged, because it has to be copied exactly.
         hint={<bdi>{words.hint(id)}</bdi>}
         error={isWrong && isOther ? words.mismatch(what) : null}
         required

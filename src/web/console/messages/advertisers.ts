@@ -120,7 +120,7 @@ export const check = {
   empty: "Paste a URL first.",
 };
 
-/** Names for the codes of answers. A code that is new here is shown as it is. */
+/** Names for the codes of answers. A code that is new to this page is shown by its own name. */
 export const CODE_NAMES: Record<string, string> = {
   approved: "Approved",
   pending: "Pending",

@@ -59,7 +59,7 @@ const CREATED: Record<string, string> = {
 export const operatorAction = ({ action, detail }: AuditEntry) =>
   (detail === "created" && CREATED[action]) || (OPERATOR_ACTIONS[action] ?? AUDIT_ACTIONS[action] ?? action);
 
-/** The members of documents, as the pages call them. */
+/** The names that the pages use for the members of documents. */
 const FIELDS: Record<string, Record<string, string>> = {
   publisher_put: { name: "Name", approved: "Approval", closed: publishers.closed, max_apps: publisher.mostApps },
   app_put: {
@@ -140,14 +140,14 @@ function changeText(action: string, [path, ...values]: FieldChange): string {
 function fieldsDetail(action: string, detail: string): string | null {
   if (detail === "created") return null;
   if (detail === "" || detail === "[]") return audit.nothingChanged;
-  // Entries from before 0.1.0 have names alone.
+  // Entries from before 0.1.0 contain only names.
   const changes: FieldChange[] = detail.startsWith("[")
     ? JSON.parse(detail)
     : detail.split(", ").map((name): FieldChange => [name]);
   return changes.map((change) => changeText(action, change)).join("; ");
 }
 
-/** The reason that somebody gave, and those that were overridden. */
+/** The reason that somebody gave, and the reasons that were overridden. */
 function orderDetail(detail: string): string {
   const [, reason = detail, despite] = /^(.*) \(despite ([a-z_, ]+)\)$/s.exec(detail) ?? [];
   const against = despite?.split(", ").map(codeText).join(" ");
@@ -186,7 +186,7 @@ export function operatorDetail({ action, detail }: AuditEntry): string | null {
   if (/^rewards_(approved|rejected|reversed)$/.test(action)) return manyDetail(detail);
   switch (action) {
     case "rewards_replayed": {
-      // As the call for programs has it.
+      // An older entry may contain only the number of callbacks.
       const [, again] = /^(\d+) sent again$/.exec(detail) ?? [];
       return again ? `${count(Number(again))} sent again` : auditDetail(action, detail);
     }

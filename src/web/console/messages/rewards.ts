@@ -33,7 +33,7 @@ export const rewards = {
 const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Reverse" };
 const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected", reverse: "reversed" };
 
-/** Codes of refusals, besides those of conversions. */
+/** Codes of refusals, in addition to the codes of conversions. */
 const REFUSALS: Record<string, string> = {
   wrong_state: "Their state no longer allows it: somebody else changed it first.",
   user_erased: "Their user was erased, so the publisher could not be told.",

@@ -13,7 +13,7 @@ export interface EntryQuery {
   user_id?: string;
 }
 export type OperatorStory = OperatorSchemas["RewardStory"];
-/** The last part of three paths. */
+/** The last segment of the three paths that settle rewards. */
 export type Settling = "approve" | "reject" | "reverse";
 export type Settlement = OperatorSchemas["Settlement"];
 /** A reason that an approval may override. */

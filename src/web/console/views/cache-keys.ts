@@ -13,7 +13,7 @@ export const offerKey = (offerId: string) => `offer ${offerId}`;
 export const termsKey = (offerId: string) => `offer terms ${offerId}`;
 export const figuresKey = (offerId: string) => `offer figures ${offerId}`;
 
-/** The key of the advertisers that contain a text, or of all. */
+/** The key of the advertisers whose ID or name contains a text, or of all. */
 export const advertisersKey = (text = "") => `advertisers ${text}`;
 export const ADVERTISER_NAMES_KEY = "advertiser names";
 export const advertiserKey = (advertiserId: string) => `advertiser ${advertiserId}`;

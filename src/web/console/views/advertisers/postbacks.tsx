@@ -91,7 +91,7 @@ const COLUMNS: Column<Keyed>[] = [
       </span>
     </span>
   )),
-  // The header is no plain text, so that on a narrow screen the verdict gets the whole row.
+  // The header is not plain text, so that the verdict gets the whole row on a narrow screen.
   column("verdict", <span>{text.verdict}</span>, ({ http_status: status, verdict, remedy, parameters }) => (
     <div class="postback-verdict">
       <Words status={status} verdict={verdict} remedy={remedy} />

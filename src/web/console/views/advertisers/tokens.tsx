@@ -138,7 +138,7 @@ function columns(areUsesKnown: boolean, revoke: (row: Row) => void): Column<Row>
   ];
 }
 
-/** Postbacks with a revoked token are lost conversions, so the token is listed as long as they arrive. */
+/** Postbacks with a revoked token are lost conversions, so the token is listed as long as such postbacks arrive. */
 function Revoked({ row: { last_used_at: at = 0 } }: { row: Row }) {
   const ago = Math.max(nowMilliseconds() - at * 1000, 0);
   return (

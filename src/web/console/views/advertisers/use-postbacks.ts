@@ -16,7 +16,7 @@ interface Beside {
 }
 
 export interface PostbackList {
-  /** The code of the answers that are shown; empty for all. The address holds it. */
+  /** The code of the answers that are shown; empty for all. The URL holds it. */
   code: string;
   pages: Pages<Postback, Beside>;
   /** Uses of tokens over all answers, whatever `code` is. Undefined until they have loaded. */

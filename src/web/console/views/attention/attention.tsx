@@ -38,7 +38,7 @@ function parseQuery(query: string): Query {
   };
 }
 
-/** The address of another list. Without values it is the first page of all items. */
+/** The path of another list. Without values it leads to the first page of all items. */
 const href = (query: Partial<Query>) => ATTENTION_PATH + queryText(query);
 
 export function Attention() {
@@ -151,7 +151,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
   const { items, behind_ms: behind } = page;
   const open = items.filter(isToDecide);
   const kinds = kind ? [kind] : KINDS;
-  // The items of a single app that are not listed are not counted separately.
+  // Unlisted items are not counted by app.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
   const isWell = items.length === 0 && !page.cursor && !cursor && unlisted === 0;
   const list = (

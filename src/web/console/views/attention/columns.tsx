@@ -48,7 +48,7 @@ function repairHref(item: AttentionItem): string {
     const offer = /^offer (\S+) \d+$/.exec(subject)?.[1];
     return offer === undefined ? appPath(app) : offerPath(offer);
   }
-  // Its subject ends with the day.
+  // The subject of a `differs` item ends with the day.
   if (app !== null && kind === "differs")
     return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
   // The sums belong to this day or to the day before.
@@ -72,7 +72,7 @@ const BADGES: Record<AttentionKind, string> = {
   facts_late: "held",
 };
 
-/** The name that tells an item from others of its kind. */
+/** The name that distinguishes an item from others of its kind. */
 function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
   const { kind, app_id: app, publisher_id: publisher, subject } = item;
   if (OF_FACTS.includes(kind)) return `${publisher}, ${dateText(subject)}`;

@@ -38,7 +38,7 @@ export const WAITING = [
 export const waitingOf = ({ waiting }: AttentionPage) =>
   WAITING.reduce((sum, { name }) => sum + (waiting?.[name] ?? 0), 0);
 
-/** The count beside the name of the view in the navigation. */
+/** The count next to the view's name in the navigation. */
 export function OpenCount() {
   const { data } = usePolled(COUNT_KEY, (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
   const open = data ? openOf(data) + waitingOf(data) : 0;

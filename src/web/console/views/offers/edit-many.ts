@@ -1,4 +1,4 @@
-// The same change of several offers, applied to each one's current values.
+// The same change of several offers, applied to the current values of each offer.
 
 import { micros } from "../../../shared/micros";
 import type { KeptOffer, Offer } from "../../types/offers";
@@ -29,7 +29,7 @@ export const isComplete = ({ active, payout, doing, typed }: Edit) =>
   (active !== "" || payout.trim() !== "" || TYPED.some((field) => doing[field] !== "")) &&
   TYPED.every((field) => doing[field] !== "set" || typed[field].trim() !== "");
 
-/** Hundredths of a percent; null if the text is no percentage. No payout falls below 0. */
+/** Hundredths of a percent; null if the text is not a percentage. No payout falls below 0. */
 export function percentOf(text: string): bigint | null {
   const match = /^([+-]?)(\d{1,4})(?:\.(\d{1,2}))?$/.exec(text.trim());
   if (!match) return null;

@@ -1,4 +1,4 @@
-// The filter of the list of offers: as the query of the address, and as the query of the API.
+// The filter of the list of offers: as the query of the URL, and as the query of the API.
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";

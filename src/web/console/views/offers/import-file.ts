@@ -21,7 +21,7 @@ function kindOf(line: string): string | null {
     const { kind } = JSON.parse(line) as { kind?: unknown };
     return typeof kind === "string" ? kind : null;
   } catch {
-    // The check by Signpost reports such a line.
+    // Signpost's own check reports such a line.
     return null;
   }
 }

@@ -25,7 +25,7 @@ import type { WouldImport } from "../../types/offers";
 import { kindsOf, subjectOf } from "./import-file";
 import { offersKey } from "../cache-keys";
 
-// The API lists no more wrong lines and payouts than these.
+// Maximum wrong lines and maximum payouts that the API lists.
 const MAX_WRONG_LINES = 20;
 const MAX_PAYOUTS = 200;
 const ACCEPTED = ".ndjson,.jsonl,.json,.txt,application/x-ndjson";

@@ -64,7 +64,7 @@ interface KeptProps {
 function Kept({ offer, reload, stale }: KeptProps) {
   const { offer_id: id, advertiser_id: advertiser, name, active } = offer;
   const { nameOf } = useAdvertisers();
-  // The state that the member asked for. It stays the same if somebody else switches the offer meanwhile.
+  // The state that the member asked for. It does not change if somebody else switches the offer at the same time.
   const [wanted, setWanted] = useState<boolean | null>(null);
   return (
     <>

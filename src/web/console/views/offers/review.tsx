@@ -56,7 +56,7 @@ const COLUMNS = (["field", "before", "after"] as const).map((key) =>
   column<Change>(key, text[key], ({ [key]: value }) => <div class="change-text">{value}</div>),
 );
 
-/** The fields that change. The columns `first` come before theirs. */
+/** The fields that change. The columns in `first` come before the columns of the change. */
 export const Changes = <Row extends Change>({ changes, first = [] }: { changes: Row[]; first?: Column<Row>[] }) => (
   <div class="dialog-table">
     <Table name={text.changes} columns={[...first, ...COLUMNS]} rows={changes} rowKey={(_, index) => index} />

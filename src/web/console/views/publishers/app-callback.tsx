@@ -1,4 +1,4 @@
-// The state of an app's callback, with a test, and a button to switch it on again after the receiver told us to stop.
+// The state of an app's callback, with a test, and a button that enables it again after the receiver told us to stop.
 
 import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
@@ -56,7 +56,7 @@ export function AppCallback({ app }: { app: App }) {
           text={text.testText(hostOf(app.callback!.url))}
           button={text.sendIt}
           onConfirm={async () => {
-            // Clear the last verdict, so that nobody takes it for the new one.
+            // Clear the last result, so that nobody mistakes it for the new one.
             setResult(null);
             setResult(await withVerification(() => api.testCallback(app.app_id)));
             tell(text.sent);

@@ -94,7 +94,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
   );
 }
 
-/** The change of a field in words. For a list only the added and removed values, because it may be long. */
+/** The change of a field in words. A list may be long, so only its added and removed values are named. */
 function changeText(field: Decision, before: AppDocument[Decision], after: AppDocument[Decision]): string {
   const name = text.names[field];
   if (!Array.isArray(after)) return text.change(name, String(before ?? text.noLimit), String(after ?? text.noLimit));

@@ -41,7 +41,7 @@ async function load(publisherId: string): Promise<Shown> {
 }
 
 function PubKey({ publisher: { publisher_id: id, name, closed } }: { publisher: Publisher }) {
-  // Not in the cache: the key is gone from the page's memory when the view closes.
+  // Not in the cache, so that the key leaves the page's memory when the view closes.
   const [shown, setShown] = useState<Shown>(null);
   const [isIssuing, setIssuing] = useState(false);
   const asked = useCached(REQUESTS_KEY, api.requests);

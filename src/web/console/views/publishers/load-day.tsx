@@ -1,5 +1,5 @@
-// Replaces a day's facts by a file that is dropped or chosen. First shows what would change. A file with a wrong line
-// changes nothing.
+// Replaces a day's facts with a file that is dropped or chosen. The dialog first shows what would change. A file with a
+// wrong line changes nothing.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";

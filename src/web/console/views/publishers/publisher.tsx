@@ -1,4 +1,4 @@
-// One publisher: its state above, and one of its sections below. The address names the section.
+// One publisher: its state above, and one of its sections below. The URL names the section.
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";

@@ -1,4 +1,4 @@
-// Open requests of publishers for a new Pub-Key, the oldest first; and the dialog that issues one.
+// Open requests of publishers for a new Pub-Key, the oldest first, and the dialog that issues the Pub-Key.
 
 import { useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";

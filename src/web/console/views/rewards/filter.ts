@@ -1,4 +1,4 @@
-// Filters of an app's rewards. The address holds them. A user id is in the fragment, which no server sees.
+// Filters of an app's rewards. The URL holds them. A user id is in the fragment, which no server sees.
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { type Conditions, DELIVERIES } from "../../../shared/rewards/filter";
@@ -9,7 +9,7 @@ import type { EntryQuery, Settling } from "../../types/rewards";
 
 export const STATES: RewardState[] = ["held", "pending", "approved", "rejected", "reversed", "refused"];
 
-/** The values of the form. Empty text is no condition. */
+/** The values of the form. An empty text means no condition. */
 export interface RewardsFilter extends Pick<Conditions, "state" | "delivery" | "user"> {
   app: string;
   reason: string;
@@ -34,7 +34,7 @@ export const searchOf = ({ app, state, delivery, reason }: RewardsFilter) =>
 
 export const hashOf = ({ user }: RewardsFilter) => queryText({ user }, "#");
 
-/** The address of the list with a filter. */
+/** The URL of the list with a filter. */
 export const rewardsHref = (filter: Partial<RewardsFilter>) => {
   const all = { ...NO_FILTER, ...filter };
   return REWARDS_PATH + searchOf(all) + hashOf(all);

@@ -1,4 +1,4 @@
-// Rewards of an app, the newest first, with dialogs that settle many rewards or send many callbacks again.
+// Rewards of an app, the newest first, with dialogs that settle many rewards or resend many callbacks.
 
 import { Heading } from "../../../shared/components/heading";
 import { LoadedTable } from "../../../shared/components/loaded";
@@ -21,7 +21,7 @@ import { Filters } from "./filters";
 import { SettleMany } from "./settle-many";
 
 const PAGE_ROWS = 50;
-/** Fragment of the list's address that opens the dialog for sending callbacks again. */
+/** URL fragment that opens the list's dialog for resending callbacks. */
 const REPLAY_HASH = "#replay";
 
 export function Rewards() {

@@ -19,7 +19,7 @@ import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
 import { ReasonField } from "./settle-one";
 
-// A count must give a reason, too. It is not stored.
+// A count also needs a reason. The reason is not stored.
 const REASON_OF_COUNT = "count";
 
 interface Props {
@@ -146,7 +146,7 @@ export function Result({ action, result, run, onClose }: ResultProps) {
   const sum = refused.reduce((all, [, number]) => all + number, 0);
   const settled = result.settled ?? 0;
   const already = result.count - settled - sum;
-  // Each reason may be overridden. The next try may then be refused for another reason.
+  // Each reason may be overridden. Then the next try may be refused for another reason.
   const overridable = action === "approve" ? refused.filter(([code]) => isReasonCode(code)) : [];
   const chosen = overridable.filter(([code]) => despite.includes(code));
   return (

@@ -9,7 +9,10 @@ import type { Match, PageMatch } from "../../types/search";
 
 export const hasPage = (match: Match): match is PageMatch => match.kind !== "user" && match.kind !== "click";
 
-/** Keys and tokens are shown first, because their page tells neither which one matched nor that it was revoked. */
+/**
+ * True if the page of the match opens at once. A key or a token is shown first, because its page tells neither which
+ * one matched nor that it was revoked.
+ */
 export const opensAtOnce = (match: Match): match is PageMatch =>
   hasPage(match) && match.kind !== "report_key" && match.kind !== "token";
 

@@ -19,7 +19,7 @@ import { UserFound } from "./user";
 
 export function Search() {
   const state = currentSearch();
-  // A link that somebody made may have a credential in its address.
+  // A link that somebody made may have a credential in its URL.
   const isExposed = isCredential(parseSearch(fragment.value).text);
   useLayoutEffect(() => {
     if (isExposed) openSearch(state, "replace");

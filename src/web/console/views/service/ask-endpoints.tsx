@@ -1,5 +1,5 @@
-// Asks the object of every app with a callback whether it answers. A silent one cannot report anything, so lists of
-// reports lack it.
+// Asks the object of every app with a callback whether it answers. A silent object cannot report anything, so it is
+// missing from lists of reports.
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
