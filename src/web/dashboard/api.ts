@@ -35,7 +35,7 @@ export const api = {
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/click_secret`),
   endPreviousClickSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/previous_click_secret`),
   stopSigningClicks: (app_id: string) => remove(`${BASE}/apps/${app_id}/click_secret`),
-  /** Switches the callback on again after its receiver has switched it off. */
+  /** Enables the callback again after its receiver has disabled it. */
   enableCallback: (app_id: string) => post(`${BASE}/apps/${app_id}/callback/enable`),
   testCallback: (app_id: string, sign_with: T.SignWith) =>
     post<T.CallbackTest>(`${BASE}/apps/${app_id}/callback/test`, { sign_with }),

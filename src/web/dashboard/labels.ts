@@ -1,4 +1,4 @@
-// Names of values: apps by the names that answers gave, countries by their own.
+// Names of values. Apps have the names that answers gave, and countries have their own names.
 
 import { signal } from "@preact/signals";
 import { countryName, dateWithWeekday } from "../shared/format";

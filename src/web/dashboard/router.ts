@@ -1,4 +1,4 @@
-// The views of the dashboard and their addresses.
+// The views of the dashboard and their paths.
 
 import { computed } from "@preact/signals";
 import type { Section } from "../shared/messages";
@@ -40,13 +40,13 @@ export const route = computed<Route>(() => {
 export const OVERVIEW_PATH = ROOT;
 export const REPORTS_PATH = `${ROOT}/reports`;
 export const CHANGES_PATH = `${ROOT}/changes`;
-/** The figures of a day: of all apps, of one, or of an offer in it. */
+/** The figures of a day: of all apps, of one app, or of one offer in the app. */
 export const dayPath = (date: string, app = "", offer = "") => `${ROOT}/days/${date}${queryText({ app, offer })}`;
 export const APPS_PATH = `${ROOT}/apps`;
-/** Fragment of the apps' address that opens the form for a test app. */
+/** URL fragment that opens the form for a test app on the page of apps. */
 export const TEST_HASH = "#test";
 export const REWARDS_PATH = `${ROOT}/rewards`;
-/** Fragment of the log's address that opens the dialog for sending callbacks again. */
+/** URL fragment that opens the log's dialog for resending callbacks. */
 export const REPLAY_HASH = "#replay";
 export const givenUpPath = (appId: string) => `${REWARDS_PATH}?app=${appId}&delivery=dead`;
 export const SETTINGS_PATH = `${ROOT}/settings`;

@@ -36,7 +36,7 @@ export async function loadOverview(): Promise<Overview> {
   if (asked !== generation.peek()) return overview;
   const { publisher_id } = overview.publisher;
   const former = session.peek();
-  // Another tab can have switched the account; then the data that this page keeps belongs to the former account.
+  // Another tab may have switched the account. Then the data that this page keeps belongs to the former account.
   const isSame =
     former?.publisher.publisher_id === publisher_id && former.member.member_id === overview.member.member_id;
   admit(!former || isSame);
@@ -66,7 +66,7 @@ export async function switchAccount(publisherId: string, name: string) {
   try {
     await api.switchAccount(publisherId);
   } catch (error) {
-    // The session of that account has ended: the next overview does not name the account.
+    // The session of that account has ended, so the next overview does not name the account.
     if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);
     throw error;
   }

@@ -1,4 +1,4 @@
-// The facts about the dashboard that the shared code needs and imports as `#site`. Those about the session are in
+// Facts about the dashboard that the shared code needs and imports as `#site`. Facts about the session are in
 // `#session`.
 
 import type { Role } from "../shared/types";

@@ -3,7 +3,7 @@
 import { common, overview } from "../messages";
 import { percent } from "../../shared/format";
 
-/** `null`: nothing to compare with. `unknown`: there may be something. */
+/** `ratio` is `null` if there is nothing to compare with, and `unknown` if there may be something. */
 export function Change({ ratio }: { ratio: number | null | "unknown" }) {
   if (ratio === null || ratio === "unknown") {
     return (

@@ -20,7 +20,7 @@ interface Props<Value> {
   onChange: (chosen: Value[]) => void;
 }
 
-// More names than this do not fit beside the other controls.
+// More names than this do not fit next to the other controls.
 const MAX_NAMES = 2;
 
 export function CheckboxMenu<Value extends string>({ name, choices, chosen, onChange }: Props<Value>) {
@@ -36,7 +36,7 @@ export function CheckboxMenu<Value extends string>({ name, choices, chosen, onCh
       .filter((option) => (option === value ? !chosen.includes(value) : chosen.includes(option)));
     if (next.length > 0) onChange(next);
   };
-  // A blocked reason is shown once, below the first choice that has it, and named by all.
+  // The same reason is shown once, below the first blocked choice that has it. All of these choices refer to it.
   const reasons = [...new Set(choices.flatMap((choice) => choice.blocked ?? []))];
   const reasonId = (reason: string) => `${id}-reason-${reasons.indexOf(reason)}`;
   return (

@@ -6,7 +6,7 @@ import type { Suggestion } from "../types";
 import { Field, Options } from "../../shared/components/field";
 import { Cross } from "../../shared/components/icons";
 
-/** The values that the server suggests for a text; null where they could not be loaded. */
+/** The values that the server suggests for a text; null if they could not be loaded. */
 interface Found {
   text: string;
   values: string[] | null;
@@ -23,7 +23,7 @@ interface Props {
 // Short enough to feel immediate, and long enough that typing a word sends one request.
 const PAUSE_MILLISECONDS = 150;
 
-// The inputs that choose an option; some browsers do not name them.
+// The input types of events that choose an option. Some browsers give such an event no input type.
 const CHOSEN = ["insertReplacementText", undefined];
 
 export function Combobox({ label, values, labelOf, suggest, onChange }: Props) {

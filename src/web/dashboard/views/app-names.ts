@@ -5,7 +5,7 @@ import { pageOf } from "../../shared/page-of";
 import { api } from "../api";
 import type { ListedApp } from "../types";
 
-// 100 apps a page.
+// Each page has 100 apps.
 const MAX_PAGES = 20;
 
 export const appPage = (cursor: string | null) => api.apps(cursor).then(pageOf("apps"));

@@ -159,7 +159,7 @@ function Legend({ data, kind }: { data: ChartData; kind: "line" | "bar" }) {
   );
 }
 
-/** The dates of a series, where the chart has more than one period. */
+/** The dates of a series, if the chart has more than one period. */
 function legendDates(one: Series, { dates, series }: ChartData): string | null {
   if (!series.some(({ isBefore }) => isBefore)) return null;
   const own = one.dates ?? dates;

@@ -15,7 +15,7 @@ export function axisSteps(largest: number, unit: Unit, wanted = 4): number[] {
   return Array.from({ length: lines + 1 }, (_, index) => index * step);
 }
 
-/** Indexes of the dates that have a label: the last one, and back from it at one distance. */
+/** Indexes of the dates that have a label: the last date, and earlier dates at equal distances. */
 export function labelledDates(dates: number, width: number, labelWidth: number): number[] {
   if (dates === 0) return [];
   const most = Math.max(1, Math.floor(width / labelWidth));

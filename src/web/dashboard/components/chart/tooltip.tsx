@@ -13,7 +13,7 @@ interface Props {
   kind: "line" | "bar";
 }
 
-// The box stands beside the cursor, on the side that has room.
+// The box is next to the cursor, on the side that has more room.
 const GAP = 12;
 
 export function Tooltip({ data, index, x, width, kind }: Props) {

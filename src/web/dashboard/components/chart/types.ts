@@ -5,7 +5,7 @@ export interface Series {
   label: string;
   /** One value for each date; null if the date has no value. */
   values: (number | null)[];
-  /** Dates of the values where they are not the chart's own, as in the period before. */
+  /** Dates of the values, if they differ from the chart's own dates, as in the period before. */
   dates?: string[];
   isBefore?: boolean;
 }

@@ -1,4 +1,4 @@
-// The account's apps. Owners and developers set up further ones; others read the list.
+// The account's apps. Owners and developers can set up further apps; other members only read the list.
 
 import { useState } from "preact/hooks";
 import { AddButton, Button } from "../../../shared/components/button";

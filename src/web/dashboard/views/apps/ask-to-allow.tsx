@@ -11,13 +11,13 @@ const text = appForm.ask;
 
 const parsed = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()) : null);
 
-/** Below a callback URL that was refused for its port. */
+/** Shown below a callback URL that was refused for its port. */
 export function AskForPort({ app, url, problem }: { app: App; url: string; problem: string | null }) {
   const wanted = problem?.includes("port 443") && parsed(url);
   return wanted ? <Ask words={text.port(app.name, app.app_id, wanted.port || "80", wanted.hostname)} /> : null;
 }
 
-/** Below a fallback URL that was refused because its host is new. */
+/** Shown below a fallback URL that was refused because its host is new. */
 export function AskForHost({ app, url, problem }: { app: App; url: string; problem: string | null }) {
   const wanted = problem?.includes("is new for this app") && parsed(url);
   return wanted ? <Ask words={text.host(app.name, app.app_id, wanted.hostname)} /> : null;

@@ -1,4 +1,4 @@
-// Offers that the app's users do not see, one id a line.
+// Offers that the app's users do not see, one id per line.
 
 import { Area } from "../../../shared/components/field";
 import { unique } from "../../../shared/unique";

@@ -1,4 +1,4 @@
-// An app's callback: its URL with macros, the method, the events, and its secret by generation.
+// An app's callback: its URL with macros, the method, the events, and the rotation of its secret.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";

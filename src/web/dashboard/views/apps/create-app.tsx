@@ -1,4 +1,4 @@
-// Sets up an app: its name, platform and currency, or a test app by its name alone. The App-Id comes with the answer.
+// Sets up an app with a name, a platform and a currency, or a test app with only a name. The answer has the App-Id.
 
 import { useState } from "preact/hooks";
 import { useIdempotencyKey } from "../../../shared/action";

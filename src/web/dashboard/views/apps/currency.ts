@@ -21,7 +21,7 @@ interface Rate {
   rounding?: Rounding;
 }
 
-/** A payout in the currency, as decimal text; null where the rate or the payout is no number. */
+/** A payout in the currency, as decimal text; null if the rate or the payout is not a number. */
 export function convert(payoutUsd: string, { per_usd, decimals, rounding = "down" }: Rate): string | null {
   const payout = micros(payoutUsd);
   const rate = micros(per_usd);

@@ -1,4 +1,4 @@
-// The frame of an app's pages: its name and App-Id, and the ways to its other pages.
+// The frame of an app's pages: its name and App-Id, and the links to its other pages.
 
 import type { ComponentChildren } from "preact";
 import { type CachedView, useCached } from "../../../shared/cache";

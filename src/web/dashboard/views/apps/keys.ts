@@ -1,4 +1,4 @@
-// Keys of what is cached of apps.
+// Keys of apps in the cache.
 
 export const APPS_KEY = "apps";
 export const appKey = (appId: string) => `app ${appId}`;

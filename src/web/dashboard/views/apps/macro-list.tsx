@@ -1,4 +1,4 @@
-// The macros of a callback's URL: each explained, those used marked, and what is wrong with those that are typed.
+// The macros of a callback's URL. Explains each macro, marks the used ones, and says what is wrong with the typed ones.
 
 import { Warning } from "../../../shared/components/icons";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";

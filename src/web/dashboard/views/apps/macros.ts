@@ -6,7 +6,7 @@ export const MACRO_NAMES = Object.keys(MACROS);
 
 export interface Macros {
   used: string[];
-  /** Names in braces that are no macros, each with the macro that is probably meant, if there is one. */
+  /** Names in braces that are not macros, each with the macro that was probably meant; null if there is none. */
   unknown: { name: string; known: string | null }[];
   hasStrayBrace: boolean;
 }
@@ -49,7 +49,7 @@ function meant(name: string): string | null {
   return near.length === 1 ? near[0]! : null;
 }
 
-/** How many letters differ, by Levenshtein. */
+/** The Levenshtein distance between two names. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {

@@ -67,7 +67,7 @@ function List({ app }: { app: App }) {
 }
 
 function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: OfferQuery }) {
-  // A request by POST names the account, so it has to wait for the session.
+  // A POST must name the account, so it waits for the session.
   const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
     session.value ? cacheKey : null,
     async (cursor) => {

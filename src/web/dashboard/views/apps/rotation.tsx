@@ -32,7 +32,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
     setResult(null);
     setStep(next);
   };
-  // The button that led here is gone, so the focus moves to the task of this step.
+  // The button that led here has disappeared, so the focus moves to the task of this step.
   const task = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {

@@ -18,7 +18,7 @@ const text = appForm.callback.switchedOff;
 export function SwitchedOff({ appId }: { appId: string }) {
   const { data, reload } = useActivity();
   const endpoint = data?.apps.find(({ app_id }) => app_id === appId)?.endpoint;
-  // The activity shows a change only some seconds later, so a callback that was mended here is remembered.
+  // The activity shows a change only some seconds later, so a callback that was enabled here is remembered.
   const [mended, setMended] = useState<number | null>();
   const enable = useAction(async () => {
     await withVerification(() => api.enableCallback(appId));

@@ -9,7 +9,7 @@ import type { App } from "../../types";
 
 export function TestLoop({ app: { app_id: id, callback } }: { app: App }) {
   const hrefs = [null, offersPath(id), null, `${REWARDS_PATH}?app=${id}`];
-  // The callback is the only step that this page can tell is done.
+  // The callback is the only step whose completion this page can see.
   const current = callback ? 1 : 0;
   return (
     <Card title={text.title} intro={text.intro}>

@@ -22,7 +22,7 @@ export function Tester({ app }: { app: App }) {
   const options: SignWith[] = isRotating ? ["both", "current", "wrong"] : ["both", "wrong"];
   const signWith = options.includes(chosen) ? chosen : "both";
   const send = useAction(async () => {
-    // Clear the last verdict, so that nobody takes it for the new one.
+    // Clear the last result, so that nobody mistakes it for the new one.
     setResult(null);
     setResult(await withVerification(() => api.testCallback(app.app_id, signWith)));
     tell(text.sent);

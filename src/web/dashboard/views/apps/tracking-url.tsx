@@ -1,4 +1,4 @@
-// Makes a tracking URL for one user, signed where the app signs its clicks. Opening it makes a click that counts,
+// Makes a tracking URL for one user, signed if the app signs its clicks. Opening it makes a click that counts,
 // unless the app is a test app.
 
 import { useEffect, useState } from "preact/hooks";

@@ -17,7 +17,7 @@ import type { DayChange, DayChanges, Measure } from "../../types";
 import { useAppNames } from "../app-names";
 import { micros } from "../days/sums";
 
-// Ad figures beside the revenue, which has columns of its own.
+// Ad figures other than the revenue, which has its own columns.
 const OTHERS: Measure[] = ["impressions", "clicks", "ad_requests", "ad_responses"];
 
 const page = async (cursor: string | null) => {

@@ -1,4 +1,4 @@
-// An app's day: the revenue by demand source, and that of the offerwall by offer, beside the rewards that it comes from.
+// An app's day: the revenue by demand source, and the offerwall's revenue by offer, next to the rewards behind it.
 
 import { useCached } from "../../../shared/cache";
 import { Loaded } from "../../../shared/components/loaded";

@@ -1,5 +1,5 @@
-// A day from its figure to its rows: by app, an app's demand sources and offers, and the rewards of an offer. Each level
-// adds up to the one above it.
+// A day from its figure down to its rows: the apps, the demand sources and offers of an app, and the rewards of an
+// offer. Each level adds up to the one above it.
 
 import { Fragment } from "preact";
 import { useCached } from "../../../shared/cache";
@@ -44,7 +44,7 @@ export function Day({ date }: { date: string }) {
           </>
         }
       />
-      {/* A request by POST names the account, which only the first answer tells. */}
+      {/* A POST must name the account, which only the first answer tells. */}
       {overview &&
         (app && offer ? (
           <Payments key={`${app} ${offer}`} {...{ date, app, offer }} />

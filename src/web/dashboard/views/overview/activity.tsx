@@ -29,7 +29,7 @@ const LINKS: Record<keyof Firsts, string> = {
 };
 
 export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
-  // A later event proves the earlier ones: a conversion needs a click, and a click an offer that was listed.
+  // A later event proves the earlier ones: a conversion needs a click, and a click needs a listed offer.
   const click = told.click ?? told.conversion;
   const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;
@@ -93,7 +93,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
   const tiles = [
     { label: approved, value: sum((day) => day.approved), below: moneyOf(sum((day) => day.approved_micro_usd)) },
-    // A held reward is pending for the publisher, too.
+    // To the publisher, a held reward is also pending.
     { label: pending, value: sum((day) => day.pending + day.held), below: pendingNote },
     { label: reversed, value: sum((day) => day.reversed), below: moneyOf(sum((day) => day.reversed_micro_usd)) },
   ];

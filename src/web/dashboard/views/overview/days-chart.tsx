@@ -14,7 +14,7 @@ import { chart as chartText, METRIC_NAMES, overview as text } from "../../messag
 import { isRefusal, type Metric, type Overview, type ReportRow } from "../../types";
 import type { Figures } from "./figures";
 
-// A day's eCPM would mix in the offerwall, so it is no choice here.
+// A day's eCPM would mix in the offerwall, so it is not a choice here.
 const METRICS: Metric[] = ["revenue", "clicks", "impressions"];
 
 interface Props {
@@ -66,7 +66,7 @@ export function DaysChart({ overview, figures, retry }: Props) {
 function Today({ overview }: { overview: Overview | undefined }) {
   const today = overview?.reports.today;
   if (!overview || !today || isRefusal(today)) return null;
-  // Data that end before today say nothing about it.
+  // Data that ends before today says nothing about today.
   if (!reachesToday(overview)) return null;
   const { revenue = 0, clicks = 0 } = today.totals;
   return (

@@ -1,4 +1,5 @@
-// The figures of the overview. Those of the last 30 complete days come with it; those of another period are requested.
+// The figures of the overview. Its answer contains the figures of the last 30 complete days. The figures of another
+// period are requested.
 
 import { api } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";

@@ -23,7 +23,7 @@ import { TopLists } from "./top-lists";
 import { Trouble } from "./trouble";
 
 const ACTIVITY_MILLISECONDS = 10_000;
-/** Today has no complete day and has a line of its own, so it is no preset here. */
+/** Today has no complete day and has its own line, so it is not a preset here. */
 const OWN_PRESETS = PRESETS.filter((preset) => preset !== "today");
 
 export function Overview() {
@@ -94,7 +94,7 @@ export function Overview() {
               </div>
               {data && !(activity.error && !activity.data) && <RewardTiles data={activity.data} today={data.today} />}
               {!hasFailed && <DaysChart overview={data} figures={shown} retry={asked.reload} />}
-              {/* Below what is there first, so that nothing moves when it arrives. */}
+              {/* Below the content that is there first, so that nothing moves when the checklist arrives. */}
               {data?.publisher.approved && checklist}
               {data && <Health activity={activity} role={data.member.role} />}
               {!hasFailed && <TopLists period={period} range={shown?.range} />}

@@ -12,7 +12,7 @@ import { useAppNames } from "../app-names";
 import { type AppCallback, callbacksOf } from "../../../shared/rewards/activity";
 
 const text = activity.trouble;
-/** Maximum apps that a warning names. The list below has all. */
+/** Maximum apps that a warning names. The list below the numbers names all of them. */
 const SHOWN = 3;
 /** Ad figures of a day are late at noon of the day after, in seconds after that day's start. */
 const LATE_SECONDS = 36 * 3600;

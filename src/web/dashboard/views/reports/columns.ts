@@ -7,11 +7,11 @@ import type { Dimension, Metric } from "../../types";
 /** In the order of the page. */
 export const METRICS = Object.keys(METRIC_NAMES) as readonly Metric[];
 
-/** Why a metric cannot be chosen, where the ad tag is in use. */
+/** Why a metric cannot be chosen while the ad tag is in use. */
 export const metricBlocked = (metric: Metric, usesAdTag: boolean): string | undefined =>
   usesAdTag && WITHOUT_AD_TAG.includes(metric) ? reports.adTagRule : undefined;
 
-/** Why the ad tag cannot be chosen beside these metrics. */
+/** Why the ad tag cannot be chosen together with these metrics. */
 export function adTagBlocked(metrics: Metric[]): string | undefined {
   const clashing = metrics.filter((metric) => WITHOUT_AD_TAG.includes(metric));
   return clashing.length > 0

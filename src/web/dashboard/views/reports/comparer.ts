@@ -1,4 +1,4 @@
-// The rows of a report beside those of the days before.
+// Compares the rows of a report with the rows of the days before.
 
 import { addDays } from "../../../shared/format";
 import { isRefusal, type Metric, type ReportResult, type ReportRow, type Totals } from "../../types";
@@ -39,7 +39,7 @@ function index(state: ReportState, part: Part, shift = 0): Index | null {
 
 const totalsOf = (part: Part): Totals | null => (part && !isRefusal(part) ? (part.totals ?? {}) : null);
 
-/** Null where nothing is compared. */
+/** Null if nothing is compared. */
 export function comparer(state: ReportState, report: Report): Compare | null {
   const { compared } = report.first;
   if (!compared) return null;

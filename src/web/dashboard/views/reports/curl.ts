@@ -6,7 +6,7 @@ import type { Query } from "../../types";
 
 const PATH = "/v1/core/reporting/public/signal/report/generate";
 
-// Inside single quotes a shell changes nothing; a quote itself closes, is escaped, and opens again.
+// Inside single quotes a shell changes nothing. A quote in the text ends the quoting, is escaped, and begins it again.
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function curl(reportingUrl: string, query: Query, dataThrough: string | null): string {

@@ -1,4 +1,4 @@
-// The days of a report, and those that they are compared with.
+// The days of a report, and the days with which they are compared.
 
 import { addDays, daysIn } from "../../../shared/format";
 import { type Days, daysOfList } from "../../../shared/periods";
@@ -6,7 +6,7 @@ import type { DateRange, Overview } from "../../types";
 
 export * from "../../../shared/periods";
 
-/** Until the server has answered, today in UTC and the day before. */
+/** Before the server has answered: today in UTC, and the day before it. */
 export function daysOf(overview: Overview | undefined): Days {
   if (overview) return { today: overview.today, last: overview.last_day, finalThrough: overview.final_through };
   const { today } = daysOfList();

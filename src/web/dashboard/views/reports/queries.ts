@@ -12,11 +12,12 @@ import { addDays } from "../../../shared/format";
 export const MAX_LINES = 5;
 export const MAX_BARS = 10;
 
-// Maximum rows in an answer. Sorting by change needs all rows of both periods. A page may need more rows of the
-// period before than its own, because its filters span a rectangle. Rows that the answer lacks are not compared.
+// Maximum rows in an answer. Sorting by change needs all rows of both periods. A page may need more rows of the period
+// before than its own rows, because filters select every combination of the page's values. Rows that the answer lacks
+// are not compared.
 const MAX_ROWS = 1000;
 
-/** The table's query, and that of an export and of curl. */
+/** The query of the table, of an export and of the curl command. */
 export function mainQuery(state: ReportState, days: Days): Query {
   return {
     date_range: resolveRange(state.range, days),
@@ -29,7 +30,7 @@ export function mainQuery(state: ReportState, days: Days): Query {
 
 export interface FirstBatch {
   queries: Query[];
-  /** Positions of the answers in the batch; -1 where nothing was asked. */
+  /** Positions of the answers in the batch; -1 if nothing was requested. */
   table: number;
   chart: number;
   chartBefore: number;
@@ -82,7 +83,7 @@ export interface SecondBatch {
   rowsNow: number;
 }
 
-/** Null where nothing depends on the first answers. */
+/** Null if nothing depends on the first answers. */
 export function secondBatch(
   state: ReportState,
   days: Days,
@@ -115,7 +116,7 @@ export function secondBatch(
     const query: Query = { ...(state.byChange ? main : ofPage), pagination: { page: 1, count: MAX_ROWS } };
     const range = state.byChange ? first.compared.before : datesBefore(state, table, first.compared);
     batch.rowsBefore = ask({ ...query, date_range: range });
-    // A row that sums up incomplete days, too, is compared by its complete days only.
+    // If a row also sums up incomplete days, only its complete days are compared.
     if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
       batch.rowsNow = ask({ ...query, date_range: first.compared.now });
     }

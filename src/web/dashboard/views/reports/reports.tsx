@@ -1,4 +1,4 @@
-// Reports: a question, its chart and its table. Every choice is in the address.
+// Reports: a question, its chart and its table. Every choice is in the URL.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
@@ -22,7 +22,7 @@ import { Toolbar } from "./toolbar";
 import { type Report, useReport } from "./use-report";
 
 export function Reports() {
-  // Write the columns into the address, so that a link to the page shows others the same columns.
+  // Write the columns into the URL, so that a link to the page shows others the same columns.
   useLayoutEffect(() => {
     if (!search.peek()) setSearch(usualQuery(), "replace");
   }, []);
@@ -127,7 +127,7 @@ function ResultsSkeleton() {
   );
 }
 
-/** On paper the controls are gone, so their choices are said. */
+/** Printed pages have no controls, so this text names the choices. */
 function Summary({ state, days }: { state: ReportState; days: Days }) {
   const range = resolveRange(state.range, days);
   const parts = [

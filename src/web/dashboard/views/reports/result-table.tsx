@@ -48,7 +48,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
   const sorted = state.byChange ? { ...state.order, column: changedMetric(state) } : state.order;
   const sort = (column: string) => {
     const isSame = column === sorted.column;
-    // Numbers and dates start with the largest, names with the first.
+    // Numbers and dates start with the largest, and names start with the first in the alphabet.
     const ascending = isSame ? !sorted.ascending : !(isMetric(column) || column === "date");
     onChange({ order: { column: column as Dimension | Metric, ascending } });
   };

@@ -1,4 +1,4 @@
-// State of the reports view. The query string of the address holds all of it, so that a link shows the same report.
+// State of the reports view. The URL's query holds all of it, so that a link shows the same report.
 
 import { daysIn, isDate } from "../../../shared/format";
 import { stored } from "../../../shared/stored";
@@ -36,7 +36,7 @@ export const usesAdTag = (state: Pick<ReportState, "dimensions" | "filters" | "s
   state.split === "ad_tag" ||
   state.filters.some((filter) => filter.dimension === "ad_tag");
 
-/** Dates newest first, anything else by the first metric. */
+/** Dates are sorted newest first, and other rows by the first metric. */
 export const defaultOrder = (dimensions: Dimension[], metrics: Metric[]): Order => ({
   column: dimensions.includes("date") ? "date" : metrics[0]!,
   ascending: false,
@@ -89,7 +89,7 @@ export function parseState(search: string): ReportState {
   });
 }
 
-/** Turns any state into one that the API accepts: after a change, or from an address that was written by hand. */
+/** Turns any state into one that the API accepts: after a change, or from a URL that was written by hand. */
 export function repair(state: ReportState): ReportState {
   const adTag = usesAdTag(state);
   const allowed = state.metrics.filter((metric) => !metricBlocked(metric, adTag));
@@ -131,7 +131,7 @@ export function formatState(state: ReportState): string {
   if (state.chart === "bar") params.set("chart", "bar");
   if (state.plot !== state.metrics[0]) params.set("plot", state.plot);
   if (state.split) params.set("split", state.split);
-  // Commas stay readable in an address.
+  // Commas stay readable in a URL.
   const text = params.toString().replaceAll("%2C", ",");
   return text ? `?${text}` : "";
 }

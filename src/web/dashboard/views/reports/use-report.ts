@@ -17,7 +17,7 @@ export interface Report extends Record<FirstPart | SecondPart, Part> {
   first: FirstBatch;
   cached: CachedView<ReportBatch>;
   isWaiting: boolean;
-  /** Asks for both batches again. */
+  /** Requests both batches again. */
   reload: () => void;
 }
 
@@ -29,7 +29,7 @@ async function load(queries: Query[]): Promise<ReportBatch> {
 
 const result = (part: Part): ReportResult | null => (part && !isRefusal(part) ? part : null);
 
-/** The report of a state; nothing is asked before `isReady`. */
+/** The report of a state. Nothing is requested before `isReady`. */
 export function useReport(state: ReportState, days: Days, isReady: boolean): Report {
   const first = firstBatch(state, days);
   const cached = useCached(isReady ? `report ${JSON.stringify(first.queries)}` : null, () => load(first.queries));

@@ -33,7 +33,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
         </span>
       </span>
     )),
-    // The app chooses this text: its direction marks must not reorder the text beside it.
+    // The app chooses this text. Its direction marks must not reorder the text next to it.
     column("user", filter.user, (row) =>
       row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{list.erased}</span>,
     ),

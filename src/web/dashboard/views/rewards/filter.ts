@@ -1,5 +1,5 @@
-// Filters of the delivery log. The address holds them, so that a link shows the same log. Ids of transactions and users
-// are in the fragment, which no server sees.
+// Filters of the delivery log. The URL holds them, so that a link shows the same log. Ids of transactions and users are
+// in the fragment, which no server sees.
 
 import { isDate } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";
@@ -10,7 +10,7 @@ export { fixedConditions, replayOf } from "../../../shared/rewards/filter";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 
-/** The values of the form. Empty text is no condition. */
+/** The values of the form. An empty text means no condition. */
 export interface LogFilter extends Required<Conditions> {
   app: string;
 }

@@ -22,7 +22,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   const [typed, setTyped] = useTypedFilter(filter);
   const isBadStatus = !isStatus(typed.status);
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
-  // Open at first if one of these filters is in force; after that, the person opens and closes it.
+  // Open at first if one of these filters is in force. After that, the person opens and closes it.
   const [isOpen] = useState([filter.status, filter.transaction, filter.user].some(Boolean));
   // The log leaves out test apps, unless it looks for a transaction or a user.
   const hasTests = apps.some(({ test }) => test);

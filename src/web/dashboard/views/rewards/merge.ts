@@ -5,8 +5,9 @@ import type { RewardPage, RewardRow } from "../../types";
 export const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
 
 /**
- * Puts changed rows into a page. Its own rows keep the server's order, which is the order of their entries, so a reward
- * that was paid late is newer than the rows above it. A new row goes above the first row that is not newer.
+ * Puts changed rows into a page. The page's own rows keep the server's order, which is the order of log entries. So a
+ * row can have a later conversion time than the rows above it, for example if the reward was paid late. A new row goes
+ * above the first row that is not newer.
  */
 export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   const gone = new Set(changes.unmatched ?? []);

@@ -29,7 +29,7 @@ export function Rewards() {
   // Analysts see no users, so they cannot filter by one.
   if (isAnalyst) filter.user = "";
   const names = useAppNames();
-  // A request by POST names the account, which the first answer tells. Without it the page would go to the overview.
+  // A POST must name the account, which only the first answer tells. Without it the page would go to the overview.
   const log = useLog(session.value ? queryOf(filter) : null);
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
 

@@ -1,4 +1,4 @@
-// The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
+// The log, live: a page of the newest rewards, then every two seconds the changes since, while the page is visible.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "../../../shared/action";
@@ -28,7 +28,7 @@ export interface Log extends State {
   setPaused: (isPaused: boolean) => void;
   /** True if the log is paused because it has more than `MAX_ROWS` rows. */
   isTooLong: boolean;
-  /** Starts again with the newest. */
+  /** Starts again with the newest rewards. */
   restart: () => void;
   reload: () => void;
   older: Action<[]>;
@@ -92,7 +92,7 @@ export function useLog(query: RewardQuery | null): Log {
         );
         if (!isCurrent) return;
         failures = 0;
-        // Older rows may have been added to the page meanwhile.
+        // In the meantime, older rows may have been added to the page.
         const known = page.current;
         show(shown && known ? merge(known, answer) : answer);
         const startsAgain = !hasOlder.current && isLong(page.current);
@@ -122,7 +122,7 @@ export function useLog(query: RewardQuery | null): Log {
     if (!cursor) return;
     const answer = await api.rewards({ ...query!, limit: PAGE_ROWS, cursor });
     const shown = page.current;
-    // Another filter, or a log that has started again, has pages of its own.
+    // If the filter has changed or the log has started again, this answer belongs to another page.
     if (shown?.cursor !== cursor) return;
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];

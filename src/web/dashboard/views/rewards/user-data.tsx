@@ -119,7 +119,7 @@ interface EraseProps {
 }
 
 function Erase({ user, onErased, onClose }: EraseProps) {
-  // A retry goes on where the last try failed.
+  // A retry continues where the last try failed.
   const total = useRef<ErasedUser>({ apps: 0, erased: 0, waiting: 0, cursor: null });
   return (
     <Confirm

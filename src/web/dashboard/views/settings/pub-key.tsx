@@ -17,7 +17,7 @@ import type { PubKey as Answer } from "../../types";
 import { Page } from "../../../shared/account/page";
 
 export function PubKey() {
-  // Not in the cache: the key is gone from the page's memory when the view closes.
+  // Not in the cache, so that the key leaves the page's memory when the view closes.
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [isAsking, setAsking] = useState(false);
   const requested = useCached("pub_key_request", api.pubKeyRequest);

@@ -17,7 +17,7 @@ import { settings } from "../../../shared/messages/settings";
 import { removal as text } from "../../messages/settings";
 import { APPS_PATH } from "../../router";
 
-/** A key that is gone already counts as revoked: an answer can have been lost. */
+/** A key that no longer exists counts as revoked, because an earlier answer may have been lost. */
 async function revoke(keyId: string) {
   try {
     await api.revokeReportKey(keyId);
@@ -34,7 +34,7 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
   const made = keys.data?.report_keys.filter(({ created_by: by }) => by.member_id === id) ?? [];
   const revoked = made.filter(({ key_id }) => !kept.includes(key_id));
 
-  // Revoke the keys first: if that fails for one, the member is still in the list and can be removed.
+  // Revoke the keys first. If that fails for one key, the member is still in the list and can be removed later.
   async function remove() {
     let failing: string | null = null;
     setFailure(null);
