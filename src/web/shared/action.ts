@@ -32,8 +32,8 @@ export function useAction<Arguments extends unknown[]>(
 }
 
 /**
- * A key for a call that must happen once. A repeated try has the same key, so that the call happens once even if an
- * answer was lost. A try with another body has a new key.
+ * A key for a call that must take effect only once. A retry has the same key, so the call takes effect once even if an
+ * answer was lost. A call with another body has a new key.
  */
 export function useIdempotencyKey(): (body: object) => string {
   const last = useRef({ body: "", key: "" });

@@ -10,7 +10,7 @@ interface NamedApp {
 
 export interface AppNames<App extends NamedApp> {
   apps: App[];
-  /** The App-Id itself where the name is not known. */
+  /** The App-Id itself if the name is unknown. */
   nameOf: (appId: string) => string;
 }
 

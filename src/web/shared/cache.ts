@@ -6,7 +6,7 @@ import type { ApiError } from "./client";
 
 export interface Cached<Data> {
   data: Data | undefined;
-  /** Error of the newest attempt. Beside `data` it means that the data is old. */
+  /** Error of the newest attempt. If there is also `data`, the data is old. */
   error: ApiError | undefined;
   isLoading: boolean;
   /** When `data` arrived, in milliseconds. */
@@ -27,7 +27,7 @@ const FRESH_MILLISECONDS = 2000;
 
 const NOTHING: Cached<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
 
-/** Rises when a view that was kept behind the sign-in view comes back, so that its answers are loaded again. */
+/** Rises when a view that was kept behind the sign-in view comes back, so that its answers are reloaded. */
 export const returned = signal(0);
 
 const entries = new Map<string, Entry<unknown>>();

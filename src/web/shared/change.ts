@@ -7,8 +7,8 @@ import { withVerification } from "./passkeys";
 type Run = () => Promise<unknown>;
 
 /**
- * Makes the change with a fresh passkey. Then it closes the dialog, calls `reload`, which is left out if the change has
- * put its answer into the cache, and shows `said`.
+ * Makes the change with a fresh passkey. Then closes the dialog, calls `reload` and shows `said`. `reload` is left out
+ * if the change has put its answer into the cache.
  */
 export const confirmed = (change: Run, said: string, close: () => void, reload?: Run) => async () => {
   await withVerification(change);

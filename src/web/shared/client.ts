@@ -25,11 +25,11 @@ export class ApiError extends Error {
 
 /** Functions that certain answers call. */
 export const listeners = {
-  /** The session is gone. */
+  /** The session has ended. */
   signedOut: () => {},
   /** The browser has switched to an account other than the one that the page shows. */
   switched: () => {},
-  /** An account is suspended. `isShown` if it is the session's, and not one that an invite or a passkey named. */
+  /** An account is suspended. `isShown` is false if an invite or a passkey named the account, not the session. */
   suspended: (_contact: string | null, _isShown: boolean) => {},
 };
 
@@ -67,7 +67,7 @@ type Body = object | string;
 
 async function send(method: string, path: string, body?: Body, extra: Headers = {}): Promise<Response> {
   const headers: Headers = { ...extra };
-  // The first answer tells the publisher, and the shell's preload of it has no headers of its own.
+  // The first answer tells which publisher is shown. The shell preloads that answer without additional headers.
   if (shownPublisher !== null && path !== BASE + FIRST) headers["X-Publisher"] = shownPublisher;
   const text = typeof body === "string" ? body : body && JSON.stringify(body);
   if (body !== undefined) headers["Content-Type"] ??= "application/json";
@@ -78,7 +78,7 @@ async function send(method: string, path: string, body?: Body, extra: Headers = 
   }
 }
 
-/** Makes a call, and repeats it once where that is safe. The body is JSON, or a text of the type that a header gives. */
+/** Makes a call, and repeats it once if that is safe. The body is JSON, or text whose type is in a header. */
 export async function call<Result>(method: string, path: string, body?: Body, extra?: Headers): Promise<Result> {
   return read(await accepted(method, path, body, extra));
 }
@@ -95,7 +95,7 @@ async function read<Result>(response: Response): Promise<Result> {
 /** The answer to a call, unless it is a refusal. */
 async function accepted(method: string, path: string, body?: Body, extra?: Headers): Promise<Response> {
   let response = await send(method, path, body, extra);
-  // A write that was not answered may have been carried out, so only what reads is sent again after a 503.
+  // A write that was not answered may have been carried out, so only reads are repeated after a 503.
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
   if (mayRepeat) {
     const wait = retryAfterSeconds(response);
@@ -127,7 +127,7 @@ export const patch = <Result = void>(path: string, body: object, extra?: Headers
 /** The key of a document's tag when it was read. JSON leaves it out. */
 const TAG = Symbol("tag");
 
-/** A document as it was read, which a write replaces only while it is still the same. */
+/** A document as it was read. A write replaces it only if it has not changed since. */
 export type Tagged<Document> = Document & { readonly [TAG]: string };
 
 async function tagged<Document extends object>(answer: Promise<Response>): Promise<Tagged<Document>> {
@@ -144,10 +144,10 @@ export const putTagged = <Document extends object>(path: string, body: object, s
 export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
 /** The document has changed since it was read, or already exists although the write would create it. */
 export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
-/** A request that is wrong stays wrong, so it is not sent again by itself. */
+/** A refused request would be refused again, so it is not retried automatically. */
 export const isRefused = (error: unknown) =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
 
-// Writes are refused without a content type of JSON, and only a body brings one.
+// Writes without the content type JSON are refused, and only a call with a body has a content type.
 export const remove = (path: string) => call<void>("DELETE", path, {});
 export const id = encodeURIComponent;

@@ -172,10 +172,10 @@ export function readDate(text: string): string {
   return isDate(date) ? date : typed;
 }
 
-/** A time as people type it, in UTC: 24 Nov 2026, 22:10, with its seconds where it has any. From seconds. */
+/** A time as people type it, in UTC: 24 Nov 2026, 22:10, with seconds unless they are 0. From UNIX seconds. */
 export const typedTime = (at: number) => (at % 60 === 0 ? timeText : exactTimeText)(at).replace(" UTC", "");
 
-/** The seconds of a time as people type it. A date alone is its first minute. Undefined where it is none. */
+/** Parses a typed time into UNIX seconds. A date alone is its first minute. Undefined if the text is not a time. */
 export function readTime(text: string): number | undefined {
   const [, date = "", clock = "00:00"] =
     /^(.+?)(?:(?:, ?|T| )(\d{1,2}:\d{2}(?::\d{2})?))?(?: ?UTC|Z)?$/i.exec(text.trim()) ?? [];
@@ -186,7 +186,7 @@ export function readTime(text: string): number | undefined {
 
 const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "code" });
 
-/** Germany; the code itself where it names no country. */
+/** The country's name, such as Germany; the code itself if it names no country. */
 export function countryName(code: string): string {
   if (code === "ZZ") return "Unknown country";
   try {
@@ -200,7 +200,7 @@ export function countryName(code: string): string {
 export const signed = (amount: number, write: (amount: number) => string) =>
   amount > 0 ? `+${write(amount)}` : amount < 0 ? `−${write(-amount)}` : write(0);
 
-/** The relative change from `before` to `now`, or null where there is nothing to compare with. */
+/** The relative change from `before` to `now`, or null if there is nothing to compare with. */
 export function change(now: number | undefined, before: number | undefined): number | null {
   return before ? ((now ?? 0) - before) / Math.abs(before) : null;
 }

@@ -63,7 +63,7 @@ export function Site(props: Props) {
   );
 }
 
-/** Leaves the address as it is, because its fragment may be the state of a view. */
+/** Leaves the URL as it is, because its fragment may be the state of a view. */
 function skipToContent(event: Event) {
   event.preventDefault();
   document.getElementById("content")?.focus();
@@ -129,7 +129,7 @@ function LeaveQuestion({ leave }: { leave: () => void }) {
   );
 }
 
-/** Shown if the address belongs to no view. */
+/** Shown if the URL belongs to no view. */
 export function Missing() {
   return (
     <>

@@ -11,7 +11,7 @@ import { common } from "./messages";
 interface Props<Views> {
   title: string;
   view: (views: Views) => ReturnType<FunctionComponent>;
-  /** Draws the state of the load in a frame of its own; without it, below the page's heading. */
+  /** Draws the state of the load in its own frame. Without `frame`, the state is below the page's heading. */
   frame?: (state: ComponentChildren) => ComponentChildren;
 }
 

@@ -2,7 +2,7 @@
 
 export const MICROS = 1_000_000n;
 
-/** Decimal text in millionths; null for text that is no number above 0 with at most 6 decimals. */
+/** Decimal text in millionths; null if the text is not a number of at least 0 with at most 6 decimals. */
 export function micros(text: string): bigint | null {
   const match = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text.trim());
   if (!match) return null;

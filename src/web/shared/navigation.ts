@@ -1,4 +1,4 @@
-// Address of the page, its history, and links within the site.
+// URL of the page, its history, and links within the site.
 
 import { computed, signal } from "@preact/signals";
 import { NAME } from "#site";
@@ -87,7 +87,7 @@ export function navigate(href: string, how: "push" | "replace" = "push") {
 function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
-  // The browser has already moved. A new entry restores the view's address; from there the back button goes on.
+  // The browser has already moved. A new entry restores the view's URL, and the back button continues from there.
   history.pushState(null, "", path + query + hash);
   leaving.value = () => {
     giveUpUnsaved();
@@ -95,14 +95,14 @@ function onHistory() {
   };
 }
 
-/** Writes the view's state to the address. A replaced entry leaves no step for the back button. */
+/** Writes the view's state into the URL. A replaced entry leaves no step for the back button. */
 export function setSearch(query: string, how: "push" | "replace", hash?: string) {
   if (query === location.search && (hash === undefined || hash === location.hash)) return;
   write(location.pathname + query + (hash ?? ""), how);
   show(location.pathname, query, "link");
 }
 
-/** Opens links of the site without loading a page; everything else is the browser's. */
+/** Opens links of the site without loading a page. The browser handles all other links. */
 export function startRouter() {
   addEventListener("popstate", onHistory);
   // Before the page is closed, the browser asks in its own words.
@@ -124,7 +124,7 @@ export function startRouter() {
   });
 }
 
-// An invite stays only in memory: the address, the history and a copied link do not show it.
+// An invite stays only in memory, so the URL, the history and a copied link do not show it.
 export function takeInvite(): string | null {
   const match = /^#invite=(.+)$/.exec(location.hash);
   if (!match) return null;

@@ -1,4 +1,4 @@
-// Passkey ceremonies: create a passkey by an invite, add another one, sign in, and confirm a sensitive change.
+// Passkey ceremonies: create a passkey with an invite, add another one, sign in, and confirm a sensitive change.
 
 import { accountApi as api } from "./account-api";
 import { ApiError } from "./client";

@@ -1,4 +1,4 @@
-// Parameters as the query of an address, or with `#` as its fragment.
+// Parameters as the query of a URL, or with `#` as its fragment.
 
 /** Leaves out parameters that are missing or empty. */
 export function queryText(

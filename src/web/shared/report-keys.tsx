@@ -1,5 +1,5 @@
-// The report keys of an account: create one, see when it was last used, revoke it. The sites have calls and words of
-// their own.
+// The report keys of an account: create one, see when it was last used, revoke it. Each site has its own calls and
+// words.
 
 import { Button } from "./components/button";
 import type { ComponentChildren } from "preact";
@@ -121,7 +121,9 @@ type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUse
   onMade: (key: NewReportKey | null) => void;
 };
 
-/** A form; then the key that it made, in its place. The key is shown only here, until it is closed or revoked. */
+/**
+ * Shows a form, and then in its place the key that it made. The key is shown only here, until it is closed or revoked.
+ */
 function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);

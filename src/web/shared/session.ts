@@ -9,7 +9,10 @@ import { say } from "./components/status";
 import { signIn as text } from "./messages";
 import { focusNextHeading, giveUpUnsaved, navigate, ROOT, takeInvite } from "./navigation";
 
-/** True without a session: the sign-in view replaces the view, whose address stays for after the sign-in. */
+/**
+ * True without a session. The sign-in view then replaces the view. The URL stays, so that the view opens after the
+ * sign-in.
+ */
 export const isSignedOut = signal(false);
 
 /**
@@ -21,7 +24,7 @@ export const kept = signal<{ title: string; scrolled: number; focused: Element |
 /** True if a session ended by itself while it was in use. */
 export const hasExpired = signal(false);
 
-/** True while the sign-in view is open beside a session, to add another account. */
+/** True while the sign-in view is open during a session, to add another account. */
 export const isAdding = signal(false);
 /** The account is suspended: its sessions have ended, and its members cannot sign in. */
 export const suspension = signal<{ contact: string | null } | null>(null);

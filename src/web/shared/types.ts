@@ -4,7 +4,7 @@ import type { Schemas } from "./api-types";
 
 export * from "./types/rewards";
 
-/** A publisher's members have the first four, the operator's the others. */
+/** A publisher's members have one of the first four roles. The operator's members have one of the others. */
 export type Role = Schemas["ShownRole"];
 export type Refusal = Schemas["Error"];
 export type WrongLine = NonNullable<Refusal["lines"]>[number];

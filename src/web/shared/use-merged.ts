@@ -65,7 +65,7 @@ export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values:
   const [typed, setTyped] = useState({ base: saved, mine: saved });
   const found: Clash[] = [];
   const values = merge(typed.base, saved, typed.mine, found) as Values;
-  // Values that read the same, such as 4 and 4.00, are no clash.
+  // Values that read the same, such as 4 and 4.00, are not a clash.
   const worded = found
     .map((clash) => ({ clash, words: wordsOf(clash, values) }))
     .filter(({ words }) => words.theirs !== words.mine);

@@ -11,7 +11,7 @@ export interface Pages<Row, More = object> {
   first: CachedView<ListPage<Row> & More>;
   /** All loaded rows, or undefined before the first page has loaded. */
   rows: Row[] | undefined;
-  /** These rows as an answer. */
+  /** `rows` as an answer. */
   list: CachedView<Row[]>;
   hasMore: boolean;
   isOnlyFirst: boolean;
@@ -33,8 +33,8 @@ const joined = <Page extends ListPage<unknown>>(page: Page, next: Page): Page =>
 });
 
 /**
- * The list by its key; with `null` nothing is loaded yet. With `More` the pages have other members beside their rows,
- * which are read from the first page.
+ * The list by its key; with `null` nothing is loaded yet. With `More`, the pages have other members in addition to
+ * their rows. These members are read from the first page.
  */
 export function usePages<Row, More = object>(key: string | null, load: Load<Row, More>): Pages<Row, More> {
   useState(() => cameBack() || depths.delete(key));
@@ -51,7 +51,7 @@ export function usePages<Row, More = object>(key: string | null, load: Load<Row,
     if (key === null || !shown?.cursor) return;
     const next = await load(shown.cursor);
     depths.set(key, depth() + 1);
-    // A refresh may have ended meanwhile: its rows are newer, and another page may follow them.
+    // A refresh may have ended in the meantime. Its rows are newer, and another page may follow them.
     if (peek(key) === shown) put(key, joined(shown, next));
     else await refresh(key);
   });

@@ -1,4 +1,4 @@
-// The text of a filter that the server applies. The request follows after a pause, and not after each letter.
+// The text of a filter that the server applies. The request follows after a pause rather than after each letter.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-// The address of alarms: a form for it, a test, and the result of the last message. Each site has its own calls.
+// The URL that receives alarms: a form for it, a test, and the result of the last message. Each site has its own calls.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../action";

@@ -6,7 +6,7 @@ const text = settings.members;
 
 interface Props {
   intro: string;
-  /** A place, its address, and what the removed member may know from there. */
+  /** A place, its path, and what the removed member may know from there. */
   places: [name: string, path: string, known: string][];
 }
 

@@ -1,4 +1,4 @@
-// The member's own passkeys: adding one for another device, and removing one that is lost.
+// The member's own passkeys: adds one for another device, and removes one that is lost.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../action";

@@ -1,4 +1,5 @@
-// Settings: sections beside a list of them. A section that the role does not have is not listed; its link is refused.
+// Settings: sections next to a list of them. A section that the role does not have is not listed, and its link is
+// refused.
 
 import { loadSession, SESSION_KEY } from "#session";
 import type { FunctionComponent } from "preact";
@@ -13,7 +14,7 @@ import type { Role } from "../types";
 import { Page } from "./page";
 
 interface Props {
-  /** The section that the address names. */
+  /** The section that the URL names. */
   asked: Section | null;
   /** The sections of the site, with the view of each. */
   views: Partial<Record<Section, FunctionComponent>>;
@@ -46,7 +47,7 @@ export function Settings({ asked, views, may }: Props) {
   );
 }
 
-/** Goes to the first section that the role has if the address names none. */
+/** If the URL names no section, goes to the first section that the role has. */
 function useOpenSection(asked: Section | null, open: Section | null) {
   useEffect(() => {
     if (asked === null && open !== null) navigate(settingsPath(open), "replace");

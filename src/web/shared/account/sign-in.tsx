@@ -154,7 +154,7 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
     await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
     await enter();
   });
-  // This session is one that the page does not know, because the current account's session has ended.
+  // The page does not know this open session, because the current account's session has ended.
   if (action.error instanceof ApiError && action.error.code === "session_open") {
     return <SessionOpen name={nameOf(found)} onLeft={action.clear} />;
   }

@@ -1,8 +1,8 @@
-// Browser and system of a user agent, as far as a person needs them to know a device again.
+// Browser and system of a user agent, in enough detail for a person to recognize a device.
 
 import { settings } from "../messages/settings";
 
-// The order matters: Edge, Opera and Samsung name Chrome too, and Chrome names Safari.
+// The order matters: Edge, Opera and Samsung also name Chrome, and Chrome also names Safari.
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],

@@ -57,7 +57,7 @@ export const RunButton = ({ of, class: name = "button", children }: RunProps) =>
   </button>
 );
 
-/** The same, in another style. */
+/** A `RunButton` in another style. */
 const running = (name: string) => (props: Omit<RunProps, "class">) => <RunButton class={name} {...props} />;
 
 export const PrimaryRun = running("button primary");

@@ -7,7 +7,7 @@ interface ChoicesProps<Value> {
   name: string;
   choices: { value: Value; label: string; hint?: string }[];
   chosen: Value[];
-  /** One of them, or any number. */
+  /** `radio` for exactly one choice, `checkbox` for any number. */
   kind: "radio" | "checkbox";
   error?: string | null;
   onChange: (chosen: Value[]) => void;
@@ -29,7 +29,7 @@ export function Choices<Value extends string>({ name, choices, chosen, kind, err
               if (kind === "radio") return onChange([value]);
               const isOn = event.currentTarget.checked;
               const isChosen = (other: Value) => (other === value ? isOn : chosen.includes(other));
-              // In the order of the list.
+              // Keep the order of the list.
               onChange(choices.map((choice) => choice.value).filter(isChosen));
             }}
           />

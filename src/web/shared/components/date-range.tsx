@@ -20,7 +20,7 @@ interface Props {
   presets?: readonly Preset[];
   days?: Days;
   mostDays?: number;
-  /** Makes it a field of a list, where an empty date is no condition. */
+  /** If it is set, this is a field of a list, in which an empty date means no condition. */
   label?: string;
   onChange: (range: DateRange, preset: Preset | null) => void;
 }
@@ -119,7 +119,10 @@ export function DateRangePicker(props: Props) {
 
 type CustomProps = Pick<Props, "range" | "mostDays" | "onChange"> & { today: string; close: () => void };
 
-/** No form itself: it may be within another one. Only reports have a limit of days; other ranges may be open-ended. */
+/**
+ * Not a form itself, because it may be in another form. Only reports have a limit of days; other ranges may be
+ * open-ended.
+ */
 function CustomRange({ range, mostDays, today, close, onChange }: CustomProps) {
   const [dates, setDates] = useState(range);
   const { start_date: start, end_date: end } = dates;

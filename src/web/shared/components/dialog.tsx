@@ -17,7 +17,7 @@ interface Props {
   children: ComponentChildren;
   /** Makes the dialog wider, for content to read rather than a question. */
   isWide?: boolean;
-  /** A click beside the dialog closes it, unless what it shows is shown only once. */
+  /** Keeps the dialog open if somebody clicks outside it, because its content is shown only once. */
   keepOpen?: boolean;
 }
 

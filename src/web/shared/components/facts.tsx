@@ -6,7 +6,7 @@ import { Section } from "./section";
 
 export type Fact = [name: string, value: ComponentChildren];
 
-/** A list of facts without the absent ones. Direction marks in foreign text do not affect the text beside it. */
+/** A list of facts without the absent ones. Direction marks in foreign text do not affect the text next to it. */
 export const FactList = ({ facts, class: name = "" }: { facts: Fact[]; class?: string }) => (
   <dl class={`facts ${name}`}>
     {facts

@@ -1,4 +1,4 @@
-// One field of a form: its name, a hint, and its error beside the field.
+// One field of a form: its name, a hint, and its error next to the field.
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
@@ -72,7 +72,7 @@ export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   </Field>
 );
 
-/** A date as the pages show it. `value` is a date in ISO format, or typed text that is no date. */
+/** A date as the pages show it. `value` is a date in ISO format, or typed text that is not a date. */
 export function DateInput({ value, error, onChange, ...own }: InputProps) {
   // Until the field is left, it keeps what is typed.
   const [typed, setTyped] = useState<string | null>(null);
@@ -142,7 +142,7 @@ export const Select = <Value extends string>(props: SelectProps<Value>) => {
   );
 };
 
-/** One choice out of a list, beside its name. */
+/** One choice out of a list, next to its name. */
 export const InlineSelect = <Value extends string>(props: InlineSelectProps<Value>) => {
   const { label, value, onChange, ...choices } = props;
   return (
@@ -162,7 +162,7 @@ interface CheckboxProps {
   children: ComponentChildren;
 }
 
-/** A checkbox with the content beside it. */
+/** A checkbox with the content next to it. */
 export const Checkbox = ({ class: name = "check", checked, onChange, children }: CheckboxProps) => (
   <label class={name}>
     <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />

@@ -1,4 +1,4 @@
-// Dialogs that ask for what a change needs, and those that show what it made.
+// Dialogs that ask for the input of a change, and dialogs that show its result.
 
 import type { ComponentChildren } from "preact";
 import { useAction } from "../action";
@@ -22,10 +22,10 @@ interface FormProps {
   dangerous?: boolean;
   onSubmit: () => Promise<void>;
   onClose: () => void;
-  /** Loads the document again after somebody else changed it. The typed text stays. */
+  /** Reloads the document after somebody else changed it. The typed text stays. */
   reload?: () => Promise<unknown>;
   loaded?: string;
-  /** Fields that somebody else has changed, too. */
+  /** Fields that somebody else has also changed. */
   clashes?: Decision[];
   /** The errors of the fields that the children show. */
   errorsOf?: (error: unknown) => FieldErrors;
@@ -38,7 +38,7 @@ interface FormProps {
 
 const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: error });
 
-/** Asks for what a change needs; stays open with the reason when the change fails. */
+/** Asks for the input of a change. If the change fails, stays open and shows the reason. */
 export function FormDialog(props: FormProps) {
   const { title, button, cancel, dangerous, onSubmit, onClose, reload, loaded, clashes = [] } = props;
   const { errorsOf = NO_FIELDS, words, children } = props;
@@ -65,7 +65,7 @@ export function FormDialog(props: FormProps) {
 }
 
 export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
-  /** Several are paragraphs. */
+  /** Several texts are shown as paragraphs. */
   text: string | string[];
   onConfirm: () => Promise<void>;
   /** Shown below the text. */
@@ -95,7 +95,7 @@ interface SecretProps {
   onClose: () => void;
 }
 
-/** Shows what is shown only once, to be copied. */
+/** Shows a secret that is shown only once, so that it can be copied. */
 export function SecretDialog({ title, text, label, value, onClose }: SecretProps) {
   return (
     <Dialog title={title} onClose={onClose} keepOpen>

@@ -12,7 +12,7 @@ interface Props {
   title: string;
   /** Further parts of the document's title, the nearest first. */
   within?: string[];
-  /** Stands beside the heading. */
+  /** Placed next to the heading. */
   children?: ComponentChildren;
   note?: ComponentChildren;
 }

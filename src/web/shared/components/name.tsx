@@ -7,5 +7,5 @@ interface Props {
   class?: string;
 }
 
-/** The text cannot change the direction of the text beside it, and its invisible characters are shown. */
+/** The text cannot change the direction of the text next to it, and its invisible characters are shown. */
 export const Name = ({ children, class: name }: Props) => <bdi class={name}>{visibleText(children)}</bdi>;

@@ -1,4 +1,4 @@
-// The name of something of the catalog, with its id beside it in small type.
+// The name of a resource of the catalog, with its id next to it in small type.
 
 import { Name } from "./name";
 

@@ -28,7 +28,7 @@ interface DraftOptions<Values> {
   /** The names of the fields, by their paths in the values. */
   names: Record<string, string>;
   writes?: Writes;
-  /** Fails with 412 if somebody else has changed the document meanwhile. */
+  /** Fails with 412 if somebody else has changed the document since it was loaded. */
   save: (values: Values) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function useUnsaved(isChanged: boolean) {
   useEffect(() => () => noteUnsaved(form.current, false), []);
 }
 
-/** Typed values stay until they are saved, even if the document is loaded again meanwhile. */
+/** Typed values stay until they are saved, even if the document is reloaded before. */
 export function useDraft<Values>({ saved, fields, names, writes, save }: DraftOptions<Values>): Draft<Values> {
   const merged = useMerged(saved, named(names, writes));
   useUnsaved(merged.isChanged);

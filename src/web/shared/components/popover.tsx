@@ -1,4 +1,4 @@
-// A button that opens a panel of controls below it. On a narrow screen the panel lies at the foot of the screen.
+// A button that opens a panel of controls below it. On a narrow screen the panel is at the foot of the screen.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -27,7 +27,7 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
     button.current?.focus();
   };
 
-  // A panel that would leave the screen on the right hangs from the button's right edge.
+  // A panel that would leave the screen on the right is aligned with the button's right edge.
   useLayoutEffect(() => {
     if (!isOpen || align === "right") return;
     const place = () => {
@@ -41,7 +41,7 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
     return () => removeEventListener("resize", place);
   }, [isOpen]);
 
-  // A layout effect, too: in the next frame a quick person may already have the focus in another field.
+  // Also a layout effect, because in the next frame a quick person may already have focused another field.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const first = panel.current?.querySelector<HTMLElement>("[data-first]") ?? panel.current?.querySelector(FOCUSABLE);
@@ -51,7 +51,7 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
   useEffect(() => {
     if (!isOpen) return;
     const onPointerDown = (event: PointerEvent) => {
-      // The path, and not the parent, because the clicked element may be gone from the page by now.
+      // The path, and not the parent, because the clicked element may have been removed from the page by now.
       if (root.current && !event.composedPath().includes(root.current)) setOpen(false);
     };
     document.addEventListener("pointerdown", onPointerDown);

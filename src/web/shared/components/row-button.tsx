@@ -4,7 +4,7 @@ import type { Column } from "./table";
 
 interface ButtonProps {
   name: string;
-  /** A label that tells it from the buttons of other rows. */
+  /** A label that distinguishes it from the buttons of other rows. */
   label: string;
   isDangerous?: boolean;
   onClick: () => void;

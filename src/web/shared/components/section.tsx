@@ -1,13 +1,13 @@
-// A card with a title, and content beside the title.
+// A card with a title, and content next to the title.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 interface Props {
   title: ComponentChildren;
-  /** Stands beside the title. */
+  /** Placed next to the title. */
   beside?: ComponentChildren;
-  /** Stands at the end of the title's line. */
+  /** Placed at the end of the title's line. */
   tools?: ComponentChildren;
   class?: string;
   children: ComponentChildren;

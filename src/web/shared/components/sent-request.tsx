@@ -36,7 +36,7 @@ export function SentRequest({ request }: { request: CallbackRequest }) {
 
 export function Answer({ test }: { test: { response: CallbackAnswer | null } }) {
   const { response } = test;
-  // The diagnosis says why there is none.
+  // The diagnosis says why there is no response.
   if (!response) return <p>{text.noAnswer}</p>;
   return (
     <>

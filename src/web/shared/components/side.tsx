@@ -1,4 +1,4 @@
-// A page with a list of the pages beside it.
+// A page with a list of pages next to it.
 
 import type { ComponentChildren } from "preact";
 

@@ -59,7 +59,9 @@ export function Failed({ error, retry, compact }: { error: ApiError; retry?: () 
   );
 }
 
-/** One part of an answer that failed while the others did not. The request went well, so there is no ID to give. */
+/**
+ * One part of an answer that failed while the others did not. The request itself succeeded, so no request ID is shown.
+ */
 export function PartFailed({ part, retry }: { part: Refusal; retry?: () => void }) {
   return (
     <div class="state failed compact" role="alert">
@@ -97,7 +99,7 @@ export const Problem = ({ id, children }: ProblemProps) =>
     </p>
   ) : null;
 
-/** An error of a form, beside its button. */
+/** An error of a form, next to its button. */
 export function FormError({ error }: { error: unknown }) {
   // The sign-in view already reports an ended session.
   if (!error || (error as ApiError).code === "not_signed_in") return null;
@@ -109,7 +111,7 @@ export function FormError({ error }: { error: unknown }) {
   );
 }
 
-/** A note beside the data. Screen readers read it aloud when it appears. */
+/** A note next to the data. Screen readers read it aloud when it appears. */
 export const SaidNote = ({ children }: { children: ComponentChildren }) => (
   <p class="note" role="status">
     {children}

@@ -1,4 +1,5 @@
-// A short message at the foot of the page, read aloud when it appears. A newer one takes its place, and another view ends it.
+// A short message at the foot of the page, read aloud when it appears. A newer message replaces it, and opening another
+// view removes it.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -12,12 +13,12 @@ interface Message {
   saidAt: number;
 }
 
-// Long enough to read two sentences; nothing is said here that is not also seen in the view.
+// Long enough to read two sentences. Everything that is said here can also be seen in the view.
 const SHOWN_MILLISECONDS = 6000;
 // A message from just before a view opens belongs to that view.
 const OF_LAST_VIEW_MILLISECONDS = 500;
 
-// Height of the strip at the foot in which messages stand.
+// Height of the strip at the foot in which messages are shown.
 const STRIP_PIXELS = 120;
 
 /** True if a message at the foot would cover the focused element. */

@@ -23,7 +23,7 @@ export const column = <Row,>(
   cell: (row: Row) => ComponentChildren,
 ): Column<Row> => ({ key, header, cell });
 
-/** The same, of numbers. */
+/** A column of numbers. */
 export const numberColumn: typeof column = (...of) => ({ ...column(...of), isNumber: true });
 
 export interface Sorting {
@@ -36,12 +36,12 @@ export interface TableProps<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
-  /** The field that tells rows apart, or a function that makes a key; from the index if two rows may be equal. */
+  /** The field that identifies a row, or a function that makes a key. It may use the index if two rows may be equal. */
   rowKey: (keyof Row & string) | ((row: Row, index: number) => string | number);
   sorting?: Sorting;
   hasTotals?: boolean;
   isBusy?: boolean;
-  /** Unless false, the values of each row stand below its name on a narrow screen, and nothing scrolls sideways. */
+  /** Unless false, a narrow screen shows the values of each row below the row's name, and nothing scrolls sideways. */
   stacks?: boolean;
   class?: string;
 }
@@ -51,7 +51,7 @@ function useOverflow() {
   const element = useRef<HTMLDivElement>(null);
   const [state, setState] = useState("");
   const measure = () => {
-    // The observer may report once more after the table is gone.
+    // The observer may report once more after the table was removed.
     if (!element.current) return;
     const { clientWidth, clientHeight, scrollLeft, firstElementChild } = element.current;
     const { offsetWidth, offsetHeight } = firstElementChild as HTMLElement;
@@ -129,7 +129,7 @@ const Cells = <Row,>({ columns: [first, ...others], of }: CellsProps<Row>) => (
   </tr>
 );
 
-/** A table, or a line in its place where it has no rows. */
+/** A table, or a line in its place if it has no rows. */
 export const TableOr = <Row,>({ none, ...table }: TableProps<Row> & { none: ComponentChildren }) =>
   table.rows.length > 0 ? <Table {...table} /> : <p class="card-foot">{none}</p>;
 

@@ -1,4 +1,4 @@
-// Text of the address of alarms.
+// Text about the URL that receives alarms.
 
 import { timeText } from "../format";
 import type { AlarmTry } from "../types";

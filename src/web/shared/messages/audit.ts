@@ -58,7 +58,7 @@ const AUDIT_WORDS: Record<string, Record<string, string>> = {
 /** States of callbacks and of rewards, by the names that the log gives them. */
 export const REPLAY_WORDS: Record<string, string> = { ...DELIVERY_NAMES, ...STATE_NAMES };
 
-/** The conditions of a replay, as `src/origin/http/site/replay_query.rs` writes them. A transaction id is the last. */
+/** The conditions of a replay, as `src/origin/http/site/replay_query.rs` writes them. A transaction id comes last. */
 function replayDetail(detail: string): string {
   const words =
     /^(?:delivery (\w+), )?(?:state (\w+), )?(?:http_status (\d+), )?(user, )?(?:from (\d+), )?until (\d+)(?:, transaction (.*))?$/s;

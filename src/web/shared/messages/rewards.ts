@@ -47,7 +47,7 @@ export const isReasonCode = (code: string) => code in CODES;
 
 export const EVENT_NAMES: Record<CallbackEvent, string> = STATE_NAMES;
 
-// A revision is a small number, or the time from which it counts.
+// A revision is a small number, or the time since which the terms are in force.
 export const revisionText = (number: number) =>
   number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`;
 

@@ -1,4 +1,4 @@
-// Rewards of the last 30 days, and how the callbacks of apps are doing.
+// Rewards of the last 30 days, and the health of the apps' callbacks.
 
 import type { ComponentChildren } from "preact";
 import { type Column, column, numberColumn } from "../components/table";
@@ -21,7 +21,7 @@ export type AppCallback = EndpointHealth & { app_id: string };
 
 const ORDER: CallbackState[] = ["disabled", "failing", "none", "healthy"];
 
-/** The callbacks of apps that are no tests. Those that need attention come first. */
+/** The callbacks of apps other than test apps. Those that need attention come first. */
 export const callbacksOf = (data: Activity): AppCallback[] =>
   data.apps
     .filter(({ app_id }) => !isTestApp(app_id))

@@ -6,7 +6,7 @@ import type { RewardDelivery, RewardFilter, RewardState } from "../types";
 
 export const DELIVERIES = Object.keys(DELIVERY_NAMES) as RewardDelivery[];
 
-/** Empty text is no condition. */
+/** An empty text means no condition. */
 export interface Conditions {
   state: RewardState | "";
   delivery: RewardDelivery | "";
@@ -30,7 +30,7 @@ export const filterOf = ({ state, delivery, status, from, to, transaction, user 
   ...(user && { user_id: user }),
 });
 
-/** The filter of a replay. Without `until`, it takes all rewards until now. */
+/** The filter of a replay. Without `until`, it covers all rewards until now. */
 export function replayOf(conditions: Conditions, now: number): RewardFilter {
   const { until, ...filter } = filterOf(conditions);
   return { ...filter, ...(until && until < now && { until }) };

@@ -7,7 +7,7 @@ import { DELIVERY_NAMES, filter as text, STATE_NAMES } from "../messages/rewards
 import type { RewardState } from "../types";
 import { type Conditions, DELIVERIES } from "./filter";
 
-/** The typed filter. It follows the applied one, which also changes by the back button, a link and the clear button. */
+/** The typed filter. It follows the applied one, which the back button, a link and the clear button also change. */
 export function useTypedFilter<Filter>(filter: Filter): [Filter, (typed: Filter) => void] {
   const [typed, setTyped] = useState(filter);
   useEffect(() => setTyped(filter), [JSON.stringify(filter)]);

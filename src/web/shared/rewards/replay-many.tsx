@@ -1,4 +1,4 @@
-// Sends callbacks of an app again. They are counted first; the page shows the progress, and a button stops the replay.
+// Resends callbacks of an app. They are counted first. The page shows the progress, and a button stops the replay.
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -57,7 +57,7 @@ interface Props {
   fixed: string;
   /** Shown if the list has a condition that a replay does not support. */
   ignored?: string;
-  /** The filter of these choices and the list's other conditions. Without `until`, it takes all rewards until now. */
+  /** The filter of these choices and the list's other conditions. Without `until`, it covers all rewards until now. */
   filterOf: (delivery: RewardDelivery | "", from: string, to: string) => RewardFilter;
   isOpenAtFirst: boolean;
   onClose: () => void;
@@ -84,14 +84,16 @@ export function ReplayMany(props: Props) {
 
 const CHOICES: Props["delivery"][] = ["dead", "waiting", "delivered", ""];
 
-/** Preselects the callbacks that the list shows; without a choice there, those that were given up. */
+/**
+ * Preselects the state of callbacks that the list shows. If the list shows all, preselects those that were given up.
+ */
 function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
   const [delivery, setDelivery] = useState<Props["delivery"]>(initial.delivery || "dead");
   const [isSure, setSure] = useState(false);
   const [range, setRange] = useState({ start_date: initial.from, end_date: initial.to });
-  // Callbacks in some states are rarely sent again. Such a state is a choice only if the list shows it.
+  // Callbacks in some states are rarely resent. Such a state is a choice only if the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
-  // If a receiver does not recognize repeats, its users may be paid twice.
+  // If a receiver does not recognize repeated callbacks, its users may be paid twice.
   const hasDelivered = delivery === "" || delivery === "delivered";
   const key = useIdempotencyKey();
   const { counted, error, retry, isCounting } = useCount(delivery, range, async () => {
@@ -170,7 +172,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
   const { data, error, reload } = cached;
   const { state, replayed } = data ?? ({ state: "running", replayed: 0 } as const);
   const isOver = !isRunning(data);
-  // The page does not ask for this progress again by itself.
+  // After a refusal, the page does not request this progress again by itself.
   const isLost = isRefused(error);
   const cancel = useAction(async () => {
     await withVerification(() => calls.cancelReplay(appId, replayId));

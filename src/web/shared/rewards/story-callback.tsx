@@ -18,7 +18,7 @@ import { Delivery } from "./badges";
 interface Props {
   callback: RewardCallback;
   currency: string;
-  /** Null where the member may not send it again. */
+  /** Null if the member may not resend it. */
   replay: ((transactionId: string) => Promise<unknown>) | null;
   reload: () => Promise<unknown>;
 }

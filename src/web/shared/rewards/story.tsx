@@ -12,15 +12,15 @@ import { StoryCallback } from "./story-callback";
 
 /** The parts of a story that differ by site. */
 interface StorySite {
-  /** The address of the list of all rewards of a user. */
+  /** The path of the list of all rewards of a user. */
   userHref: (user: string) => string;
-  /** The address of an offer's page, if the site has one. */
+  /** The path of an offer's page, if the site has one. */
   offerHref?: (offerId: string) => string;
-  /** Sends a callback again; null where the member may not. */
+  /** Resends a callback; null if the member may not. */
   replay: ((transactionId: string) => Promise<unknown>) | null;
 }
 
-/** True if one of its callbacks is still to be sent, so that the story continues. */
+/** True if one of the story's callbacks is still to be sent, so that the story continues. */
 export const isWaiting = (story: RewardStory | undefined) =>
   story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false;
 
