@@ -240,7 +240,8 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
     })))
 }
 
-/// Finds a user by the id alone. Searches the newest rewards of all publishers, and adds the user for each app found.
+/// Finds a user by the id alone. Searches the newest rewards of up to [`MAX_PUBLISHERS`], and adds the user for each app
+/// found.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
     let earning = ListEarning {
         limit: MAX_PUBLISHERS,

@@ -10,7 +10,7 @@ use domain::accounts::ids::AccountId;
 use platform::{ObjectCall, log};
 
 /// Announces and makes a change. `subject_of` finds the id of the changed thing in the answer, if the announcement
-/// could not name it. A status of 200 means that nothing changed, because the thing to create already existed.
+/// could not name it. A status of 200 means that nothing changed, as when the thing to create already existed.
 ///
 /// # Errors
 /// The announcement or the change is refused, or the answer to one of them is missing.
