@@ -98,7 +98,10 @@ fn an_unknown_app_or_offer_is_refused_and_not_stored() {
     let catalog = with_app();
     let before = catalog.dump();
     let (code, message) = refused(catalog.try_ask_app("10000002"));
-    assert_eq!((code, message), ("not_found", "no app has the id 10000002".into()));
+    assert_eq!(
+        (code, message),
+        ("not_found", "no app has the id 10000002".into())
+    );
     let (code, message) = refused(catalog.try_ask_offer("o-1", 1));
     assert_eq!((code, message), ("not_found", "no offer has the id o-1".into()));
     assert_eq!(catalog.dump(), before);
