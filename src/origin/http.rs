@@ -21,6 +21,7 @@ mod day_changes;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;
+pub mod formats;
 pub mod handlers;
 #[cfg(target_arch = "wasm32")]
 mod health;

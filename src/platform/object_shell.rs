@@ -12,7 +12,6 @@ use crate::{
     migrations::{FORGET_COPY, IS_COPY, Migration, MigrationError, migrate},
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, ObjectStorage},
-    unreadable,
 };
 use domain::model::{MINUTE_MS, SECOND_MS, common};
 
@@ -272,7 +271,6 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             migrate(&self.storage, now_ms, self.migrations).map_err(|error| match error {
                 MigrationError::Newer(_) => {
                     log::error(self.place, error);
-                    unreadable::record(self.place);
                     common::NEWER_SCHEMA.into()
                 }
                 MigrationError::Database(error) => Failure::from(error),

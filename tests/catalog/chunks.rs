@@ -17,6 +17,7 @@ use domain::{
 use origin::objects::catalog::publication::{
     chunk, chunk_for_isolate, chunks_to_write, record_chunk_written, store_stats,
 };
+use platform::{Database, params};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
@@ -190,6 +191,31 @@ fn a_chunk_that_kv_lost_is_written_again_when_an_isolate_misses_it() {
         assert_eq!(missed.as_ref(), Some(&lost));
         publish_listing(&catalog, &kv).unwrap();
         assert_eq!(kv_keys(&kv).contains(key), is_written, "{wait_ms}");
+    }
+}
+
+#[test]
+fn a_stored_chunk_of_another_format_is_built_again_when_an_isolate_misses_it() {
+    let (catalog, kv) = (Catalog::small(), Kv::default());
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    publish_listing(&catalog, &kv).unwrap();
+    let keys = kv_keys(&kv);
+    let key = keys.first().unwrap();
+    let sound = chunk(&catalog.db, key).unwrap().unwrap();
+    for format in [0, 2, 77] {
+        let mut other = sound.clone();
+        other[5] = format;
+        let set = "UPDATE chunk_bytes SET bytes = ? WHERE key = ?";
+        catalog.db.execute(set, params![other, key.as_str()]).unwrap();
+        assert_eq!(chunk_for_isolate(&catalog.db, key, catalog.now()), Ok(None));
+        publish_listing(&catalog, &kv).unwrap();
+        let again = chunk_for_isolate(&catalog.db, key, catalog.now()).unwrap();
+        assert_eq!(again.as_ref(), Some(&sound), "{format}");
+        assert_eq!(
+            kv.get(&format!("bodies-{key}")).as_ref(),
+            Some(&sound),
+            "{format}"
+        );
     }
 }
 

@@ -2,9 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::{Catalog, app, offer, with};
+use crate::{
+    Catalog, app, offer,
+    service::{Kv, publish_listing, publish_tracking},
+    with,
+};
 use contract::catalog::{ChangeOwnApp, Command, OwnAppChange, Resource, callback_purpose};
-use domain::model::{AppId, PublisherId};
+use domain::{
+    model::{AppId, PublisherId},
+    snapshot::{listing::Listing, tracking::Manifest},
+};
+use origin::objects::catalog::{
+    publication::rebuild_after_other_code, schedule::listing_due_ms, tracking_slots,
+};
 use platform::{database::Database, params};
 
 const APP: &str = "10000001";
@@ -154,4 +164,37 @@ fn a_callback_that_newer_code_has_sealed_stays_as_it_is_when_another_member_chan
     change_name(&catalog, "App 4");
     let stored = catalog.rows(&format!("SELECT callback_sealed FROM apps WHERE id = '{APP}'"));
     assert_eq!(stored[0].blob(0).unwrap(), sealed);
+}
+
+#[test]
+fn all_is_published_again_in_own_formats_after_other_code_has_published() {
+    let (catalog, kv) = (catalog(), Kv::default());
+    let publish = || {
+        publish_tracking(&catalog, &kv).unwrap();
+        publish_listing(&catalog, &kv).unwrap();
+    };
+    rebuild_after_other_code(&catalog.db, catalog.now()).unwrap();
+    publish();
+    let pointer = kv.pointer().unwrap();
+    // The same code has nothing to build again.
+    rebuild_after_other_code(&catalog.db, catalog.now()).unwrap();
+    assert!(tracking_slots::changed(&catalog.db, 1).unwrap().is_empty());
+    assert_eq!(kv.pointer().unwrap().manifest, pointer.manifest);
+
+    // Newer code publishes, and is rolled back.
+    let newer =
+        "UPDATE snapshot_parts SET bytes = CAST(substr(bytes, 1, 5) || x'02' || substr(bytes, 7) AS BLOB)";
+    catalog.db.execute(newer, &[]).unwrap();
+    let by = "UPDATE state SET value = value + 1 WHERE name = 'published_by'";
+    catalog.db.execute(by, &[]).unwrap();
+    let key = contract::kv::listing_key(pointer.listing[0]);
+    kv.values.borrow_mut().get_mut(&key).unwrap()[5] = 2;
+
+    rebuild_after_other_code(&catalog.db, catalog.now()).unwrap();
+    assert!(listing_due_ms(&catalog.db).unwrap() <= catalog.now());
+    publish();
+    let pointer = kv.pointer().unwrap();
+    assert!(Manifest::open(pointer.manifest).is_ok());
+    let newest = kv.get(&contract::kv::listing_key(pointer.listing[0])).unwrap();
+    assert!(Listing::open(newest).is_ok());
 }

@@ -20,6 +20,7 @@ mod document;
 mod documents;
 mod examples;
 mod facts;
+mod formats;
 mod layers;
 mod licences;
 mod openapi;

@@ -6,7 +6,7 @@
 //! - [`attention`]: the items that need the operator's attention;
 //! - [`alarms`]: the webhooks that tell a publisher or the operator of problems;
 //! - [`register`]: the registers of other objects, each in an activity object of its own;
-//! - [`sweep`]: retention.
+//! - [`sweep`][]: retention.
 
 pub mod alarms;
 pub mod attention;

@@ -395,38 +395,14 @@ proptest! {
 }
 
 #[test]
-fn an_id_or_a_record_of_a_later_version_is_retried_and_not_refused() {
+fn a_record_of_a_later_version_is_retried_and_not_refused() {
     let keys = ring("1:seal:A");
-    let Sealed::Short { id, record } = seal_full(&keys, SHORT_MAX) else {
-        panic!("it is short");
-    };
-    let whole = seal_full(&keys, MAX_LENGTH);
-    for (version, id) in [(3, id.as_str()), (77, &id), (3, whole.id())] {
-        let mut bytes = URL_SAFE_NO_PAD.decode(id).unwrap();
-        let header = Header {
-            version,
-            ..Header::read(&bytes).unwrap()
-        };
-        let total = bytes.len();
-        bytes[..PREFIX_LEN].copy_from_slice(&header.prefix(total));
-        let newer = URL_SAFE_NO_PAD.encode(&bytes);
-        assert!(is_in_form(&newer));
-        assert_eq!(open(&keys, &newer), Err(UnknownKey), "{version}");
-        // A version that does not fit the check bytes was never an id.
-        bytes[0] = version + 1;
-        assert_eq!(
-            open(&keys, &URL_SAFE_NO_PAD.encode(&bytes)),
-            Err(Malformed),
-            "{version}"
-        );
-    }
+    let (_, record) = seal_short(&keys, &full_click("x"), SHORT_MAX);
     let header = Header {
         version: 3,
         ..Header::read(&record).unwrap()
     };
     let newer = [&header.prefix(record.len()), &record[PREFIX_LEN..]].concat();
-    let Header {
-        app, shard, nonce, ..
-    } = header;
-    assert_eq!(open_record(&keys, &newer, app, shard, nonce), Err(UnknownKey));
+    let opened = open_record(&keys, &newer, header.app, header.shard, header.nonce);
+    assert_eq!(opened, Err(UnknownKey));
 }

@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     model::{HOUR_MS, MINUTE_MS, UtcDay},
-    snapshot::envelope::Kind,
+    snapshot::envelope::{Kind, verify},
 };
 use platform::{
     Database, DbResult, Failure, Result, Row,
@@ -106,11 +106,19 @@ pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> DbRes
 }
 
 /// Returns a chunk's bytes for an isolate that does not find it in KV. If it was written long ago, the next listing
-/// writes it again.
+/// writes it again. If its bytes are damaged, the next listing, which is due at once, builds it again.
 pub fn chunk_for_isolate(db: &impl Database, key: &str, now_ms: i64) -> DbResult<Option<Vec<u8>>> {
     let missed_ms = now_ms.saturating_sub(MISSED_MS);
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, missed_ms])?;
-    chunk(db, key)
+    let Some(bytes) = chunk(db, key)? else {
+        return Ok(None);
+    };
+    if verify(Kind::Bodies, &bytes).is_ok() {
+        return Ok(Some(bytes));
+    }
+    forget_chunk(db, key)?;
+    revisions::clear(db, revisions::LISTING_BUILT_AT)?;
+    Ok(None)
 }
 
 /// Makes the next publication write everything, as if KV were empty.
