@@ -36,6 +36,7 @@ mod lookups;
 mod own_apps;
 mod pub_key_requests;
 mod publication;
+mod resealing;
 mod resources;
 mod restored;
 mod schedule;

@@ -23,14 +23,18 @@ use contract::{
     counters::OfferStats,
 };
 use domain::{
-    model::{AppId, OfferId, PublisherId, time::UtcDay},
+    model::{AppId, OfferId, PublisherId, Vault, time::UtcDay},
     snapshot::tracking::{ShardKind, Slot},
 };
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
-        callback_sync, cap_sync, import_claims, import_steps, offer_figures::NearCaps, publication,
-        revisions, schedule, sql, terms, tracking_slots, waiting::Waiting,
+        Context, callback_sync, cap_sync, import_claims, import_steps,
+        offer_figures::NearCaps,
+        publication,
+        resealing::{self, Resealing},
+        revisions, schedule, sql, terms, tracking_slots,
+        waiting::Waiting,
     },
 };
 use platform::{database::Database, params};
@@ -281,6 +285,26 @@ fn lookups(catalog: &Catalog) {
     let mut near = NearCaps::default();
     while near.step(&catalog.db, NOON).unwrap() {}
     near.finish(&catalog.db).unwrap();
+    reseal_everything(catalog);
+}
+
+/// Seals all values again with another key.
+fn reseal_everything(catalog: &Catalog) {
+    let both = |old: &str| Vault::parse("KEYS", &format!("9:{},{old}", "ee".repeat(32))).unwrap();
+    let (vault, edge_vault) = (both(crate::STORE_KEYS), both(crate::EDGE_KEYS));
+    let mut app = catalog_document(catalog, "10000001");
+    app["click_secret"] = json!("demo_click_secret_of_lumen_arcade");
+    catalog.put(Resource::App, "10000001", &app);
+    catalog.with_context(|context| {
+        let context = Context {
+            vault: &vault,
+            edge_vault: &edge_vault,
+            ..*context
+        };
+        resealing::begin(&catalog.db, &context).unwrap();
+        let mut pass = Resealing::default();
+        while pass.step(&catalog.db, &context).unwrap() {}
+    });
 }
 
 /// An app's document without what an answer adds.

@@ -153,13 +153,24 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     assert_eq!(read(&world)["address"]["waiting"], 0);
     let ids: BTreeSet<_> = world.sent().into_iter().map(|sent| sent.id).collect();
     assert_eq!(ids.len(), 3, "a repeat has the id of the first try");
+    // An alarm seals the settings again with a new key, so that the old one can be removed.
+    for keys in [BOTH_KEYS, NEW_KEY] {
+        world.runtime.0.keys.set(keys);
+        world.kill();
+        world.raise(AlarmKind::DayChanged, keys, 1);
+        world.pass(DAY_MS);
+        assert_eq!(
+            read(&world)["address"]["url"],
+            "https://hooks.acme.example/alarms?key=********"
+        );
+    }
     // Without an address nothing is noted and nothing is sent.
     world.kill();
     world.set(None).unwrap();
     assert_eq!(read(&world)["address"], Json::Null);
     world.raise(AlarmKind::DayChanged, "none", 1);
     world.pass(DAY_MS);
-    assert_eq!(world.ids(0, i64::MAX).len(), 3);
+    assert_eq!(world.ids(0, i64::MAX).len(), 5);
     assert!(world.operator(TestAlarms {}).is_err());
     for refused in [
         "http://10.0.0.1/x",

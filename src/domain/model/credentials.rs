@@ -89,6 +89,11 @@ impl Vault {
         Some([&[*id][..], &nonce, &sealed].concat())
     }
 
+    /// The id of the key that seals. It is the first byte of each value under the key.
+    pub fn sealing_id(&self) -> u8 {
+        self.keys.first().map_or(0, |(id, _)| *id)
+    }
+
     /// Decrypts a value. Returns `None` if it is damaged, was sealed for another purpose, or its key is no longer
     /// listed.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {

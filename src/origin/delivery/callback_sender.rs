@@ -97,6 +97,18 @@ impl CallbackSender {
         sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
     }
 
+    /// Encrypts settings again that are under an old key; `None` if they are under the first key or no key decrypts them.
+    pub fn reseal(&self, purpose: &str, sealed: &[u8], runtime: &impl Random) -> Result<Option<Vec<u8>>> {
+        let old = |vault: &&Vault| sealed.first() != Some(&vault.sealing_id());
+        let plain = self
+            .vault
+            .as_ref()
+            .ok()
+            .filter(old)
+            .and_then(|vault| vault.open(purpose, sealed));
+        plain.map(|plain| self.seal(purpose, &plain, runtime)).transpose()
+    }
+
     /// Decrypts settings that were encrypted for a purpose, and returns their endpoint.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::{
     objects::{
         catalog::{
             publication::{BYTES, COUNTED},
-            revisions::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
+            revisions::{LISTING_BUILT_AT, OLD_SEALS, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
         },
         outbox::{callbacks::delivery_log, sums::comparisons},
     },
@@ -112,6 +112,10 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
         number(BYTES),
     );
     for (mark, help) in [
+        (
+            OLD_SEALS,
+            "Secrets in the catalog that are sealed with a key that is not the first of its setting.",
+        ),
         (
             TRACKING_BUILT_AT,
             "When the tracking snapshot was last published, in Unix milliseconds.",

@@ -21,6 +21,7 @@ pub mod own_apps;
 pub mod pub_key_requests;
 pub mod publication;
 mod reads;
+pub mod resealing;
 mod resource_tables;
 pub mod resources;
 mod restored;
@@ -91,8 +92,12 @@ impl Context<'_> {
 
     /// Seals a text for this purpose under a fresh nonce.
     fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>> {
+        self.reseal(vault, purpose, plain.as_bytes())
+    }
+
+    fn reseal(&self, vault: &Vault, purpose: &str, plain: &[u8]) -> Result<Vec<u8>> {
         vault
-            .seal(purpose, plain.as_bytes(), self.random()?)
+            .seal(purpose, plain, self.random()?)
             .ok_or_else(|| Failure::Internal(format!("{purpose} was not sealed")))
     }
 }

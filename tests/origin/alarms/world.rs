@@ -34,6 +34,8 @@ use platform::{
 pub const NOW: i64 = 1_768_479_900_000;
 pub const URL: &str = "https://hooks.acme.example/alarms?key=k-0123456789abcdef";
 pub const STORE_KEYS: &str = "1:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+pub const NEW_KEY: &str = "2:ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+pub const BOTH_KEYS: &str = "2:ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100,1:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 pub const OTHER_KEYS: &str = "2:ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 pub const NAME: Option<&str> = Some("activity-acme");
 

@@ -182,6 +182,29 @@ fn nothing_is_due_without_an_enabled_endpoint() {
 }
 
 #[test]
+fn settings_that_are_sealed_again_change_nothing_but_the_seal() {
+    let (db, world) = with_rewards(1);
+    let now_ms = world.now_ms.get();
+    apply_settings(&db, now_ms, &settings(2, true));
+    let callbacks = claim(&db, now_ms);
+    answer(&db, now_ms, &callbacks[0], 410);
+    let again = CallbackSettings {
+        sealed: Some(Bytes(vec![8; 40])),
+        ..settings(2, true)
+    };
+    apply_settings(&db, now_ms, &again);
+    let state = endpoint::read(&db).unwrap().unwrap();
+    assert_eq!(state.callback.sealed, again.sealed);
+    assert!(!state.has_endpoint(), "it stays switched off");
+    // An older revision changes nothing.
+    apply_settings(&db, now_ms, &settings(1, true));
+    assert_eq!(
+        endpoint::read(&db).unwrap().unwrap().callback.sealed,
+        again.sealed
+    );
+}
+
+#[test]
 fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [

@@ -42,6 +42,8 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));
+    // The same revision again, as after its settings were sealed with another key.
+    apply_settings(&db, now_ms, &settings(2, true));
     let callbacks = claim(&db, now_ms);
     attempts::take_up(&db, now_ms, &[0], (0, 0), DEFAULT_EVENTS).unwrap();
     erasure::erase(&db, NOW, shard(), "user-1").unwrap();

@@ -206,6 +206,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
                     None => Ok(()),
                 };
                 let (sent, stepped) = self.send_and_step(db, runtime).await;
+                address::reseal(db, &self.sender, runtime)?;
                 let next = sweep::sweep(db, runtime.now_ms())?;
                 stepped.and(sent).and(kept).map(|()| next)
             })

@@ -274,6 +274,7 @@ pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply> {
         revisions::TRACKING_DIRTY_SINCE,
         revisions::TRACKING_BUILT_AT,
         revisions::LISTING_BUILT_AT,
+        revisions::OLD_SEALS,
     ] {
         status.insert(mark.into(), json!(revisions::get(db, mark)?));
     }

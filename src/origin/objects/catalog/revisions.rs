@@ -21,6 +21,12 @@ pub const CHECKED_SLOTS: &str = "checked_slots";
 pub const BODIES_FORMAT: &str = "bodies_format";
 /// The code that last published, as [`own_code`](super::publication::own_code).
 pub const PUBLISHED_BY: &str = "published_by";
+/// The keys under which the last pass of [`resealing`](super::resealing) sealed all values.
+pub const SEALED_BY: &str = "sealed_by";
+/// The values that are under other keys.
+pub const OLD_SEALS: &str = "old_seals";
+/// When a pass became due.
+pub const RESEAL_FROM: &str = "reseal_from_ms";
 /// The bytes that active offers take in the listing.
 pub const LISTED_BYTES: &str = "listed_bytes";
 /// The number of the newest import.

@@ -34,6 +34,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     let import_ms = import_claims::decided(db)?.map(|_| now_ms);
     let others = [
         import_ms,
+        revisions::get(db, revisions::RESEAL_FROM)?,
         tracking_due_ms(db)?,
         QueuedSettings::next_ms(db)?,
         Suspend::next_ms(db)?,

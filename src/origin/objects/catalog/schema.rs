@@ -13,7 +13,7 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
     // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the number of the
-    // newest), `decided_import` (the number of the one that is applied), `listed_bytes`, `bodies_format`, `published_by`, and for each
+    // newest), `decided_import` (the number of the one that is applied), `listed_bytes`, `bodies_format`, `published_by`, `sealed_by`, `old_seals`, `reseal_from_ms`, and for each
     // kind of slots the number of their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
     //
     // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.

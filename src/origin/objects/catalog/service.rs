@@ -18,6 +18,8 @@ use super::{
     kv_writer::KvWriter,
     offer_figures::{COUNT_CAPS_MS, NearCaps},
     publication, reads,
+    resealing::Resealing,
+    revisions,
     schedule::next_alarm,
     schema::MIGRATIONS,
     steps::in_steps,
@@ -251,6 +253,18 @@ where
         near.finish(db)
     }
 
+    /// Seals values again that are under old keys, if a pass is due.
+    async fn reseal_due(&self, db: &D) -> Result {
+        if revisions::get(db, revisions::RESEAL_FROM)?.is_none() {
+            return Ok(());
+        }
+        let mut pass = Resealing::default();
+        in_steps(self.shell.runtime(), || {
+            self.with_context(|context| pass.step(db, context))
+        })
+        .await
+    }
+
     /// Returns the bytes of the snapshot, shard or chunk that a path names.
     ///
     /// # Errors
@@ -287,7 +301,7 @@ where
                     self.cap_queue(db),
                 );
                 let resumed_and_published = async {
-                    let resumed = self.resume_import(db).await;
+                    let resumed = self.resume_import(db).await.and(self.reseal_due(db).await);
                     self.publish_due(db).await.and(resumed)
                 };
                 let (pushed, told, capped, raised, published) = join5(

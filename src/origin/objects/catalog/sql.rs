@@ -204,6 +204,17 @@ platform::statements! {
         a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day', ", suspension!(), "
         FROM apps a JOIN publishers p ON p.id = a.publisher_id LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1");
 
+    // Values under old keys. The parameters are the first byte of values under the current key, the last id and a limit.
+    pub const COUNT_OLD_PUB_KEYS = "SELECT COUNT(*) FROM publishers WHERE substr(pub_key_sealed, 1, 1) <> ?";
+    pub const COUNT_OLD_CALLBACKS = "SELECT COUNT(*) FROM apps WHERE substr(callback_sealed, 1, 1) <> ?";
+    pub const COUNT_OLD_CLICK_SECRETS = "SELECT COUNT(*) FROM apps WHERE substr(click_secrets_sealed, 1, 1) <> ?";
+    pub const LIST_OLD_PUB_KEYS = "SELECT id, pub_key_sealed FROM publishers WHERE substr(pub_key_sealed, 1, 1) <> ? AND id > ? ORDER BY id LIMIT ?";
+    pub const LIST_OLD_CALLBACKS = "SELECT id, callback_sealed FROM apps WHERE substr(callback_sealed, 1, 1) <> ? AND id > ? ORDER BY id LIMIT ?";
+    pub const LIST_OLD_CLICK_SECRETS = "SELECT id, click_secrets_sealed FROM apps WHERE substr(click_secrets_sealed, 1, 1) <> ? AND id > ? ORDER BY id LIMIT ?";
+    pub const RESEAL_PUB_KEY = "UPDATE publishers SET pub_key_sealed = ? WHERE id = ?";
+    pub const RESEAL_CALLBACK = "UPDATE apps SET callback_sealed = ? WHERE id = ?";
+    pub const RESEAL_CLICK_SECRETS = "UPDATE apps SET click_secrets_sealed = ? WHERE id = ?";
+
     // Callback settings for the outboxes.
     pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";
     pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";

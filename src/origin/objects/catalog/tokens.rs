@@ -20,7 +20,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, params};
 
-fn pub_key_purpose(publisher_id: &str) -> String {
+pub fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
 }
 

@@ -240,7 +240,7 @@ pub fn store_current(
     Ok(())
 }
 
-/// Stores the catalog's callback settings if their revision is higher. New settings reset the endpoint's health and
+/// Stores the catalog's callback settings if their revision is higher, or if they are sealed with another key. New settings reset the endpoint's health and
 /// make waiting callbacks due.
 ///
 /// # Errors
@@ -253,6 +253,10 @@ pub fn store_settings(
 ) -> Result<(), Failure> {
     let known = read(db)?.map(|state| state.callback.revision);
     if known.is_some_and(|known| callback.revision <= known) {
+        if known == Some(callback.revision) {
+            let sealed = callback.sealed.as_ref().map(|sealed| sealed.0.clone());
+            db.execute(sql::RESEAL_SETTINGS, params![sealed])?;
+        }
         return Ok(());
     }
     peers.state_cache().set_lacks_endpoint(false);

@@ -118,6 +118,8 @@ platform::statements! {
         ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed,
           suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
+    /// the same callback settings, maybe sealed with another key
+    pub const RESEAL_SETTINGS = "UPDATE outbox SET callback_sealed = ?1 WHERE callback_sealed <> ?1";
     /// → last entry that was re-evaluated since a hold ended; NULL if no entries are left to re-evaluate
     pub const GET_RELEASED = "SELECT released FROM outbox";
     /// the same value, revision of the callback settings

@@ -97,6 +97,18 @@ pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<En
         .transpose()
 }
 
+/// Encrypts the settings again if they are under an old key of `STORE_KEYS`.
+pub fn reseal(db: &impl Database, sender: &CallbackSender, runtime: &impl Random) -> Result {
+    let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
+        return Ok(());
+    };
+    let purpose = purpose(row.optional_text(0)?);
+    match sender.reseal(&purpose, row.blob(1)?, runtime)? {
+        Some(sealed) => Ok(db.execute(sql::RESEAL_ADDRESS, params![sealed])?),
+        None => Ok(()),
+    }
+}
+
 /// Returns when the address was set; `None` if no address is set.
 pub fn set_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.read_first(sql::GET_ADDRESS, &[], |row| row.integer(2))

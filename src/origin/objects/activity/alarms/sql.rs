@@ -35,6 +35,8 @@ platform::statements! {
     pub const GET_NAME = "SELECT name FROM own_name";
     /// publisher or NULL, sealed settings, current time
     pub const SET_ADDRESS = "INSERT OR REPLACE INTO alarm_address (only, publisher, sealed, set_ms) VALUES (1, ?, ?, ?)";
+    /// sealed settings
+    pub const RESEAL_ADDRESS = "UPDATE alarm_address SET sealed = ?";
     /// → publisher or NULL, sealed settings, time when set, time of the last attempt, HTTP status, error
     pub const GET_ADDRESS = "SELECT publisher, sealed, set_ms, tried_ms, http_status, error FROM alarm_address";
     /// time of the attempt, HTTP status, error

@@ -2,7 +2,7 @@
 //! changes.
 
 use super::CatalogService;
-use crate::objects::catalog::{Context, publication, restored::RestoredCatalog};
+use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog};
 use contract::catalog::{Command, OBJECT_NAME};
 use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
@@ -46,6 +46,7 @@ where
             .await?;
         if !self.is_code_compared.get() {
             publication::rebuild_after_other_code(db, self.now_ms())?;
+            self.with_context(|context| Ok(resealing::begin(db, context)?))?;
             self.shell.wake_by(self.next_alarm(db)?)?;
             self.is_code_compared.set(true);
         }

@@ -1,0 +1,125 @@
+//! Seals stored secrets again that are under an old key of `STORE_KEYS` or `EDGE_KEYS`, so that the key can be removed.
+//! The alarm does it after a start with another first key.
+
+use super::{Context, callback_sync, revisions, sql, tokens::pub_key_purpose, tracking_slots};
+use contract::catalog::callback_purpose;
+use domain::{
+    model::{AppId, Vault},
+    tracking::signature,
+};
+use platform::{Database, DbResult, Result, log, params};
+
+/// Maximum rows that one step reads.
+const ROWS: usize = 50;
+
+/// A column of sealed values.
+struct Column {
+    vault: for<'a> fn(&Context<'a>) -> &'a Vault,
+    purpose: fn(&str) -> String,
+    count: &'static str,
+    list: &'static str,
+    set: &'static str,
+}
+
+const COLUMNS: [Column; 3] = [
+    Column {
+        vault: |context| context.vault,
+        purpose: pub_key_purpose,
+        count: sql::COUNT_OLD_PUB_KEYS,
+        list: sql::LIST_OLD_PUB_KEYS,
+        set: sql::RESEAL_PUB_KEY,
+    },
+    Column {
+        vault: |context| context.vault,
+        purpose: callback_purpose,
+        count: sql::COUNT_OLD_CALLBACKS,
+        list: sql::LIST_OLD_CALLBACKS,
+        set: sql::RESEAL_CALLBACK,
+    },
+    Column {
+        vault: |context| context.edge_vault,
+        purpose: signature::purpose,
+        count: sql::COUNT_OLD_CLICK_SECRETS,
+        list: sql::LIST_OLD_CLICK_SECRETS,
+        set: sql::RESEAL_CLICK_SECRETS,
+    },
+];
+
+/// The keys that seal, as a number.
+fn sealing(context: &Context<'_>) -> i64 {
+    let [store, edge] = [context.vault, context.edge_vault].map(|vault| i64::from(vault.sealing_id()));
+    (store << 8) + edge
+}
+
+/// Counts the values under old keys if other keys sealed when the last pass ended.
+pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult {
+    if revisions::get(db, revisions::SEALED_BY)? == Some(sealing(context)) {
+        return Ok(());
+    }
+    let mut old = 0;
+    for column in &COLUMNS {
+        let sealing = vec![(column.vault)(context).sealing_id()];
+        old += db
+            .query_integer(column.count, params![sealing])?
+            .unwrap_or_default();
+    }
+    db.transaction(|| {
+        revisions::set(db, revisions::OLD_SEALS, old)?;
+        revisions::set(db, revisions::RESEAL_FROM, context.now_ms)
+    })
+}
+
+/// A pass over all values, in steps.
+#[derive(Default)]
+pub struct Resealing {
+    column: usize,
+    /// The last id that was read.
+    after: String,
+    /// Values that no key decrypts.
+    kept: i64,
+}
+
+impl Resealing {
+    /// Seals the next values again. Returns whether any are left.
+    pub fn step(&mut self, db: &impl Database, context: &Context<'_>) -> Result<bool> {
+        let Some(column) = COLUMNS.get(self.column) else {
+            return Ok(false);
+        };
+        let vault = (column.vault)(context);
+        let rows = db.query(
+            column.list,
+            params![vec![vault.sealing_id()], self.after.as_str(), ROWS],
+        )?;
+        db.transaction(|| {
+            for row in &rows {
+                let (id, sealed) = (row.text(0)?, row.blob(1)?);
+                let purpose = (column.purpose)(id);
+                let Some(plain) = vault.open(&purpose, sealed) else {
+                    log::error("catalog", format_args!("{purpose}: no listed key decrypts it"));
+                    self.kept += 1;
+                    continue;
+                };
+                let again = context.reseal(vault, &purpose, &plain)?;
+                db.execute(column.set, params![again, id])?;
+                if let Some(app) = AppId::parse(id).filter(|_| column.list != sql::LIST_OLD_PUB_KEYS) {
+                    // Outboxes have copies of callbacks, and the edge has the click secrets.
+                    callback_sync::enqueue(db, id, context.now_ms)?;
+                    tracking_slots::mark_app(db, app, revisions::record(db, context.now_ms)?)?;
+                }
+            }
+            if let Some(last) = rows.last() {
+                last.text(0)?.clone_into(&mut self.after);
+            }
+            if rows.len() < ROWS {
+                self.column += 1;
+                self.after.clear();
+            }
+            if self.column == COLUMNS.len() {
+                revisions::set(db, revisions::OLD_SEALS, self.kept)?;
+                revisions::set(db, revisions::SEALED_BY, sealing(context))?;
+                revisions::clear(db, revisions::RESEAL_FROM)?;
+            }
+            Ok(self.column < COLUMNS.len())
+        })
+    }
+}
