@@ -115,7 +115,7 @@ fn a_known_macro_in_a_foreign_spelling_is_refused_and_an_unknown_one_is_sent() {
         Ok(())
     );
     for (url, found) in [
-        ("https://x.example/cb?a=1&amp;b=2", "has &amp;"),
+        ("https://x.example/cb?a=1&amp;b=2", "has the HTML escape &amp;"),
         (
             "https://x.example/cb\u{200b}",
             "has the invisible character U+200B",

@@ -287,7 +287,7 @@ fn a_macro_that_was_left_in_the_status_is_refused_by_name() {
         assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
         let message = message(&query);
         assert!(
-            message.contains(&format!("it is {found}, which")) && message.contains("pending"),
+            message.contains(&format!("not {found}, which")) && message.contains("pending"),
             "{message}"
         );
     }

@@ -245,10 +245,10 @@ fn a_known_macro_in_a_foreign_spelling_is_named_with_the_right_one() {
 #[test]
 fn html_escapes_and_invisible_characters_in_a_url_are_refused() {
     for (rest, problem) in [
-        ("/?a=1&amp;b=2", "has &amp;"),
-        ("/?a=1&AMP;b=2", "has &amp;"),
-        ("/?a=1&#38;b=2", "has &#38;"),
-        ("/?a=1&#x26;b=2", "has &#x26;"),
+        ("/?a=1&amp;b=2", "has the HTML escape &amp;"),
+        ("/?a=1&AMP;b=2", "has the HTML escape &amp;"),
+        ("/?a=1&#38;b=2", "has the HTML escape &#38;"),
+        ("/?a=1&#x26;b=2", "has the HTML escape &#x26;"),
         ("/a\u{200b}b", "has the invisible character U+200B"),
         ("/a?b=%E2%80%8Bc", "has the invisible character U+200B"),
         ("/a?b=\u{feff}", "has the invisible character U+FEFF"),

@@ -170,7 +170,7 @@ fn other_scripts_and_special_characters_are_encoded() {
 fn a_faulty_template_is_refused_with_the_fault() {
     let longer = format!("https://t.example/{}", "é".repeat(2_031));
     let in_host = "must not have a macro in its host";
-    let dots = "must not have a path segment of nothing but";
+    let dots = "must not have a path segment that consists only of dots";
     let table = [
         ("", "must be a URL"),
         ("t.example/{click_id}", "must be a URL"),
@@ -255,7 +255,7 @@ fn a_faulty_template_is_refused_with_the_fault() {
             "https://play.google.com/?referrer=click_id%3D5",
             "has click_id%3D5: write click_id%3D{click_id}",
         ),
-        ("https://t.example/?a=1&amp;b=2", "has &amp;"),
+        ("https://t.example/?a=1&amp;b=2", "has the HTML escape &amp;"),
         ("https://t.example/\u{200b}", "has the invisible character U+200B"),
         (
             "https://t.example/a\u{200d}b",
