@@ -192,10 +192,12 @@ verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
-# Runs stock tools on the API's documents, builds the documentation of the crates, and checks the site.
-verify-documents: compiled | build browser-setup $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
+# Runs stock tools on the API's documents and on the Worker's configuration, builds the documentation of the crates, and
+# checks the site.
+verify-documents: compiled | build browser-setup $(NPM_READY) $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
+	$(call step,Deploy to a stub of Cloudflare,node --test --test-reporter=spec tests/deploy/tags.test.mjs)
 	$(call step,Check the alert rules,[ ! -x $(PROMTOOL) ] || { $(PROMTOOL) check rules fixtures/prometheus/alerts.yaml && \
 		cd fixtures/prometheus && $(PROMTOOL) test rules alerts.test.yaml; })
 	$(call step,Read the documentation site,$(call browse,tests/docs/site.test.mjs))
