@@ -9,6 +9,7 @@ mod metadata;
 mod model;
 mod restate;
 mod restored;
+mod retention;
 mod statements;
 mod uploads;
 

@@ -1,6 +1,6 @@
 //! The origin's configuration: the variables and secrets of its `wrangler.toml`, checked once per isolate.
 
-use crate::http::config::site::SiteConfig;
+use crate::{http::config::site::SiteConfig, objects::ledger::retention};
 use domain::{
     accounts::{self, account::AccountKind},
     callbacks::schedule::{Schedule, timeout_ms},
@@ -46,6 +46,7 @@ impl Config {
             Schedule::parse(&schedule)?;
         }
         timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
+        retention::facts_days(read(retention::SETTING).as_deref())?;
         let hosts = Hosts::read(read);
         Ok(Self {
             report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,
@@ -100,6 +101,7 @@ mod tests {
             ("CLICK_KEYS", "1:open:short"),
             ("CALLBACK_SCHEDULE", "soon"),
             ("CALLBACK_TIMEOUT_MS", "-1"),
+            ("FACTS_DAYS", "449"),
         ] {
             let error = config(name, value).err().unwrap();
             assert!(error.contains(name), "{error}");

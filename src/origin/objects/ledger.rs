@@ -26,6 +26,7 @@ mod report_budget;
 mod response_stream;
 pub mod restate;
 mod restored;
+pub mod retention;
 pub mod segments;
 pub mod service;
 pub mod sql;

@@ -185,6 +185,8 @@ fn a_ledger_runs_exactly_its_listed_statements() {
         register::FIRST_MS,
     ];
     platform::database::Database::execute(&db, ledger::sql::DELETE_LOAD, platform::params![1_i64]).unwrap();
+    origin::objects::ledger::retention::sweep(&db, day(1_000).start_ms(), 450).unwrap();
+    origin::objects::ledger::retention::due_ms(&db, 450).unwrap();
     assert_only_listed_statements(
         &db,
         &[ledger::sql::ALL, day_changes::sql::ALL, feed, register].concat(),

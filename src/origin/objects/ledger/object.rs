@@ -11,6 +11,7 @@ use worker::{
 
 use super::{
     response_stream,
+    retention::{self, DEFAULT_DAYS},
     service::{Asked, LedgerService, ReportAnswer, ReportBody},
 };
 use contract::ledger::{self, Command, ExportProgress, Reply, Upload};
@@ -39,9 +40,13 @@ impl DurableObject for Ledger {
     fn new(state: State, env: Env) -> Self {
         let workers = Workers::new(env);
         let mac = workers.setting(keys::SETTING).unwrap_or_default();
+        // The Worker refuses to start with a faulty setting.
+        let facts_days = workers.setting(retention::SETTING);
+        let facts_days = retention::facts_days(facts_days.as_deref()).unwrap_or(DEFAULT_DAYS);
         let database = DurableDatabase::new(&state);
+        let service = LedgerService::new(state.id().name(), database, workers, mac);
         Self {
-            service: LedgerService::new(state.id().name(), database, workers, mac),
+            service: service.with_facts_days(facts_days),
             state,
         }
     }

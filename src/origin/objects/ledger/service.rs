@@ -23,6 +23,7 @@ use super::{
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
+    retention,
     segments::Segments,
     uploads::Uploads,
 };
@@ -80,6 +81,8 @@ pub struct LedgerService<D, R> {
     register: Register,
     /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
     report_key_mac: String,
+    /// For how many days facts are kept.
+    facts_days: i32,
     staging: Uploads,
     columns: ColumnCache,
     page_memory: PageMemory,
@@ -154,6 +157,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             shell: ObjectShell::new("ledger", name, storage, runtime, MIGRATIONS),
             register: Register::default(),
             report_key_mac,
+            facts_days: retention::DEFAULT_DAYS,
             staging: Uploads::default(),
             columns: ColumnCache::default(),
             page_memory: PageMemory::default(),
@@ -203,7 +207,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             };
             handle(db, &context, command)
         };
-        let reply = self.shell.command(carry_out, next_alarm).await;
+        let reply = self.shell.command(carry_out, |db, _| self.next_alarm(db)).await;
         if lasts {
             // The register is written even after a refusal: an earlier call may have made the change and lost its
             // answer.
@@ -219,6 +223,18 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(reply)
     }
 
+    /// Sets for how many days facts are kept.
+    pub fn with_facts_days(self, facts_days: i32) -> Self {
+        Self { facts_days, ..self }
+    }
+
+    /// Returns when the alarm must fire next; none if no work waits.
+    fn next_alarm(&self, db: &D) -> DbResult<Option<i64>> {
+        let others = next_alarm(db, self.now_ms())?;
+        let old_ms = retention::due_ms(db, self.facts_days)?;
+        Ok(others.into_iter().chain(old_ms).min())
+    }
+
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
@@ -229,7 +245,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                     alarms::tell(db, self.shell.runtime(), &publisher).await?;
                 }
                 worked?;
-                Ok(next_alarm(db, self.now_ms())?)
+                retention::sweep(db, self.now_ms(), self.facts_days)?;
+                Ok(self.next_alarm(db)?)
             })
             .await;
         size::tell(&self.shell, self.shell.name()).await;
@@ -380,7 +397,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             Err(failure) => Err(failure),
         };
         // The alarm is set even after a failure, because rows that were written before need it.
-        let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
+        let armed = self.shell.wake_for(self.next_alarm(db));
         let reply = received?;
         self.keep(publisher).await?;
         armed.map(|()| reply)

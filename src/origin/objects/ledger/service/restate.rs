@@ -37,7 +37,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let missing = reported.missing(db, restate.day)?;
             if missing.is_empty() {
                 let Restatement { reply, sources } = restate::apply(db, self.now_ms(), restate, &reported)?;
-                self.shell.wake_for(super::next_alarm(db, self.now_ms()))?;
+                self.shell.wake_for(self.next_alarm(db))?;
                 if !restate.is_dry_run {
                     self.keep(publisher).await?;
                     self.tell_restated(publisher, restate.day, sources).await;
