@@ -92,7 +92,7 @@ pub enum Actor {
     Key(String),
 }
 
-/// An account's owner, as text that keeps its kind: `p` or `o`, and the publisher's id or `operator`.
+/// An account's owner, as two texts: a letter for the kind, and an id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// `p` for a publisher, `o` for the operator.
@@ -176,8 +176,8 @@ pub struct InviteDetails {
     pub member: MemberId,
 }
 
-/// Spends an invite: stores the member, the passkey if any, and a session. Without a passkey it is a local sign-in,
-/// whose session counts as verified throughout its life.
+/// Spends an invite: stores the member, the passkey if any, and a session. Without a passkey, the call is a local
+/// sign-in: the session then counts as verified throughout its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accept {
     /// The secret text of the invite.
@@ -298,16 +298,16 @@ pub struct ReadPasskeys {
     pub member: MemberId,
 }
 
-/// A row in a member's list of passkeys, which has the oldest first.
+/// A row in a member's list of passkeys, which begins with the oldest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyRow {
     /// A short id, derived from the credential's id.
     pub passkey_id: String,
-    /// The authenticator's id, so that the browser does not register the same one twice.
+    /// The authenticator's id of the passkey, so that the browser does not register the same authenticator twice.
     pub credential_id: Bytes,
     /// Ways to reach the authenticator, as the browser gave them.
     pub transports: Vec<String>,
-    /// The browser that registered it.
+    /// The `User-Agent` of the browser that registered the passkey.
     pub user_agent: String,
     /// The time when the passkey was registered, in milliseconds.
     pub created_at_ms: i64,
@@ -315,8 +315,8 @@ pub struct PasskeyRow {
     pub last_used_at_ms: Option<i64>,
 }
 
-/// Stores a further passkey of a session's member. Returns 401 `not_signed_in`, 401 `passkey_refused` or 409
-/// `too_many_passkeys` if it cannot.
+/// Stores a further passkey of a session's member. May return 401 `not_signed_in`, 401 `passkey_refused` or 409
+/// `too_many_passkeys`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddPasskey {
     /// The value of the session's cookie.
@@ -327,8 +327,8 @@ pub struct AddPasskey {
     pub user_agent: String,
 }
 
-/// Removes a passkey of a session's member, and ends the member's other sessions. Returns 401 `not_signed_in`, 404
-/// `not_found` or 409 `last_passkey` if it cannot.
+/// Removes a passkey of a session's member, and ends the member's other sessions. May return 401 `not_signed_in`, 404
+/// `not_found` or 409 `last_passkey`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovePasskey {
     /// The value of the session's cookie. This session stays.
@@ -358,7 +358,7 @@ pub struct Session {
     pub name: String,
     /// The member's current role.
     pub role: Role,
-    /// The times of its start, its last use and its last verification.
+    /// The times of the session's start, last use and last verification.
     pub times: SessionTimes,
     /// True for the session of a local sign-in, which counts as verified.
     pub is_local: bool,

@@ -44,7 +44,7 @@ pub fn address(publisher: &PublisherId) -> ObjectAddress {
 
 operations! {
     pub enum Command {
-        /// The changes of an outbox. Idempotent by source and sequence.
+        /// The changes of an outbox. Idempotent by outbox and sequence.
         Feed(Box<FeedBatch>) -> FeedAnswer, Idempotent;
         Read(ReadActivity) -> Activity, Idempotent;
         List(Box<ListRewards>) -> RewardPage, Idempotent;
@@ -64,7 +64,7 @@ operations! {
         /// The figures of an isolate.
         Isolate(IsolateMetrics) -> Done, Idempotent;
         ReadIsolateMetrics(ReadIsolateMetrics) -> operation::OperatorReply, Idempotent;
-        /// Entries for the register of another object.
+        /// Entries of another object, whose register this object is.
         AddEntries(AddEntries) -> Mark, Idempotent;
         ReadRegister(ReadRegister) -> RegisterPart, Idempotent;
         Announce(Announce) -> Done, Idempotent;
@@ -79,7 +79,7 @@ operations! {
         Page(RewardPage),
         Found(Found),
         Counted(Counted),
-        /// The answer to a call about a replay, or the list for the operator.
+        /// The answer to a call about replays, alarms, the operator's items or isolates' figures.
         Operator(operation::OperatorReply),
         Declined(DeclinedItems),
         Mark(Mark),
@@ -91,7 +91,7 @@ operations! {
 /// The answer to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedAnswer {
-    /// False for a repeat.
+    /// False for a repeat, which is ignored.
     pub applied: bool,
     /// True if the object lacks a confirmed batch, which was lost or undone by a restore. Stays true until a batch with
     /// `restarts` arrives.
@@ -121,9 +121,8 @@ pub struct Activity {
     pub first_callback_ms: Option<i64>,
 }
 
-/// The rewards that were approved, reversed or left unpaid on a UTC day, or in total. A reversed reward counts as
-/// approved on its day and as reversed on the day of its reversal, as in the publisher's reports. The dashboard's API
-/// exposes these fields unchanged.
+/// The rewards in each state, on a UTC day or in total. A reversed reward counts as approved on its day and as reversed
+/// on the day of its reversal, as in the publisher's reports. The dashboard's API exposes these fields unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Rewards that wait for the advertiser's decision.
@@ -190,7 +189,7 @@ pub struct AppActivity {
     pub endpoint: EndpointStanding,
 }
 
-/// Asks whether an outbox has reported to this object. If so, its app belongs to the publisher.
+/// Asks whether an outbox has reported to this object. If so, the outbox's app belongs to the publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindOutbox {
     /// An app, perhaps of another publisher.

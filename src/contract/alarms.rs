@@ -14,7 +14,7 @@ stored_names! {
         EndpointFailing = 1 "endpoint.failing",
         /// The receiver of an app's callbacks has told Signpost to stop.
         EndpointDisabled = 2 "endpoint.disabled",
-        /// The receiver answers again, or somebody enabled it again.
+        /// An app's endpoint is healthy again: a callback was delivered, or somebody enabled the endpoint.
         EndpointRecovered = 3 "endpoint.recovered",
         /// The last attempt of a reward's callback has failed.
         RewardGivenUp = 4 "reward.given_up",
@@ -44,7 +44,8 @@ stored_names! {
 pub struct Alarm {
     /// The event. It selects the alarm's text.
     pub kind: AlarmKind,
-    /// The app, offer, object, publisher or day. Rewards and changed days are counted under one subject.
+    /// The app, offer, object, publisher or day that the alarm is about. All given-up rewards share one subject, and so
+    /// do all changed days of a publisher.
     pub subject: String,
     /// Increases with each cause of the kind and subject. A cause that is not above the last one is a repeat.
     pub cause: i64,

@@ -102,7 +102,7 @@ pub struct DayRewards {
     pub rewards: i64,
     /// The number of rewards whose click was more than 24 hours before the conversion.
     pub after_24_h: i64,
-    /// The number of rewards that were paid by superseded terms.
+    /// The number of rewards that were paid under superseded terms.
     pub by_superseded_terms: i64,
 }
 

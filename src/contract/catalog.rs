@@ -32,8 +32,8 @@ use domain::{
 /// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "no resource has this id");
 
-/// The answer to an outbox for a revision of terms that the catalog lost, because it was restored from a backup. No
-/// other revision is paid instead.
+/// The answer to an outbox that asks for a revision of terms that a restored catalog has lost. The outbox never pays
+/// under another revision.
 pub const LOST_TERMS: ApiError = ApiError::new(
     503,
     "terms_lost",
@@ -212,8 +212,8 @@ pub struct GetPubKey {
     pub publisher_id: String,
 }
 
-/// Requests a new Pub-Key from the operator. A publisher has at most one open request, which the next key closes. A
-/// further request changes nothing and returns 200 with the open one, instead of 201.
+/// Requests a new Pub-Key from the operator. A publisher has at most one open request. Issuing the next key closes the
+/// request. A further request changes nothing and returns 200 with the open one, instead of 201.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPubKey {
     /// The publisher that asks.
@@ -251,8 +251,8 @@ pub struct RevokeToken {
     pub token_id: String,
 }
 
-/// Reads the names of the next [`APP_NAMES_PAGE`] apps of a publisher, by app id. A ledger also uses it to check that
-/// the publisher exists.
+/// Reads the names of the next [`APP_NAMES_PAGE`] apps of a publisher, by app id. A ledger also uses this call to check
+/// that the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
     /// The apps' publisher.

@@ -202,7 +202,7 @@ impl CapKind {
     }
 }
 
-/// Takes one click or conversion from an offer's daily cap, under a key. It is never given back.
+/// Takes one click or conversion from an offer's daily cap, under a key. A take is never given back.
 ///
 /// Idempotent by kind, day and key: a retry has the same day and gets the first answer. A refused take is not stored,
 /// so a later request with the same key is evaluated again.
@@ -228,8 +228,7 @@ pub struct Take {
     pub asker: Option<Asker>,
 }
 
-/// An outbox that takes from a cap. The number that it knows shows whether the counters were restored from an earlier
-/// copy.
+/// An outbox that takes from a cap. `known` shows the counters whether they were restored from an earlier copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// The outbox's object name.
@@ -245,10 +244,10 @@ pub struct ConversionSum {
     pub day: UtcDay,
     /// The converted offer.
     pub offer: OfferId,
-    /// Negative for reversals, each on the day of the reversal.
+    /// The rewards of the day minus the reversals of the day.
     #[serde(default)]
     pub conversions: i64,
-    /// In micro-USD; negative for reversals.
+    /// The payouts of the day minus the reversed payouts of the day, in micro-USD.
     #[serde(default)]
     pub payout_micro_usd: i64,
 }
@@ -270,9 +269,9 @@ pub struct OfferStats {
     pub offer: OfferId,
     /// Clicks in 30 days.
     pub clicks: u64,
-    /// Conversions in 30 days, minus the reversals in these days; at least 0.
+    /// Conversions in 30 days, minus the reversals in these days. A negative sum counts as 0.
     pub conversions: u64,
-    /// The payout of 30 days in micro-USD, minus the reversals in these days; at least 0.
+    /// The payout of 30 days in micro-USD, minus the reversals in these days. A negative sum counts as 0.
     pub payout_micro_usd: i64,
     /// Clicks taken from today's cap.
     pub clicks_taken: u32,
@@ -284,7 +283,7 @@ pub struct OfferStats {
     pub apps: Vec<AppStats>,
 }
 
-/// An app's number, its clicks and its conversions, each at least 0.
+/// An app's number, its clicks and its conversions. A negative sum counts as 0.
 pub type AppStats = (u32, u64, u64);
 
 #[cfg(test)]

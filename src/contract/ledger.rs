@@ -37,7 +37,7 @@ pub const BATCH: &str = "batch";
 pub const OPERATOR: &str = "operator";
 /// The path of a report query that a report key authorizes.
 pub const REPORT: &str = "report";
-/// The path of a batch of reports under a session of the dashboard.
+/// The path of a batch of report queries that a dashboard session authorizes.
 pub const DASHBOARD: &str = "dashboard";
 /// The path of a piece of an export.
 pub const EXPORT: &str = "export";
@@ -46,12 +46,12 @@ pub const FACTS: &str = "facts";
 /// The path of a benchmark's report, in bench builds only.
 #[cfg(feature = "bench")]
 pub const BENCH: &str = "bench";
-/// The header with the number of times that a benchmark makes its report.
+/// The header that says how many times a benchmark makes its report.
 #[cfg(feature = "bench")]
 pub const BENCH_TIMES: &str = "x-times";
 
-/// The address of a publisher's ledger. The path contains the publisher, since an object that its alarm started does
-/// not know its own name.
+/// The address of a publisher's ledger. The path contains the publisher, since an object does not know its own name
+/// when its alarm starts it.
 pub fn address(publisher: &PublisherId, purpose: &str) -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -84,7 +84,7 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// The header that contains it as JSON.
+    /// The header that contains this type as JSON.
     pub const HEADER: &str = "x-upload";
 }
 
@@ -131,15 +131,15 @@ operations! {
     }
 }
 
-/// Adds a batch of another object's sums to the `offers` layer. The batch has the sums of that object's log after one
-/// number, up to another.
+/// Adds a batch of another object's sums to the `offers` layer. The batch sums that object's log after `after`, up to
+/// and including `number`.
 ///
 /// Idempotent: a batch is applied only if it begins where the last applied batch of its source ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
     /// The sending object's name.
     pub source: String,
-    /// The number of the last batch that the source knows was applied; 0 for none.
+    /// The number of the last batch that, as far as the source knows, was applied; 0 for none.
     pub after: i64,
     /// The last number in the batch, which becomes the ledger's mark of the source.
     pub number: i64,
@@ -152,7 +152,7 @@ pub struct AddOffers {
 pub struct CreateKey {
     /// The new key's label, as JSON.
     pub body: String,
-    /// The member; `None` for the operator.
+    /// The member who creates the key; `None` for the operator.
     #[serde(default)]
     pub by: Option<KeyCreator>,
 }
@@ -160,7 +160,7 @@ pub struct CreateKey {
 /// The creator of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCreator {
-    /// The member who creates it.
+    /// The member who creates the key.
     pub member: MemberId,
     /// The member's name at that time. It stays with the key.
     pub name: String,
@@ -233,7 +233,8 @@ pub struct ReadMark {
     pub known: i64,
 }
 
-/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and its sources' batches.
+/// A part of `GET …/reconcile`: reads the revenue that Signpost counted for an app on a day, and what was applied from
+/// each of the app's outboxes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOffers {
     /// An app of the publisher.
@@ -284,7 +285,7 @@ pub struct Freshness {
 pub struct Suggest {
     /// The name of a dimension, as in a report query.
     pub dimension: String,
-    /// Part of a value, or of an app's name, in any case.
+    /// Part of a value or of an app's name. Letter case is ignored.
     pub text: String,
     /// The `date_range` of a report query, as JSON.
     pub date_range: String,
@@ -348,7 +349,7 @@ pub struct ExportProgress {
 }
 
 impl ExportProgress {
-    /// The header that contains it as JSON.
+    /// The header that contains this type as JSON.
     pub const HEADER: &str = "x-export";
 
     /// True if no row is left.
@@ -394,7 +395,7 @@ pub struct OfferSum {
     pub offer: OfferId,
     /// The country of the click; `None` if unknown.
     pub country: Option<Country>,
-    /// The click's placement. A ledger distinguishes 200 placements for each app and day.
+    /// The click's placement. A ledger distinguishes at most 200 placements for each app and day.
     pub placement: Option<String>,
     /// The number of clicks; 0 in an outbox's batch.
     #[serde(default)]

@@ -12,13 +12,13 @@ use xxhash_rust::xxh64::xxh64;
 
 use domain::model::common;
 
-/// An object's command enum, as it receives it.
+/// An object's command enum, as the object receives it.
 pub trait Command: Serialize + DeserializeOwned {
     /// Returns whether the operation may be repeated.
     fn repeat(&self) -> Repeat;
 
     /// Serializes the command as a caller sends it, with [`command_json`]. A caller uses [`Operation`] and not this
-    /// enum, so that its module contains only the operations that it sends.
+    /// enum, so that the caller's Wasm module contains only the operations that the caller sends.
     ///
     /// # Errors
     /// The command cannot be written as JSON.
@@ -64,7 +64,7 @@ fn enclose(name: &str, operation: &str) -> String {
 pub enum Repeat {
     /// It may be retried.
     Idempotent,
-    /// It may be retried. It is so frequent that it is sent in a header.
+    /// It may be retried. It is so frequent that it is sent in a header, to save time.
     IdempotentInHeader,
     /// It must not be retried, since each call has an effect.
     Once,
@@ -238,7 +238,7 @@ pub enum CallError {
     Unanswered(Unanswered),
 }
 
-/// The cause of a missing answer. Workers sets the first two fields on the error that it throws.
+/// The cause of a missing answer. The runtime sets the first two fields on the error that it throws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unanswered {
     /// The object is overloaded, so a retry would make it worse.
@@ -328,7 +328,7 @@ pub fn shard(key: &[u8], objects: u64) -> u64 {
     xxh64(key, 0).checked_rem(objects).unwrap_or(0)
 }
 
-/// Bytes, which JSON contains as base64url without padding.
+/// Bytes, which are base64url without padding in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bytes(pub Vec<u8>);
 

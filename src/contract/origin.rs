@@ -17,11 +17,11 @@ pub const CONSOLE: &str = "/console";
 pub const CONSOLE_PREFIX: &str = "/v1/console/";
 /// The prefix of a publisher's calls about users, on the reports' host. Each call needs a key of the publisher.
 pub const USERS_PREFIX: &str = "/v1/core/users/";
-/// The rewards feed, on the same host and with a key.
+/// The rewards feed, on the reports' host. Each call needs a key of the publisher.
 pub const REWARDS: &str = "/v1/core/rewards";
-/// The changes of final days, on the same host and with a key.
+/// The changes of final days, on the reports' host. Each call needs a key of the publisher.
 pub const DAY_CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
-/// The call that sets up a test app, on the same host and with a key.
+/// The call that sets up a test app, on the reports' host. Each call needs a key of the publisher.
 pub const TEST_APPS: &str = "/v1/core/test_apps";
 /// The page where a click of a test app ends, on the clicks' host, and the prefix of its assets.
 pub const TEST_PAGE: &str = "/v2/tracking/test";

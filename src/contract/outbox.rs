@@ -156,7 +156,7 @@ pub struct List {
     pub limit: u32,
     /// A page ends once the texts of its attempts have this many bytes.
     pub max_text: usize,
-    /// Only entries with lower numbers.
+    /// Only entries with numbers below this one; `None` for the first page.
     pub before: Option<i64>,
 }
 
@@ -248,9 +248,9 @@ pub struct Conversion {
 /// The current values of a click's offer and app in the edge's snapshot. An outbox keeps the newest values it has seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {
-    /// `None` if the snapshot does not have it yet.
+    /// The offer's values; `None` if the snapshot does not have the offer yet.
     pub offer: Option<CurrentOffer>,
-    /// `None` if the snapshot does not have it yet.
+    /// The app's values; `None` if the snapshot does not have the app yet.
     pub app: Option<CurrentApp>,
     /// True if the snapshot is recent enough that a goal missing from it can be refused permanently.
     pub is_recent: bool,

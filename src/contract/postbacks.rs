@@ -100,7 +100,7 @@ pub struct ReceivedPostback {
 pub struct ListPostbacks {
     /// Maximum postbacks, up to 200.
     pub limit: u32,
-    /// Only postbacks with lower numbers.
+    /// Only postbacks with numbers below this one; `None` for the first page.
     pub before: Option<i64>,
     /// Only postbacks that were answered with this code.
     pub code: Option<String>,

@@ -30,8 +30,8 @@ const KINDS: &[(&str, &str, bool)] = &[
     ("register-", attention::BINDING, false),
 ];
 
-/// Returns the address of the object with this name for these operations, and whether the object asks its register for
-/// an announcement.
+/// Returns the address for recovery operations on the object with this name, and whether the object asks its register
+/// for an announcement.
 pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
     let (_, binding, is_announced) =
         KINDS

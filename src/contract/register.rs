@@ -1,6 +1,6 @@
-//! Registers. A register is a second object, which also keeps those changes that its object must not lose when it is
-//! restored from an earlier copy. It records what has ended, such as sessions and keys, because the copy still has them
-//! open.
+//! Registers. A register is a second object. It also keeps those changes that must survive when the first object is
+//! restored from an earlier copy. It records, for example, which sessions and keys have ended, because they are still
+//! open in the copy.
 //!
 //! A register is an [`activity`](crate::activity) object with its own name. It reads only the numbers of its entries,
 //! which increase.
@@ -16,7 +16,7 @@ pub fn address(source: &str) -> ObjectAddress {
     ObjectAddress::of(attention::BINDING, format!("{PREFIX}{source}"))
 }
 
-/// True if an object is a register, by its name. A register has no register itself.
+/// True if an object with this name is a register. A register has no register itself.
 pub fn is_register(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
@@ -33,7 +33,7 @@ pub struct AddEntries {
 /// An entry of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterEntry {
-    /// Its place in the register.
+    /// The entry's place in the register.
     pub number: i64,
     /// The time when the entry was made, in milliseconds.
     pub at_ms: i64,

@@ -69,7 +69,7 @@ pub enum AnnouncedChange {
         /// The callback's app.
         app_id: AppId,
     },
-    /// Makes a signed tracking URL, which makes a click in a user's name.
+    /// Makes a signed tracking URL. Opening the URL clicks in a user's name.
     SignTrackingUrl {
         /// The app that the user is in.
         app_id: AppId,
@@ -107,7 +107,7 @@ pub enum AnnouncedChange {
     EndAlarmAddress {},
     /// Sends a test alarm to that URL.
     TestAlarms {},
-    /// Makes one of the operator's calls, for a member in the console.
+    /// A member in the console makes one of the operator's calls.
     Operate {
         /// The action's code, as the audit shows it.
         action: String,

@@ -88,9 +88,9 @@ pub struct ReadSessions {
 pub struct SessionRow {
     /// The id in [`EndSession`].
     pub session_id: String,
-    /// The times of its start, its last use and its last verification.
+    /// The times of the session's start, last use and last verification.
     pub times: SessionTimes,
-    /// The browser that opened it: the first 200 characters of its `User-Agent`.
+    /// The first 200 characters of the `User-Agent` of the browser that opened the session.
     pub user_agent: String,
 }
 
@@ -104,8 +104,8 @@ pub struct EndSession {
 }
 
 /// Suspends an account, or ends its suspension. A suspension ends the account's sessions, and refuses sign-ins and
-/// invites. A change that is not newer than the last one arrived late and is ignored. The account tells the publisher's
-/// ledger, which refuses the publisher's report keys during a suspension.
+/// invites. A change whose revision is not above the last one has arrived late and is ignored. The account tells the
+/// publisher's ledger, which refuses the publisher's report keys during a suspension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
     /// True to suspend the account; false to end its suspension.

@@ -92,7 +92,8 @@ pub struct ReadOfferFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListNearCaps {}
 
-/// Counts the operator's open work: unapproved publishers, requests for a Pub-Key, caps nearly used up today.
+/// Counts the operator's open work: unapproved publishers, open requests for a Pub-Key, and caps that are nearly used
+/// up today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountWaiting {}
 

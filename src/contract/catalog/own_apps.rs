@@ -130,7 +130,7 @@ pub struct AppOffering {
 }
 
 impl AppOffering {
-    /// The app as a page of offers reads it.
+    /// Returns the settings of the app that a page of offers needs.
     pub fn listing(&self, app: AppId) -> AppListing {
         AppListing {
             id: app,

@@ -22,7 +22,7 @@ stored_names! {
         FactsReplaced = 0 "facts_replaced",
         /// The operator added facts to the day.
         FactsAdded = 1 "facts_added",
-        /// Clicks or rewards that Signpost counts itself arrived late.
+        /// Late clicks or rewards, from Signpost's own counts, arrived after the day was final.
         LateBatch = 2 "late_batch",
         /// The operator restated the day from its sources.
         Restated = 3 "restated",
@@ -38,8 +38,8 @@ pub struct Vouch {
     pub source: String,
     /// A UTC day that is over.
     pub day: UtcDay,
-    /// The last number of the source's log in the total. The ledger compares only if its mark of the source is this
-    /// number.
+    /// The last number of the source's log that the total includes. The ledger compares only if its mark of the source
+    /// is this number.
     pub number: i64,
     /// The clicks of the day; 0 from an outbox.
     pub clicks: i64,

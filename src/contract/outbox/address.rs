@@ -29,8 +29,8 @@ impl OutboxShard {
         Self::parse(name.strip_prefix("outbox-")?, '-')
     }
 
-    /// The outbox's address. The path names the shard, since an object that its alarm started does not know its own
-    /// name.
+    /// The outbox's address. The path names the shard, since an object does not know its own name when its alarm starts
+    /// it.
     pub fn address(self) -> ObjectAddress {
         ObjectAddress {
             binding: BINDING,

@@ -41,7 +41,7 @@ pub struct OfferDay {
     pub rewards: i64,
     /// The number of these rewards whose click was more than 24 hours before the conversion.
     pub rewards_after_24_h: i64,
-    /// The number of these rewards that were paid by superseded terms.
+    /// The number of these rewards that were paid under superseded terms.
     pub rewards_by_superseded_terms: i64,
     /// Reversals on the day.
     pub reversals: i64,

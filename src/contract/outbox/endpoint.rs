@@ -44,8 +44,8 @@ pub struct Standing {
 }
 
 stored_names! {
-    /// An app has the state that comes last in this order among its outboxes. SQL statements use 0 for an app without a
-    /// callback, and take the highest number as the app's state.
+    /// The state of an endpoint. If an app's outboxes have different states, the app has the state that comes last in
+    /// this order. SQL statements use 0 for an app without a callback, and take the highest number as the app's state.
     #[derive(Default)]
     EndpointState {
         /// The app has no callback.

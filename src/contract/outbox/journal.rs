@@ -18,11 +18,11 @@ pub struct JournalBatch {
     pub txns: String,
 }
 
-/// Adds a batch to an outbox's journal if it begins where the journal's last batch ends. Returns the number at which
-/// the journal ends afterwards.
+/// Adds a batch to an outbox's journal, if the batch begins where the journal's last batch ends. Returns the number at
+/// which the journal ends afterwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddJournal {
-    /// The name of the outbox whose batch it is.
+    /// The name of the outbox that wrote the batch.
     pub source: String,
     /// The number after which the batch begins.
     pub after: i64,
@@ -48,7 +48,7 @@ pub struct Journal {
     pub next: Option<JournalBatch>,
 }
 
-/// Sends all batches. The outbox refuses writes for 30 s, in which it is to be restarted. Returns 503 while the witness
-/// lacks an entry, or while a conversion is in progress.
+/// Sends all batches. The outbox then refuses writes for 30 s, during which the caller must restart it. Returns 503
+/// while the witness lacks an entry, or while a conversion is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendAll {}

@@ -1,4 +1,5 @@
-//! Calls about a reward, a click or a user of an app. For a publisher's call, the outbox checks that it owns the app.
+//! Calls about a reward, a click or a user of an app. For a publisher's call, the outbox checks that the publisher owns
+//! the app.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +9,7 @@ use crate::{
 };
 use domain::model::PublisherId;
 
-/// `GET …/rewards/{transaction_id}`: the history of a reward, by its own id, or by the id of its reversal or of a
-/// notice about it.
+/// `GET …/rewards/{transaction_id}`: the history of a reward.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadReward {
     /// The publisher that asks.
