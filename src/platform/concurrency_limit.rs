@@ -1,8 +1,8 @@
 //! Concurrency limiter with a per-tenant share; rejects immediately when full. So waiting requests take limited memory
 //! and limited time, and one tenant leaves permits for the others.
 //!
-//! It limits a number and not a waiting time: a Worker's clock stands still between two I/O events, so the time for
-//! which a request has waited for the processor cannot be measured.
+//! It limits the number of requests and not their waiting time: a Worker's clock stands still between two I/O events,
+//! so the time for which a request has waited for the processor cannot be measured.
 
 use std::{cell::RefCell, rc::Rc};
 

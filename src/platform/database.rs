@@ -189,7 +189,7 @@ impl Row {
         bytes.map_err(|_| damaged(column, &format!("does not have {N} bytes")))
     }
 
-    /// A text in the form that `parse` reads.
+    /// A text column, converted with `parse`.
     pub fn parse<T>(&self, column: usize, parse: impl FnOnce(&str) -> Option<T>) -> DbResult<T> {
         parse(self.text(column)?).ok_or_else(|| damaged(column, "does not parse"))
     }
@@ -204,7 +204,7 @@ impl Row {
             .map_err(|error| damaged(column, &format!("does not parse: {error}")))
     }
 
-    /// An integer in the range of its type.
+    /// An integer that fits the type `T`.
     pub fn number<T: TryFrom<i64>>(&self, column: usize) -> DbResult<T> {
         T::try_from(self.integer(column)?).map_err(|_| damaged(column, "is out of range"))
     }
@@ -270,8 +270,8 @@ macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::database::Value::from($value)),*] };
 }
 
-/// Declares an object's SQL statements as constants, and `ALL` of them, so that a conformance test can run each on
-/// workerd and a native test can check that the object has no others.
+/// Declares an object's SQL statements as constants, and lists them in `ALL`. So a conformance test can run each
+/// statement on workerd, and a native test can check that the object has no others.
 #[macro_export]
 macro_rules! statements {
     ($($(#[$attribute:meta])* pub const $name:ident = $sql:expr;)*) => {

@@ -1,7 +1,8 @@
 //! [`Database`] over a Durable Object's own SQLite, `ctx.storage.sql`.
 //!
-//! It declares its own bindings because `worker`'s omit `transactionSync` and declare that a cursor's methods never
-//! throw: an exception would skip all Rust frames and leave the caller waiting. Here every method catches.
+//! It declares its own bindings because those of the crate `worker` omit `transactionSync` and declare that a cursor's
+//! methods never throw. An exception would then skip all Rust frames and leave the caller waiting. Here every method
+//! catches exceptions.
 
 use std::{
     cell::{Cell, RefCell},
@@ -65,8 +66,8 @@ extern "C" {
 }
 
 thread_local! {
-    /// The statements that have run, as JavaScript strings. They are constants, and converting one for each use costs
-    /// more time and garbage than binding its parameters.
+    /// The statements that have run, as JavaScript strings. They are constants, and converting a statement for each use
+    /// would cost more time and garbage than binding its parameters.
     static STATEMENTS: RefCell<HashMap<Box<str>, JsString>> = RefCell::default();
 }
 

@@ -1,6 +1,7 @@
 //! Schema migrations: an object has an ordered list of them. Each is applied once, in a transaction, and recorded.
-//! During a deployment, and after a rollback, older code meets a schema that newer code has changed. It goes on if the
-//! newer migrations only add tables, columns and indexes. It refuses any other, because it could break its rules.
+//! During a deployment, and after a rollback, older code meets a schema that newer code has changed. The older code
+//! goes on if the newer migrations only add tables, columns and indexes. After any other migration it refuses to run,
+//! because it could break the newer code's rules.
 
 use std::fmt;
 
@@ -14,9 +15,9 @@ pub type Migration = &'static [&'static [&'static str]];
 
 crate::statements! {
     pub const CREATE = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied_at_ms INTEGER NOT NULL, only_adds INTEGER NOT NULL) STRICT";
-    /// → the newest version, and the newest that does more than add
+    /// → the newest version, and the newest version that does more than add
     pub const VERSIONS = "SELECT COALESCE(MAX(version), 0), COALESCE(MAX(version) FILTER (WHERE NOT only_adds), 0) FROM migrations";
-    /// → whether `make restore` has put this database in the object's place
+    /// → whether `make restore` has replaced the object's database with this copy
     pub const IS_COPY = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'put_back')";
     pub const FORGET_COPY = "DROP TABLE put_back";
     pub const RECORD = "INSERT INTO migrations (version, applied_at_ms, only_adds) VALUES (?, ?, ?)";

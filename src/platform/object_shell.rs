@@ -22,8 +22,8 @@ pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
     MINUTE_MS
 };
 
-/// An alarm that is this late counts as lost, in milliseconds. The database of a restored object may name an alarm that
-/// the runtime does not have.
+/// The time by which an alarm must be late to count as lost, in milliseconds. The database of a restored object may
+/// name an alarm that the runtime does not have.
 const LATE_ALARM_MS: i64 = MINUTE_MS;
 
 /// The size in bytes from which an object logs that it is nearly full. The maximum is 10 GB.
@@ -56,8 +56,8 @@ pub struct ObjectShell<D, R> {
     alarm: Cell<Option<KnownAlarm>>,
     /// True if the alarm's last run in this process ended without a failure.
     has_run: Cell<bool>,
-    /// The latest time for an alarm that a command sets. During a run of the alarm it is the time of the run's retry,
-    /// since the alarm itself has fired.
+    /// The latest time for an alarm that a command sets. During a run of the alarm, this is the time of the run's
+    /// retry, since the alarm itself has fired.
     latest_ms: Cell<i64>,
     /// The time when this process last reported the object's size.
     size_told_ms: Cell<i64>,
@@ -142,8 +142,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// are served while `work` waits, so its last step must read the database again.
     ///
     /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a
-    /// process, and the run after one that failed, sets another alarm before its work. Other runs do not, because
-    /// setting an alarm is billed.
+    /// process, and a run after a failed run, sets another alarm before its work. Other runs do not, because setting an
+    /// alarm is billed.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>>) {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set a new one.

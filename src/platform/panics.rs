@@ -63,7 +63,7 @@ pub fn panics_to_failure<'w, T: 'w>(
 }
 
 /// Wraps a background task: a panic in it is logged under `place`. A panic that reached the runtime's task queue would
-/// delay the other tasks in it until the next event.
+/// delay the queue's other tasks until the next event.
 pub fn log_panics<'t>(
     place: &'static str,
     task: impl Future<Output = ()> + 't,

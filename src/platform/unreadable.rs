@@ -31,7 +31,7 @@ fn record_at(kind: &'static str, now_ms: i64) {
     MET_MS.with_borrow_mut(|met_ms| met_ms.insert(kind, now_ms));
 }
 
-/// Records this kind, and converts the error to a text for the log.
+/// Returns a function that converts an error to a text for the log. The function also records this kind of data.
 pub fn text<E: std::fmt::Display>(kind: &'static str) -> impl Fn(E) -> String {
     move |error| {
         record(kind);
@@ -39,7 +39,7 @@ pub fn text<E: std::fmt::Display>(kind: &'static str) -> impl Fn(E) -> String {
     }
 }
 
-/// The kinds that were met in the last five minutes.
+/// The kinds of unreadable data that were met in the last five minutes.
 pub fn kinds() -> Vec<&'static str> {
     kinds_at(now_ms())
 }

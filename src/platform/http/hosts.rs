@@ -9,7 +9,8 @@ pub const MISDIRECTED: ApiError = ApiError::new(
     "the request's host does not serve this address",
 );
 
-/// True for a built-in name of this machine. Nobody else can make such a name lead to it.
+/// True for a built-in name of this machine. Such a name always leads to the machine that resolves it, so nobody can
+/// register it.
 pub fn is_local(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"]
         .iter()
@@ -18,8 +19,8 @@ pub fn is_local(host: &str) -> bool {
 
 /// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. If none is set, as in local
 /// runs, every host serves every interface. If any is set, the operator's and the dashboard's interface are served only
-/// on hosts of their own, which no other interface may share. Every other interface is served on its host, or on every
-/// host if it has none.
+/// on hosts of their own, which no other interface may share. Every other interface is served on its own host, or on
+/// every host if no host is set for it.
 pub struct Hosts([(Interface, Option<String>); 5]);
 
 impl Hosts {

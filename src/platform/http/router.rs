@@ -74,8 +74,8 @@ pub enum LoggedId {
 pub struct RouteMethod<H, P> {
     pub method: Method,
     pub handler: H,
-    /// The pool from which the entry takes a permit for the handler. A permit that counts for an owner is taken by the
-    /// handler itself.
+    /// The pool from which the entry takes a permit for the handler. The handler itself takes any permit that counts
+    /// for an owner.
     pub pool: Option<P>,
 }
 

@@ -16,7 +16,7 @@ pub const UNREAD: &str = "unread";
 /// The outcome of any other postback that was answered 503.
 pub const UNAVAILABLE: &str = "unavailable";
 
-/// A figure for the operator, its kind, and its number.
+/// A figure for the operator: its name, its kind, and its number.
 pub type Count = (&'static str, &'static str, u64);
 
 /// Requests answered since the isolate started.
@@ -41,7 +41,7 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K> Counts<K> {
-    /// Counts one for the key that `is` finds, or else for a new key.
+    /// Adds 1 to the count of the key for which `is` returns true, or else of a new key.
     fn add(&self, is: impl Fn(&K) -> bool, new: impl FnOnce() -> K) {
         let mut counts = self.0.borrow_mut();
         match counts.iter_mut().find(|(key, _)| is(key)) {
