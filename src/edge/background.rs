@@ -1,6 +1,6 @@
-//! Runs the work that a click of the fast path defers until after its answer, in the lifetime of its request.
-//! `entry.js` takes the tasks, waits, and calls [`run_task`]. JavaScript does the waiting, so that V8 compiles no code
-//! of a task before the click is answered.
+//! Runs the work that a click of the fast path defers until after its answer. The work runs within the lifetime of the
+//! click's request. `entry.js` takes the tasks, waits, and calls [`run_task`]. JavaScript does the waiting, so that V8
+//! compiles no code of a task before the click is answered.
 
 use std::panic::AssertUnwindSafe;
 

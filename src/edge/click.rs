@@ -49,7 +49,7 @@ const RECORD_KEPT_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// The parts of a request on which a click's answer depends. A missing header is empty.
 pub struct ClickRequest<'r> {
     pub is_head: bool,
-    /// From `CF-IPCountry` if that header is trusted, otherwise from `request.cf`. `entry.js` has the same rule.
+    /// From `CF-IPCountry` if that header is trusted, otherwise from `request.cf`. `entry.js` applies the same rule.
     pub country: &'r str,
     /// The values of the headers [`user_agent::PURPOSES`], separated by spaces.
     pub purposes: &'r str,
@@ -61,7 +61,7 @@ pub struct ClickRequest<'r> {
 pub struct Prepared<'t> {
     allowed: Allowed<'t>,
     visitor: Visitor,
-    /// True if a person clicked. Only then does the click take from a cap.
+    /// True if a person made the click. Only then does the click take from a cap.
     is_confirmed: bool,
     is_counted: bool,
     /// The daily click cap of the offer, if any. The click takes from it on the ordinary path.

@@ -53,7 +53,7 @@ const NOT_IN_THE_QUERY: ApiError = ApiError::new(
 /// The timeout of an outbox, which may wait 5 s for the catalog and 5 s for the counters.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
 /// Maximum age of a shard's confirmation, in milliseconds, for which a goal that the shard lacks is refused
-/// permanently. In an older shard the goal may be missing because it was added since.
+/// permanently. A shard confirmed earlier may lack a goal that was added since.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
 
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {

@@ -5,8 +5,8 @@
 //!   newer snapshots. There are too many outboxes and ledgers to wake for a probe, so the answers to recent postbacks
 //!   and reports decide.
 //!
-//! A host that serves several interfaces has the status of the first one in this order: clicks, offers, reports,
-//! operator. A lost click cannot be repeated, while every other request can.
+//! A host that serves several interfaces has the status of the first of them in this order: clicks, offers, reports,
+//! operator. Clicks come first, because a lost click cannot be repeated and every other request can.
 
 use std::{rc::Rc, time::Duration};
 

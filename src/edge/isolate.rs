@@ -35,8 +35,8 @@ use domain::{
 };
 use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_metrics, runtime, workers::Workers};
 
-/// Budgets for the shards of goals, apps and advertisers, in bytes. They hold all goals of 60,000 offers and all of
-/// 20,000 apps. Each kind has its own budget, so that clicked goals evict no app.
+/// Budgets for the shards of goals, apps and advertisers, in bytes. They hold all goals of 60,000 offers, and 20,000
+/// apps. Each kind has its own budget, so that clicked goals evict no app.
 const GOAL_BUDGET: usize = 20 << 20;
 const APP_BUDGET: usize = 10 << 20;
 const ADVERTISER_BUDGET: usize = 2 << 20;
@@ -73,7 +73,7 @@ pub struct Isolate {
     pub pools: Pools,
     pub counts: RefCell<ClickCounts>,
     nonces: RefCell<NonceSource>,
-    /// The offers whose click cap is used up, with the UTC day and the offer's revision.
+    /// The offers whose click cap is used up, each with the UTC day and the offer's revision.
     pub spent: RefCell<HashMap<String, (i64, i64)>>,
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,

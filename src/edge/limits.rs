@@ -2,7 +2,7 @@
 //! of a pool. If the pool has no free permit, the request is rejected at once with 503 and `Retry-After`.
 //!
 //! Clicks and pages that are answered from memory have no limit: they do not wait, and a rejection would cost as much.
-//! So clicks are served while other requests are rejected. The limits fit an isolate's memory next to its snapshots.
+//! So clicks are served while other requests are rejected. The limits fit the memory that an isolate's snapshots leave.
 //! They are well above the normal load: an isolate has one thread, which serves about 1,000 conversions per second, and
 //! a conversion takes 0.1 s if its objects are far away.
 
@@ -16,8 +16,8 @@ use platform::{
 /// delay.
 const LEASE_MS: i64 = MINUTE_MS;
 
-/// The share of one key in its publisher's queries. A key may query every two seconds. The share only lets a key that
-/// queries too often receive its 429; it is not meant for many slow queries.
+/// Maximum permits for queries that one key may hold. A key may query once every two seconds. The share is large enough
+/// for a key that queries too often to receive its 429, and too small for many slow queries.
 pub const QUERIES_OF_KEY: usize = 16;
 
 pools! {

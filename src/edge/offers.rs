@@ -299,7 +299,8 @@ impl<'a> PageRequest<'a> {
     }
 
     fn cache(&self, isolate: &Isolate, body: Vec<u8>) -> Rc<RenderedPage> {
-        // Counted twice: the ordinary path has the body in WebAssembly, and the fast path in JavaScript.
+        // The body is counted twice: the ordinary path keeps it in WebAssembly, and the fast path keeps a copy in
+        // JavaScript.
         let size = 2 * body.len() + ENTRY_OVERHEAD;
         let page = RenderedPage {
             etag: page::etag(&body),

@@ -1,4 +1,4 @@
-//! Forwards requests to the origin Worker if one host serves both Workers: those for the operator's interface, the
+//! Forwards requests to the origin Worker if one host serves both Workers: requests for the operator's interface, the
 //! dashboard, the console, calls with a publisher's key, the test page and the API's description.
 
 #[cfg(feature = "faults")]

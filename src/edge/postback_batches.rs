@@ -1,5 +1,5 @@
-//! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent shortly
-//! after its first postback, so in that time an isolate sends at most one batch for an advertiser. All sizes are
+//! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has one batch, which is sent
+//! shortly after its first postback. So an isolate sends at most one batch per advertiser in that time. All sizes are
 //! limited: a postback beyond a limit is only counted, or dropped.
 
 use std::collections::HashMap;

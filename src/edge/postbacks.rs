@@ -58,8 +58,8 @@ pub struct ProvenClick {
     app: AppId,
     shard: u8,
     nonce: Nonce,
-    /// The offer, the goal and the revision of the offer's terms. `None` for a short click id, whose record has the
-    /// three.
+    /// The offer, the goal and the revision of the offer's terms. `None` for a short click id until its record was
+    /// read.
     offer: Option<(String, String, i64)>,
 }
 
@@ -251,7 +251,7 @@ async fn find_advertiser(
 }
 
 /// Sends an advertiser's batch after postbacks have gathered. After a failure this request also sends the count of the
-/// lost postbacks, since perhaps no later postback arrives that would report it.
+/// lost postbacks, since there may be no later postback to report the count with.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;

@@ -7,13 +7,13 @@ use std::{
 
 use domain::model::{AppId, MINUTE_MS, PublisherId};
 
-/// The number of different owners whose objects must fail in a row.
+/// The number of different owners whose objects must fail in a row to count as an outage.
 const OWNERS: usize = 3;
 /// The time in milliseconds for which a failure counts. Without this limit an outage would not end while no requests
 /// arrive.
 const COUNTS_MS: i64 = MINUTE_MS;
 
-/// The owners whose objects have failed since one last answered.
+/// The owners whose objects have failed since any owner's object last answered.
 #[derive(Debug, Default)]
 pub struct OutageDetector {
     owners: BTreeSet<String>,

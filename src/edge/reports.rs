@@ -44,7 +44,8 @@ async fn generate(
     body::check_media_type(&request, &[JSON], true)?;
     let api_key = header(&request, "X-Api-Key").unwrap_or_default();
     let Some(publisher) = keys::publisher(&isolate.config.report_keys, &api_key) else {
-        // The size is checked before the key. The body of an unauthenticated sender is measured but not stored.
+        // A query that is too large is refused as such, even if its key is invalid. So the body of an unauthenticated
+        // sender is measured, but not stored.
         body::measure(&mut request, MAX_BODY).await?;
         return Err(INVALID_API_KEY);
     };

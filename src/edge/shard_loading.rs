@@ -66,7 +66,8 @@ fn held(
     })
 }
 
-/// Confirms the held shards that a manifest names, and reloads the others. A shard that cannot be loaded stays.
+/// Confirms the held shards that a manifest names, and reloads the others. If a shard cannot be reloaded, the held one
+/// stays.
 pub async fn follow(workers: &Workers, isolate: &Isolate, manifest: &Manifest, confirmed_at_ms: i64) {
     for kind in ShardKind::ALL {
         follow_kind(workers, isolate.shards(kind), manifest, confirmed_at_ms).await;

@@ -25,7 +25,8 @@ const CHECKED_MS: i64 = 2_000;
 pub struct CachedShard {
     pub shard: AnyShard,
     pub checksum: Option<u64>,
-    /// The version of the newest manifest known when the shard was loaded, or of a later one that names it.
+    /// The version of the newest manifest known when the shard was loaded, or of a later manifest that still names this
+    /// shard.
     pub version: Cell<u64>,
     /// The time of the data in the manifest of `version`, in milliseconds. The shard includes every earlier change.
     pub as_of_ms: Cell<i64>,

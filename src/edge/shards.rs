@@ -155,9 +155,9 @@ async fn load_shared(
     outcome.map(Some).ok_or(common::UNAVAILABLE)
 }
 
-/// Loads a shard from KV. If that fails, reads the pointer again and tries the shard that it names, if that is another
-/// one. If that also fails, loads the shard from the catalog. Returns the slot as well, since a new manifest may have
-/// other slots.
+/// Loads a shard from KV. If that fails, reads the pointer again, and tries the shard that the newest manifest names,
+/// if that is a different one. If that also fails, loads the shard from the catalog. Returns the slot as well, since a
+/// new manifest may have other slots.
 async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,

@@ -35,7 +35,7 @@ pub const BODIES_IDLE_MS: i64 = 30 * MINUTE_MS;
 /// Pub-Key or a revoked token must stop working within two minutes. Publishing takes seconds, and KV may answer from
 /// its cache for 60 s.
 pub const CREDENTIALS_IDLE_MS: i64 = 50 * SECOND_MS;
-/// The lease of a load, in milliseconds. Another request may load after it.
+/// The lease of a load, in milliseconds. After the lease, another request may load.
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after neither KV nor the catalog had a snapshot, in milliseconds.
 const UNAVAILABLE_MS: i64 = SECOND_MS;

@@ -9,8 +9,8 @@ use domain::tracking::click_counts::Duty;
 pub struct Task {
     /// The time to wait, in milliseconds.
     pub wait_ms: i64,
-    /// The number of the batch of counts to send, from 1, or [`REVALIDATE`](Self::REVALIDATE). It is below 2^53, so
-    /// JavaScript represents it exactly.
+    /// The number of the batch of counts to send, which is at least 1, or the id of [`REVALIDATE`](Self::REVALIDATE).
+    /// It is below 2^53, so JavaScript represents it exactly.
     pub id: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Prepares a cold isolate for the fast path of a click. `entry.js` reads the values that the click needs from KV:
-//! first the pointer, then the shards that it names. If a read fails, the click takes the ordinary path, which can ask
-//! the catalog.
+//! first the pointer, then the shards that the pointer's manifest names. If a read fails, the click takes the ordinary
+//! path, which can ask the catalog.
 //!
 //! V8 compiles each WebAssembly function when it is first called. The ordinary path reads KV through futures and
 //! promises, and compiling these takes longer than the rest of a first click. The functions here do not wait.

@@ -1,4 +1,5 @@
-//! The fast path of a page of offers, `POST /v1/offer/api`: a cached page, or a page of cached bodies.
+//! The fast path of a page of offers, `POST /v1/offer/api`: serves a cached page, or a page rendered from cached
+//! bodies.
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
