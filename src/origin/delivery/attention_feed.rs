@@ -149,7 +149,8 @@ pub struct AttentionFeed<'a, D> {
 /// The changes that the confirmation of a batch settles.
 pub struct Marks {
     ping_ms: Option<i64>,
-    /// The change counts of the batch's changed items, which come first. The batch's other items were declined before.
+    /// The change counts of the changed items, which come first in the batch. The batch's other items were declined
+    /// before.
     changes: Vec<i64>,
 }
 
@@ -193,7 +194,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
             before: row.sequence,
             confirmed: row.confirmed,
             at_ms: now_ms,
-            // The items that did not fit have changed since the last complete batch and since they were opened.
+            // An item that did not fit changed after the last complete batch, and not before the item was opened.
             owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
             next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
             resets: row.resets,

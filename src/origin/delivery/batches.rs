@@ -46,7 +46,7 @@ pub struct SumKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
     pub clicks: i64,
-    /// Negative for reversals, as is the revenue.
+    /// Negative for reversals. The revenue is also negative for reversals.
     pub conversions: i64,
     pub revenue_micro_usd: i64,
 }
@@ -190,9 +190,9 @@ impl From<CallError> for DeliveryError {
     }
 }
 
-/// Sends the batches that are due: the retries and, if `opens`, the part of the log since the last call. `deliver`
-/// sends a batch and returns the receiver's mark. `source` is the sender's name in log messages. Returns whether more
-/// can be sent at once.
+/// Sends the batches that are due: the retries and, if `opens` is true, the part of the log since the last call.
+/// `deliver` sends a batch and returns the receiver's mark. `source` is the sender's name in log messages. Returns
+/// whether more can be sent at once.
 ///
 /// # Errors
 /// The database failed. The caller should not repeat a failed write at once.
@@ -218,8 +218,8 @@ pub async fn send(
     .await;
     let now_ms = clock.now_ms();
     if Positions::read(db)? != before {
-        // During the calls a mark was read, or the alarm ran a second time. The batches are made once more, which is
-        // safe because receivers apply no batch twice.
+        // During the calls a mark was read, or the alarm ran a second time. The next call makes the batches again,
+        // which is safe because receivers apply no batch twice.
         return Ok(true);
     }
     db.transaction(|| {

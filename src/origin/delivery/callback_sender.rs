@@ -97,7 +97,8 @@ impl CallbackSender {
         sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
     }
 
-    /// Encrypts settings again that are under an old key; `None` if they are under the first key or no key decrypts them.
+    /// Encrypts settings again if an old key encrypted them. Returns `None` if the first key encrypted the settings, or
+    /// if no key decrypts them.
     pub fn reseal(&self, purpose: &str, sealed: &[u8], runtime: &impl Random) -> Result<Option<Vec<u8>>> {
         let old = |vault: &&Vault| sealed.first() != Some(&vault.sealing_id());
         let plain = self

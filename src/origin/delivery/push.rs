@@ -21,8 +21,8 @@ pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
 pub const RETRY_MS: i64 = 10 * SECOND_MS;
 /// Maximum changes that are claimed at a time.
 const PAGE: u32 = 48;
-/// The time that a PUT, an import or an alarm spends on sending. The change of a call that is still in flight then
-/// stays in the queue.
+/// Maximum time that a PUT, an import or an alarm spends on sending. If a call is still in flight at the end, its
+/// change stays in the queue.
 const TIME: Duration = Duration::from_secs(10);
 /// The timeout of a call to a receiver. It is short because other changes wait.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ pub trait Push: Sized {
     type Operation: Operation;
     /// The name of the change in the log.
     const NAME: &'static str;
-    /// The end of the message when some receivers were not reached, after `3 of the 8`.
+    /// The end of the error message if some changes did not arrive. It follows `only 3 of 8` or `not all`.
     const REACHED: &'static str;
     /// Time, maximum rows → the rows that are due by that time, the longest due first.
     const LIST_DUE: &'static str;

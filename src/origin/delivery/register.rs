@@ -48,8 +48,8 @@ platform::statements! {
     pub const LAST = "SELECT MAX(number) FROM register";
     pub const APPEND = "INSERT INTO register (number, at_ms, entry) SELECT COALESCE(MAX(number), 0) + 1, ?, ? FROM register";
     pub const PUT = "INSERT OR IGNORE INTO register (number, at_ms, entry) VALUES (?, ?, ?)";
-    /// number, maximum entries, bytes → number, time, entry of the entries after that number, up to the one that
-    /// reaches the bytes
+    /// number, maximum entries, bytes → number, time, entry of the entries after that number, up to and including the
+    /// entry that reaches the bytes
     pub const LIST = "SELECT number, at_ms, entry FROM (
           SELECT *, SUM(LENGTH(entry)) OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM register WHERE number > ? ORDER BY number LIMIT ?))

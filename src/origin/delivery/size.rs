@@ -8,8 +8,8 @@ use platform::{Clock, ObjectCall, ObjectStorage, log, object_shell::ObjectShell}
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends the size of an object and the figures of its isolate, if they are due. An object that its alarm started may
-/// not know its own name; it then sends no size.
+/// Sends the size of an object and the figures of its isolate, if they are due. An object may not know its own name if
+/// its alarm started it. It then sends no size.
 pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
     #[cfg(target_arch = "wasm32")]
     platform::isolate_metrics::tell_if_due(shell.runtime()).await;

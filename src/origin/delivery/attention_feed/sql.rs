@@ -50,20 +50,21 @@ platform::statements! {
     pub const CONFIRM_ITEMS = "UPDATE attention SET told = COALESCE(j.value ->> 2, told), is_declined = j.value ->> 3 FROM json_each(?) j
         WHERE attention.kind = j.value ->> 0 AND attention.subject = j.value ->> 1";
     /// number of the batch, time of the batch if it was complete, time of the next batch without changes, whether the
-    /// next batch resets, `ping_ms` when this batch was made: a `ping_ms` that was stored since stays
+    /// next batch resets, `ping_ms` when this batch was made: records that the batch was confirmed, but keeps a
+    /// `ping_ms` that was stored since
     pub const CONFIRM_BATCH = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
         ping_ms = IIF(ping_ms IS ?5, ?3, ping_ms), resets = ?4";
     /// Marks all items as changed, except the declined ones.
     pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
     pub const DROP_CHANGES = "UPDATE attention SET told = changes WHERE changes <> told";
     pub const DROP_PING = "UPDATE attention_feed SET ping_ms = NULL, resets = 0 WHERE resets OR ping_ms IS NOT NULL";
-    /// time
+    /// time of the next attempt: counts a failed attempt, and delays the next batch until that time
     pub const PUT_OFF = "UPDATE attention_feed SET attempts = attempts + 1, due_ms = ?1, ping_ms = MAX(ping_ms, ?1)";
     /// subject, time, reason: opens an item for a refused batch
     pub const OPEN_REFUSED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (7, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms,
           reason = excluded.reason WHERE NOT is_open";
-    /// subject, time: opens an item for a late batch, unless it was refused
+    /// subject, time: opens an item for a late batch, unless an item for its refusal is open
     pub const OPEN_LATE = "INSERT INTO attention (kind, subject, since_ms, reason) SELECT 9, ?1, ?2, 'no_answer'
           WHERE NOT EXISTS (SELECT 1 FROM attention WHERE kind = 7 AND subject = ?1 AND is_open)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms
@@ -74,7 +75,7 @@ platform::statements! {
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason, payout = excluded.payout
           WHERE NOT is_open OR reason <> excluded.reason OR payout <> excluded.payout";
-    /// kind, day, time, reason
+    /// kind, day, time, reason: opens an item for a day
     pub const OPEN_DAY = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason
           WHERE NOT is_open OR reason <> excluded.reason";

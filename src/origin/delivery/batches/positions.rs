@@ -39,17 +39,17 @@ impl Position {
 /// The position of a receiver that lacks part of the log before `Positions::seen`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Behind {
-    /// The number up to which it has everything.
+    /// The number up to which the receiver has everything.
     seen: i64,
     attempts: u32,
     due_ms: i64,
 }
 
-/// A receiver to which the sender has not vouched for some day.
+/// A receiver to which the sender must still vouch for at least one day.
 pub struct NotVouched {
     pub name: String,
     pub mark: i64,
-    /// The number up to which it has everything.
+    /// The number up to which the receiver has everything.
     pub seen: i64,
     /// The first day for which the sender has not vouched.
     pub day: UtcDay,
@@ -60,7 +60,7 @@ pub struct Draft {
     pub batch: Batch,
     /// The number of failed attempts so far.
     pub attempts: u32,
-    /// The receiver has everything up to `from`, and with this batch up to `to`.
+    /// Before this batch, the receiver has everything up to `from`. After it, the receiver has everything up to `to`.
     from: i64,
     to: i64,
     is_full: bool,
