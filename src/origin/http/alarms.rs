@@ -45,7 +45,7 @@ pub async fn of_operator(context: &RequestContext, call: AlarmCall, mut request:
     })
 }
 
-/// Carries out a call of a publisher's member. `announce` makes the announcement of a change for the audit.
+/// Carries out a call of a publisher's member. `announce` turns a change into its announcement for the audit.
 pub async fn of_publisher(
     context: &RequestContext,
     publisher: &PublisherId,

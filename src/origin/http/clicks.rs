@@ -25,7 +25,7 @@ pub async fn click_outcome(
     context.call(&shard.address(), read).await
 }
 
-/// Reads the click of a short id. Returns `None` if its record was deleted or cannot be opened.
+/// Reads the click of a short click id. Returns `None` if the click's record was deleted or cannot be opened.
 pub async fn record(
     context: &RequestContext,
     keys: &KeyRing,

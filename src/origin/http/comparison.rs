@@ -1,5 +1,6 @@
 //! Compares a day of an app: its outboxes' logs, the sums that the ledger has applied from each outbox, and the
-//! ledger's facts. The logs are read up to the ledger's marks, so sums on their way do not count as a difference.
+//! ledger's facts. The logs are read up to the ledger's marks, so sums that the ledger has not applied yet do not count
+//! as a difference.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +21,16 @@ pub struct Comparison {
     app_id: AppId,
     date: String,
     outboxes: Vec<OutboxSums>,
-    /// Number of rewards in all outboxes. The next two fields count two kinds of them.
-    /// See docs/OPERATING.md, "Reconcile a day".
+    /// Number of rewards in all outboxes. The next two fields count some of these rewards. See docs/OPERATING.md,
+    /// "Reconcile a day".
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
-    /// Sum of the absolute differences between logs and facts over all offers. Sums on their way do not count.
+    /// Sum of the absolute differences between logs and facts over all offers. Sums that the ledger has not applied yet
+    /// do not count.
     pub difference_micro_usd: i64,
     /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
     pub transactions: Vec<DayEntry>,
@@ -128,7 +130,7 @@ struct OfferSums {
 }
 
 impl OfferSums {
-    /// The revenue that the ledger lacks, without sums on their way.
+    /// The revenue that the ledger lacks, without sums that it has not applied yet.
     fn missing_micro_usd(&self) -> i64 {
         self.log.paid_micro_usd - self.log.waiting_micro_usd - self.ledger_micro_usd
     }
@@ -160,7 +162,7 @@ pub struct OfferFigures {
     revenue: MicroUsd,
     rewards: i64,
     reversals: i64,
-    /// The rewards less the reversals.
+    /// The rewards minus the reversals.
     paid: MicroUsd,
     /// Why the two amounts differ.
     reason: Option<Reason>,
@@ -170,7 +172,7 @@ pub struct OfferFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Reason {
-    /// Some rewards are on their way to the reports.
+    /// Some rewards have not reached the reports yet.
     OnTheirWay,
     /// The log no longer has the whole day.
     LogDeleted,

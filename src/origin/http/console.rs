@@ -29,7 +29,7 @@ use worker::Request;
 /// The media types that the pages send: documents, imports and facts. An HTML form can send none of them.
 const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
 
-/// Returns whether a call of the operator comes from a page of the console rather than from a program.
+/// True if an operator's call comes from a page of the console and not from a program.
 pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
     let config = context.isolate.config.site(AccountKind::Operator);
     config.is_some_and(|config| gate::sessions_of(context, config, request).current().is_some())

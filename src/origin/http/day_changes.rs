@@ -1,4 +1,4 @@
-//! `GET …/report/changes`: which final days have changed, for a publisher's own copy of its reports.
+//! `GET …/report/changes`: lists the changes of final days, so that a publisher can update its own copy of its reports.
 
 use serde_json::{Value, json};
 use worker::Request;

@@ -59,7 +59,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     if address.path == platform::faults::armed::PATH {
         return Answer::json(200, platform::faults::armed::command(address.query).to_string());
     }
-    // Read the method from the raw request: `worker` reports unknown methods as GET.
+    // The method as it was sent: `worker` reads an unknown method as GET.
     let method = sent.method();
     let config = &context.isolate.config;
     let serves = |interface| config.hosts.serves(address.host, interface);

@@ -1,5 +1,5 @@
-//! Everything that one release stores or sends and another may read. `docs/OPERATING.md` ("Formats") shows this table.
-//! A new version is read one release before it is written.
+//! Everything that one release stores or sends and another release may read. `docs/OPERATING.md` ("Formats") shows this
+//! table. A new version is read one release before it is written.
 
 use std::fmt::Display;
 
@@ -16,7 +16,7 @@ pub struct Format {
     pub reader: &'static str,
     /// What a reader does with an unknown version.
     pub unknown: &'static str,
-    /// How an operator ends that.
+    /// How an operator makes the data readable again.
     pub remedy: &'static str,
 }
 

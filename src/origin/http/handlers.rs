@@ -36,7 +36,7 @@ pub enum Handler {
     ReadPublisherFigures,
     /// Replays of many callbacks.
     Replay(ReplayCall),
-    /// Finds what a pasted text refers to.
+    /// Finds the records that a pasted text refers to.
     Search,
     /// The state of the service.
     ReadService,
@@ -136,7 +136,7 @@ pub enum MemberCall {
     Suggestions,
     /// Changes of final days.
     ListDayChanges,
-    /// An app's day by offer.
+    /// An app's revenue and rewards of a day, by offer.
     ReadAppDay,
     /// The payments of an offer on a day.
     ListPayments,
@@ -203,7 +203,8 @@ pub enum UserCall {
 }
 
 impl MemberCall {
-    /// Returns how a call uses its session. Pages poll some calls by themselves, so those do not extend the session.
+    /// Returns how a call uses its session. Pages make some calls again and again without the member, so those calls do
+    /// not extend the session.
     pub fn session_use(self) -> SessionUse {
         match self {
             Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
@@ -242,7 +243,7 @@ impl MemberCall {
             | Self::Alarms(AlarmCall::Set | AlarmCall::End) => Some(Permission::ManageApps),
             Self::TestCallback | Self::Alarms(AlarmCall::Test) => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
-            // The builder checks for a fresh passkey itself, since only a signed link needs one.
+            // The builder of tracking URLs checks for a fresh passkey itself, since only a signed URL needs one.
             Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
             Self::User(_) => Some(Permission::ManageUsers),
         }

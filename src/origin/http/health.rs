@@ -17,7 +17,7 @@ use platform::{
 /// The timeout of a health probe of the catalog.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Healthy while the operator's token is configured and the catalog answers.
+/// Returns 200 while the operator's token is configured and the catalog answers, and otherwise 503.
 pub async fn health(context: &RequestContext) -> Answer {
     let reply = context
         .workers

@@ -48,13 +48,13 @@ impl RequestContext {
     /// Sends an operation to an object, with [`TIMEOUT`].
     ///
     /// # Errors
-    /// As [`ObjectCall::call`].
+    /// The errors of [`ObjectCall::call`].
     pub async fn call<O: Operation>(&self, to: &ObjectAddress, operation: O) -> Result<O::Answer, CallError> {
         self.workers.call(to, operation, TIMEOUT).await
     }
 }
 
-/// Returns how many requests this isolate shed. Its objects do not have these counts.
+/// Returns how many requests each pool of this isolate rejected. The objects in this isolate have no such counts.
 fn counts() -> Vec<Count> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     isolate.iter().flat_map(|isolate| isolate.pools.shed()).collect()

@@ -9,16 +9,17 @@ use platform::{
     pools,
 };
 
-/// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
+/// The timeout of a call to an object. Some objects call further objects, each with a timeout of 5 s.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
 /// The timeout of a call for an optional part of an answer.
 pub const SPARE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum permits of one member or key. Its publisher has 16 for calls and 16 for bodies. Browsers open at most 6
-/// connections to a host.
+/// Maximum permits of one member or key. A publisher has 16 permits for calls and 16 permits for bodies. Browsers open
+/// at most 6 connections to a host.
 pub const PER_MEMBER: usize = 6;
 
-/// A permit's lease. It exceeds the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
+/// A permit's lease, in milliseconds. It is longer than the longest calls, which run in steps: a refresh, a replay, or
+/// a page of outboxes' health.
 const LEASE_MS: i64 = 5 * MINUTE_MS;
 
 pools! {

@@ -49,7 +49,7 @@ impl Names {
     }
 }
 
-/// Adds the names to rewards that have ids.
+/// Adds the names of offers and goals to a list of rewards.
 pub async fn add(context: &RequestContext, rewards: &mut [Value]) {
     let text = |reward: &Value, name: &str| reward.get(name)?.as_str().map(str::to_owned);
     let offers = rewards.iter().filter_map(|reward| text(reward, "offer_id"));
@@ -64,7 +64,7 @@ pub async fn add(context: &RequestContext, rewards: &mut [Value]) {
     }
 }
 
-/// Returns a reward or its story with the names. The other fields are passed on unchanged.
+/// Returns a reward or its story with the names of the offer and the goal. The other fields are passed on unchanged.
 pub async fn add_to_one(
     context: &RequestContext,
     story: &OperatorReply,

@@ -1,4 +1,4 @@
-//! The answer to a refused call, which handlers return by `?`.
+//! The answer to a refused call, which handlers return with `?`.
 
 use crate::http::site::audited::Refused;
 use contract::operation::CallError;
@@ -8,7 +8,7 @@ use platform::http::Answer;
 /// The result of a handler: its answer, or why the call is refused.
 pub type HandlerResult = Result<Answer, Refusal>;
 
-/// Boxed, because an answer is large and a refusal is rare.
+/// The answer is boxed, because it is large and a refusal is rare.
 pub struct Refusal(Box<Answer>);
 
 impl Refusal {

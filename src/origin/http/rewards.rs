@@ -1,4 +1,4 @@
-//! `GET /v1/core/rewards`: the state of each reward, for a publisher's own copy.
+//! `GET /v1/core/rewards`: the state of each reward, so that a publisher can keep its own copy.
 
 use serde::Serialize;
 use serde_json::{to_vec, value::RawValue};

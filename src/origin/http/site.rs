@@ -127,7 +127,7 @@ mod handlers {
         pub kind: AccountKind,
         pub segments: &'c [&'c str],
         pub address: &'c Address<'c>,
-        /// True unless the method is GET or HEAD, which change nothing.
+        /// False for GET and HEAD, which change nothing.
         pub is_write: bool,
         pub request: Request,
     }

@@ -1,5 +1,6 @@
-//! The page on which a click of a test app ends. Its buttons send what an advertiser would send, and it shows the state
-//! of each goal. It needs no script and shows no text from the click. Programs ask for JSON and send the same form.
+//! The page on which a click of a test app ends. The page's buttons send what an advertiser would send, and the page
+//! shows the state of each goal. The page needs no script and shows no text from the click. Programs ask for JSON and
+//! send the same form.
 
 use std::fmt::Write;
 

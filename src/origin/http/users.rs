@@ -111,7 +111,7 @@ async fn with_key(
     let body = UserBody::read(&mut request).await;
     let _permit = key.enter(context)?;
     let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
-    // As for reports, a wrong body is refused only after the key and its rate were checked.
+    // As for reports, an invalid body is refused only after the key and its rate were checked.
     let by = Actor::Key(format!("key {label} ({key_id})"));
     carry_out(context, &key.publisher, by, call, body?).await
 }
@@ -180,7 +180,7 @@ struct Erased {
     waiting: i64,
 }
 
-/// Returns a page of a user's conversions, with everything that is stored about them.
+/// Returns a page of a user's conversions, with everything that is stored about these conversions.
 async fn export(
     context: &RequestContext,
     publisher: &PublisherId,
@@ -238,7 +238,7 @@ async fn apps(
     publisher: &PublisherId,
     from: Option<Place>,
 ) -> Result<(Vec<AppId>, Option<Place>), Refusal> {
-    // The catalog's page begins after an id, so it gets the id just before the place.
+    // The catalog's page begins after the given id, so the id just before the place's app is sent.
     let after = from
         .and_then(|place| place.app.number().checked_sub(1))
         .map(|id| format!("{id:08}"));

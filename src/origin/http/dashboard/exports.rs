@@ -1,5 +1,6 @@
-//! Exports: a report with all its rows as a file. The ledger makes it piece by piece. This Worker asks for the next
-//! piece once the reader has taken the previous one. So neither the Worker nor the ledger holds more than one piece.
+//! Exports: a report with all its rows as a file. The ledger makes the file piece by piece. This Worker asks for the
+//! next piece once the reader has taken the previous one. So neither the Worker nor the ledger holds more than one
+//! piece.
 
 use std::time::Duration;
 
@@ -92,7 +93,8 @@ fn session_of(visit: &Visit<'_>) -> Bytes {
     Bytes(credentials::hash(&visit.token).to_vec())
 }
 
-/// Returns the answer whose body is the first piece and then the others. Each is made once the reader is ready for it.
+/// Returns the answer whose body is the first piece and then the others. Each piece is made once the reader is ready
+/// for it.
 fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
     let headers: Headers = gate::add_guard_headers(head).into_response()?.headers().clone();
     let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {

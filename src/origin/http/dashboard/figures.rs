@@ -1,5 +1,5 @@
-//! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both with
-//! the code that serves report keys, so the numbers are the same.
+//! A publisher's figures: the overview's fixed batch of reports, and the batches that the reports view sends. The
+//! ledger makes both with the code that serves report keys, so the numbers are the same.
 
 use futures_util::future::join3;
 use serde::Deserialize;
@@ -27,7 +27,8 @@ use platform::{
 
 /// Number of complete days that the overview shows.
 const PERIOD: i32 = 30;
-/// Distance in days to the earlier period of the comparison. It is whole weeks, as in the page's reports.
+/// The number of days between the starts of the two compared periods. It is a whole number of weeks, as in the page's
+/// reports.
 const DAYS_BACK: i32 = (PERIOD + 6) / 7 * 7;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.

@@ -90,7 +90,8 @@ pub async fn page(
     })
 }
 
-/// Takes a permit to hold a listing. A permit is held for about 100 ms, so the call waits for one rather than fail.
+/// Takes a permit to hold a listing. Each holder keeps its permit for about 100 ms, so the call waits for a free one
+/// instead of failing at once.
 async fn permit(context: &RequestContext, owner: &str) -> Result<Permit, ApiError> {
     let listings = context.isolate.pools.get(Pool::Listings);
     let until_ms = context.now_ms.saturating_add(WAIT_MS);

@@ -92,7 +92,7 @@ struct LinkBody {
 
 impl Document for LinkBody {}
 
-/// `POST …/offers`: a page of offers as the API gives it, and the next page's cursor.
+/// `POST …/offers`: a page of offers as the API returns it, and the next page's cursor.
 pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
     let body: OffersBody = read_document(&mut request, MAX_BODY).await?;
@@ -111,7 +111,7 @@ pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
 }
 
 /// `POST …/tracking_url`: a link that makes a counted click, for an offer that the app's users see. A signed link needs
-/// a fresh passkey, because it clicks in a user's name.
+/// a fresh passkey, because opening the link clicks in a user's name.
 pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
     if offering.click_secrets.is_some() && !visit.session.is_verified(visit.context.now_ms) {

@@ -32,7 +32,7 @@ use domain::{
 use platform::{ObjectCall, http::Answer};
 
 const MAX_BODY: usize = 16 << 10;
-/// The timeout is short, because the page polls and shows a failure rather than wait.
+/// The timeout is short, because the page polls, and shows a failure instead of waiting.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.

@@ -27,7 +27,7 @@ struct SwitchBody {
 impl Document for SwitchBody {}
 
 /// Returns the browser's accounts other than the current one, most recently used first. Ended sessions are left out but
-/// stay in the cookie. An answer to a read sets no cookie, because it could undo a sign-in of another tab.
+/// stay in the cookie. An answer to a read sets no cookie, because the cookie could undo a sign-in in another tab.
 pub async fn others(visit: &Visit<'_>) -> Vec<Value> {
     let others = visit.sessions.all().iter().skip(1);
     let others = join_all(others.map(|session| other(visit, session))).await;

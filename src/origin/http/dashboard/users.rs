@@ -1,4 +1,4 @@
-//! An owner erases a user in all apps, or exports what is stored of a user.
+//! Erases a user in all apps, or exports the data stored about a user, for an owner of the publisher's account.
 
 use worker::Request;
 

@@ -94,7 +94,7 @@ pub async fn invite_member(
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
     let body = InviteBody::read(&mut request).await?;
-    // The invite names the member who sent it, because it ends when that member is removed.
+    // The invite names the member who sent it, because the invite ends when that member is removed.
     let by = by.map_or(Actor::Operator, Member::actor);
     send(context, config, &Account::Operator, by, body).await
 }

@@ -249,7 +249,8 @@ async fn judge(
     })
 }
 
-/// Checks with the catalog that a token is valid for its advertiser. The edge learns of a change within two minutes.
+/// Checks with the catalog that a token is still valid for its advertiser. The edge learns of a revoked or new token
+/// within two minutes.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), CheckError> {
     #[derive(Deserialize)]
     struct Issued {

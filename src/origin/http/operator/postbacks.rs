@@ -1,4 +1,4 @@
-//! The newest postbacks of an advertiser, with their verdicts.
+//! The newest postbacks of an advertiser, each with an explanation of its answer.
 
 use serde::Serialize;
 use serde_json::json;

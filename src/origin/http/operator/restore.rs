@@ -97,7 +97,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         .is_ok()
     };
     // The restart may end this call, so the operator is told first how to undo the restore. If `attention` itself is
-    // restored, it is told afterwards, because the restore would remove the item.
+    // restored, the operator is told afterwards, because the restore would remove the item.
     let is_told = name != attention::OBJECT_NAME && tell().await;
     // The restart ends the object, so this call to it may fail.
     drop(context.call(&object, Restart {}).await);
@@ -110,7 +110,8 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     Ok(Answer::from(OperatorReply::ok(&answer)).audited(body.to.unwrap_or(bookmark)))
 }
 
-/// Has an outbox send the writes that the restore would remove. Retries while the outbox's running work ends.
+/// Has an outbox send the writes that the restore would remove. Retries, so that the outbox can first finish its
+/// running work.
 async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), Refusal> {
     let mut tries = 1;
     loop {
@@ -128,8 +129,8 @@ async fn announce(context: &RequestContext, name: &str, at_ms: i64) -> Result<()
     Ok(context.call(&register, Announce { at_ms }).await.map(drop)?)
 }
 
-/// Returns the bookmark to restore. It is read first, so that no other object prepares in vain if the runtime has no
-/// recovery.
+/// Returns the bookmark to restore. The caller reads it first, so that no other object prepares in vain if the runtime
+/// has no recovery.
 async fn bookmark(
     context: &RequestContext,
     object: &ObjectAddress,

@@ -1,5 +1,5 @@
-//! The console's search: finds what a pasted text refers to. The text may be a user's id, so it comes in a body and is
-//! not stored.
+//! The console's search: finds the records that a pasted text refers to. The text may be a user's id, so it comes in a
+//! body and is not stored.
 
 use std::{collections::BTreeSet, pin::pin};
 
@@ -197,8 +197,8 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         })));
     }
     let Some(click) = click.filter(|click| check_life(click.clicked_at_ms, context.now_ms).is_ok()) else {
-        // The click no longer takes postbacks. The record of a short id is deleted some time later, so the data of a
-        // sealed click id is not shown either.
+        // The click no longer accepts postbacks. The record of a short click id is deleted soon, so the data of such an
+        // old click is never shown, even if its click id is sealed.
         return Ok(Some(json!({
             "kind": "click", "app_id": app, "shard": number, "not_shown": "expired", "rewards": outcome.rewards,
         })));
@@ -240,8 +240,8 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
     })))
 }
 
-/// Finds a user by the id alone. Searches the newest rewards of up to [`MAX_PUBLISHERS`], and adds the user for each app
-/// found.
+/// Finds a user by the id alone. Searches the newest rewards of up to [`MAX_PUBLISHERS`] publishers for the user's
+/// rewards, and adds the user once for each app in which such rewards were found.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
     let earning = ListEarning {
         limit: MAX_PUBLISHERS,

@@ -13,7 +13,7 @@ use contract::{
 };
 use platform::{http::Answer, log};
 
-/// `GET /v1/operator/service`. The part of an object that does not answer is `null`; the others are shown.
+/// `GET /v1/operator/service`. If an object does not answer, its part is `null`, and the other parts are shown.
 pub async fn read(context: &RequestContext) -> Answer {
     let (catalog, attention) = (address(COMMAND_PATH), attention::address());
     let (status, reported) = join!(

@@ -1,5 +1,6 @@
 //! Changes to other objects that the account's audit records. The accounts object is told of a change in advance, so
-//! that no change lacks its entry. Afterwards it is told the result. An entry without a known result stays unconfirmed.
+//! that no change lacks its entry. After the change, the accounts object is told the result. An entry without a known
+//! result stays unconfirmed.
 
 use crate::http::limits::TIMEOUT;
 use contract::{
@@ -30,7 +31,7 @@ pub async fn change<O: Operation<Answer = OperatorReply>>(
 /// Announces and carries out an action, such as a test. Every answer except an error counts as done.
 ///
 /// # Errors
-/// As [`change`].
+/// The errors of [`change`].
 pub async fn act<O: Operation<Answer = OperatorReply>>(
     caller: &impl ObjectCall,
     account: AccountId,
@@ -45,7 +46,7 @@ pub async fn act<O: Operation<Answer = OperatorReply>>(
 /// Like [`act`], with calls to several objects.
 ///
 /// # Errors
-/// As [`change`].
+/// The errors of [`change`].
 pub async fn act_all<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,

@@ -36,7 +36,8 @@ const CROSS_SITE: ApiError = ApiError::new(
 /// Prefixes of proxies' headers, in lower case. A request through a proxy is not local.
 const PROXY_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-", "via", "cf-ray"];
 
-/// Requires HTTPS for a year. Browsers ignore it on http://localhost.
+/// The value of `Strict-Transport-Security`, which requires HTTPS for a year. Browsers ignore the header on
+/// http://localhost.
 pub const STRICT_TRANSPORT: &str = "max-age=31536000";
 
 /// The header with the publisher that a page shows. All tabs share one cookie, and another tab may have switched the
@@ -54,7 +55,7 @@ pub struct Member {
     pub session: Session,
     /// The browser's sessions. `session` is the current one.
     pub sessions: BrowserSessions,
-    /// A permit of the member's share, held until the call is answered.
+    /// A permit from the member's share of its pool, held until the call is answered.
     _permit: Permit,
 }
 
@@ -63,7 +64,7 @@ impl Member {
         Actor::Member(self.session.member)
     }
 
-    /// Announces a change that this member has another object make.
+    /// Returns the announcement of a change that another object makes for this member.
     pub fn announce(&self, change: AnnouncedChange) -> Announce {
         Announce {
             by: self.actor(),
@@ -246,8 +247,8 @@ pub async fn enter<'c>(
 }
 
 /// Returns the current session, if it is live and its role allows the call, and all sessions of the browser. If the
-/// current session has ended, the one that was current before becomes current again. So a browser looks signed out only
-/// if all its sessions have ended.
+/// current session has ended, the session that was current before it becomes current again. So a browser looks signed
+/// out only if all its sessions have ended.
 async fn admit(
     context: &RequestContext,
     config: &SiteConfig,

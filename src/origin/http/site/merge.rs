@@ -10,7 +10,8 @@ use platform::concurrent::try_each;
 pub const MAX_TEXT: usize = 4 << 20;
 /// Maximum rounds of questions for one page. With a selective filter the page may therefore be short or empty.
 const ROUNDS: usize = 4;
-/// Number of entries that each outbox is asked for in addition to its share, because users are not spread evenly.
+/// Number of entries that each outbox is asked for in addition to its share, because the users' entries are not spread
+/// evenly over the outboxes.
 const SPARE: u32 = 16;
 
 /// A page of the log as the operator reads it.

@@ -103,7 +103,7 @@ pub fn page(call: &Call<'_>) -> HandlerResult {
 pub fn asset(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     gate::check_host(config, call.address.authority)?;
-    // No other site needs the pages' scripts.
+    // Refuses pages of other sites, which need none of these files.
     if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
         return Err(common::NOT_FOUND.into());
     }

@@ -174,7 +174,7 @@ pub fn creation_options(
     Answer::json(200, json!({ "options": options }).to_string())
 }
 
-/// Checks a created passkey. Storing it spends its challenge.
+/// Checks a created passkey. The challenge is spent when the passkey is stored.
 pub fn new_passkey(
     config: &SiteConfig,
     registration: Registration,

@@ -23,7 +23,7 @@ impl Document for Body {
     }
 }
 
-/// Parses the filter, and whether its matches are only counted. A missing `until` becomes now.
+/// Returns the filter, and whether the matching callbacks are only counted. A missing `until` becomes now.
 ///
 /// # Errors
 /// A field is missing or unknown, or its value is invalid.

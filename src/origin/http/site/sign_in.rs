@@ -141,8 +141,9 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     open_session(context, config, sessions, &signed_in).await
 }
 
-/// Returns the browser's sessions. Refuses an invite if one of them is a live session of the invite's account: the new
-/// session would replace it, although that member has not signed out. A suspended account has no live session.
+/// Returns the browser's sessions. Refuses an invite if one of these sessions is live and belongs to the invite's
+/// account: the new session would replace that session, although its member has not signed out. A suspended account has
+/// no live session.
 pub async fn sessions_left(
     context: &RequestContext,
     config: &SiteConfig,
@@ -160,8 +161,8 @@ pub async fn sessions_left(
     Ok(sessions)
 }
 
-/// Returns the answer that gives a browser a new session in addition to those of other accounts. A session that the
-/// cookie no longer has is ended. If that fails, the session expires 12 hours after its last use.
+/// Returns the answer that gives a browser a new session, in addition to its sessions of other accounts. A session that
+/// the cookie no longer has is ended. If that fails, the session expires 12 hours after its last use.
 pub async fn open_session(
     context: &RequestContext,
     config: &SiteConfig,

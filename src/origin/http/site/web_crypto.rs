@@ -44,7 +44,7 @@ async fn try_verify(signed: &ToVerify) -> Result<JsValue, JsValue> {
     JsFuture::from(verify_with(&algorithm, &key, &signature, &message)?).await
 }
 
-/// Returns WebCrypto's parameters for an algorithm. They serve both to import a key and to verify a signature.
+/// Returns WebCrypto's parameters for an algorithm. The same parameters import a key and verify a signature.
 fn parameters(algorithm: Algorithm) -> Result<Object, JsValue> {
     let members: &[(&str, &str)] = match algorithm {
         Algorithm::Es256 => &[("name", "ECDSA"), ("namedCurve", "P-256"), ("hash", "SHA-256")],
