@@ -1,8 +1,8 @@
 //! The feed's tables and the triggers that fill them, so that no code can change a conversion without marking it. A
 //! trigger runs in the transaction of the change, so every committed change is sent.
 
-/// Marks an entry as changed since it was sent or put into a batch. `changes` shows whether the entry has changed again
-/// since the batch was made. Most entries no longer change after they were first sent, and are never marked.
+/// Marks an entry as changed, if the entry was already put into a batch. `changes` shows whether the entry has changed
+/// again since the batch was made. Most entries no longer change after they were first sent, and are never marked.
 macro_rules! mark {
     ($entry:literal) => {
         concat!(
@@ -57,11 +57,12 @@ macro_rules! day {
 }
 
 pub const TABLES: &[&str] = &[
-    // One row. `sequence` is the last batch's number, `complete_ms` the time of the last complete batch. `standing`
-    // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch.
-    // `promised` is set while the outbox has promised a batch. `confirmed` is the number of the last confirmed batch.
-    // `restarts` is set until a batch has said that everything is sent again. All entries up to `told` were confirmed,
-    // and `telling` is the last entry that was in a batch.
+    // One row. `sequence` is the number of the last batch, and `complete_ms` is the time of the last batch that had all
+    // changes. `attempts` counts the failed attempts to send a batch. The next batch may be sent at `due_ms`.
+    // `standing` counts the changes of the endpoint's state, and `told_standing` is the value of `standing` in the last
+    // confirmed batch. `promised` is set while the outbox has promised a batch. `confirmed` is the number of the last
+    // confirmed batch. `restarts` is set until a confirmed batch has told the receiver that everything is resent. All
+    // entries up to `told` were confirmed, and `telling` is the last entry that was in a batch.
     "CREATE TABLE feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
@@ -71,8 +72,8 @@ pub const TABLES: &[&str] = &[
      ) STRICT",
     "INSERT INTO feed (only) VALUES (1)",
     "CREATE TABLE changed_entries (entry INTEGER PRIMARY KEY, changes INTEGER NOT NULL DEFAULT 1) STRICT",
-    // The rewards of each UTC day and state. `changes` counts the changes of a row, and `told` is its value in the last
-    // confirmed batch.
+    // The rewards of each UTC day and state. `changes` counts the changes of a row, and `told` is the value of
+    // `changes` in the last confirmed batch.
     "CREATE TABLE reward_counts (
        day INTEGER NOT NULL, state INTEGER NOT NULL, rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
        changes INTEGER NOT NULL DEFAULT 1, told INTEGER NOT NULL DEFAULT 0,
@@ -130,6 +131,7 @@ pub const TABLES: &[&str] = &[
        WHEN OLD.publisher IS NOT NEW.publisher OR (OLD.callback_sealed IS NULL) <> (NEW.callback_sealed IS NULL)
          OR OLD.failures <> NEW.failures OR OLD.disabled_ms IS NOT NEW.disabled_ms
      BEGIN UPDATE feed SET standing = standing + 1; END",
-    // An attempt whose claim was taken over does not change its entry, but lists show it as the last attempt.
+    // If another attempt took over the claim, the slower attempt does not change the entry. Lists still show it as the
+    // last attempt, so the entry must be sent.
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];
