@@ -16,7 +16,8 @@ use domain::{
 };
 use platform::{Failure, Result};
 
-/// An approval. A reservation stores it, so that the alarm pays exactly what the request would have paid.
+/// The data that is needed to pay a conversion. A reservation stores an approval, so that the alarm pays exactly what
+/// the request would have paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     pub conversion: Conversion,
@@ -26,17 +27,17 @@ pub struct Approval {
     /// The goal's event code.
     pub goal_value: Option<String>,
     pub payout_micro_usd: i64,
-    /// The revision of the offer's terms that has the goal.
+    /// The revision of the offer's terms in which the goal was found.
     pub offer_terms: i64,
-    /// True if newer terms had superseded the terms that pay.
+    /// True if newer terms of the offer or the app had already superseded the paying terms.
     pub superseded: bool,
     /// True if the conversion is paid without a take, because the offer has no cap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncapped: bool,
     pub currency: CurrencyRate,
-    /// The claim of its `txn`, if it has one.
+    /// The claim on the conversion's `txn`; `None` if the postback had no `txn`.
     pub txn: Option<Txn>,
-    /// The key of its reward (see [`super::conversions::rewarded`]).
+    /// The key of the user and the goal, which prevents a second reward (see [`super::conversions::rewarded`]).
     pub rewarded: Option<Bytes>,
 }
 
@@ -56,8 +57,7 @@ impl Approval {
         Ok(transaction_id(&row, kind))
     }
 
-    /// Returns the sender's name of the goal. It is empty if the sender gave no name, because no goal has an empty
-    /// name.
+    /// Returns the sender's name of the goal, or an empty text if the sender gave no name. No goal has an empty name.
     pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }

@@ -49,7 +49,8 @@ pub enum Admission {
     Refused(ApiError),
     /// The conversion's `txn` must be claimed next.
     Unclaimed(Txn),
-    /// The cap must be taken next. `own` is false if an earlier copy's reservation must be settled first.
+    /// The cap must be taken next. `own` is true if this postback made the reservation. If it is false, an earlier copy
+    /// of the postback made the reservation, which must be settled first.
     Reserved {
         reservation: Box<Reservation>,
         own: bool,
@@ -61,7 +62,7 @@ pub enum Admission {
 pub enum Claim {
     Open,
     Made(Txn),
-    /// Another click has claimed it.
+    /// Another click has claimed the `txn`.
     Refused,
 }
 
@@ -103,7 +104,8 @@ pub fn admit(
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
                     if *claim == Claim::Open {
-                        // An earlier copy, whose answer was lost, may have claimed the `txn`.
+                        // An earlier copy of the postback, whose answer was lost, may have claimed the `txn`. The
+                        // refusal frees that claim.
                         approval.txn = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
                     }
                     db.transaction(|| refuse(db, peers, now_ms, &approval, row, reason))?;
@@ -165,7 +167,7 @@ pub fn settle(
         let current = row.map(|row| row.state);
         let Some(erase) = ended else {
             let state = match current {
-                // Only approvals are reserved, so a conversion that is still pending was refused.
+                // Only approvals are reserved. A conversion that is still pending was therefore refused by the cap.
                 None | Some(State::Pending) => State::Refused(Reason::Capped),
                 Some(state) => state,
             };
@@ -175,7 +177,8 @@ pub fn settle(
             };
         };
         let settled = if taken {
-            // All events of a conversion wait for its reservation, so its state has not changed since it was admitted.
+            // All events of a conversion wait for its reservation, so the conversion's state has not changed since
+            // admission.
             let step = step(current, approval.conversion.event);
             Ok(commit(db, peers, now_ms, approval, row, step)?)
         } else {
@@ -192,7 +195,7 @@ pub fn settle(
     })
 }
 
-/// Writes a refusal, and frees the `txn` that was claimed before it, within the caller's transaction.
+/// Writes a refusal, and frees the `txn` that was claimed before the refusal, within the caller's transaction.
 fn refuse(
     db: &impl Database,
     peers: &impl Peers,
@@ -210,7 +213,7 @@ fn refuse(
     Ok(())
 }
 
-/// Frees the `txn` that was claimed for a conversion that stays refused. A pending or held conversion keeps its txn.
+/// Frees the `txn` that was claimed for a conversion that stays refused. A pending or held conversion keeps its claim.
 fn free_of_refused(
     db: &impl Database,
     now_ms: i64,

@@ -138,7 +138,7 @@ pub fn judge(
     })
 }
 
-/// Returns the terms from the check's command, with the app's limits that this outbox knows.
+/// Returns the terms from the check's command, with the limits of the app that this outbox has stored.
 fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     let revision = |numbered: &NumberedTerms| Revision {
         number: numbered.revision,
@@ -160,7 +160,7 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     })
 }
 
-/// Asks the outbox that keeps a `txn` whether the click could claim it.
+/// Asks the outbox that keeps a `txn` whether the click could claim the `txn`.
 async fn is_free(
     db: &impl Database,
     runtime: &impl ObjectCall,

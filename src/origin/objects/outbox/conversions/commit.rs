@@ -70,7 +70,8 @@ pub async fn convert(
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
     let take = &reservation.take;
-    // The counters do not count test apps. The cap of a test offer always counts as spent.
+    // The counters do not count test apps. The cap of a test offer always counts as spent, so only a forced take
+    // succeeds.
     let is_test = reservation.approval.conversion.click.app.is_test();
     let taken = if is_test {
         take.by_force

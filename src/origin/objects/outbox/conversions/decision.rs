@@ -136,7 +136,8 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             if !step.judges(reason) {
                 continue;
             }
-            // The `txn` is claimed even if this reason may be overridden: no other click may claim a free `txn` later.
+            // The `txn` is claimed even if the operator overrides this reason, so that no other click can claim it
+            // later.
             if reason == Reason::DuplicateTxn && *self.claim == Claim::Open && self.conversion.txn.is_some() {
                 return Ok(Verdict::Unclaimed);
             }

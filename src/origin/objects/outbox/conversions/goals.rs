@@ -1,4 +1,4 @@
-//! Finds the goal that a postback pays, the terms that have it, and the advertiser that may report it.
+//! Finds the goal that a postback pays, the terms that contain the goal, and the advertiser that may report the goal.
 
 use super::{reservations::Reservation, rows::ConversionRow};
 use crate::objects::outbox::{
@@ -34,7 +34,7 @@ pub struct ResolvedGoal {
 }
 
 impl ResolvedGoal {
-    /// Returns the approval that pays the goal. The caller adds the claim of its `txn` and the key of its reward.
+    /// Returns the approval that pays the goal. The caller adds the claim on the `txn` and the key in `rewarded`.
     pub fn approval(&self, conversion: &Conversion, terms: &Terms) -> Approval {
         let goal = self.goal.clone();
         Approval {
@@ -105,8 +105,8 @@ pub fn resolve(
     })
 }
 
-/// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning: its goal is
-/// looked up in the terms of that time.
+/// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning: it still names
+/// the same goal, even if only the terms of the earlier postback have this goal.
 fn find(
     db: &impl Database,
     rows: &[ConversionRow],

@@ -1,6 +1,6 @@
 //! Postbacks whose terms the catalog has lost. No other terms were promised, so nothing is paid yet. The sender is told
-//! to retry. The postback is kept here and decided once the terms are back. The operator is told which terms are
-//! missing.
+//! to retry. The postback is kept here and decided once the terms are available again. The operator is told which terms
+//! are missing.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ const GOAL_ARRIVES_MS: i64 = HOUR_MS;
 const PAGE: usize = 60;
 
 /// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action
-/// gets the same refusal and is not kept. Any other failure is returned unchanged.
+/// of the operator gets the same refusal, but is not kept. Any other failure is returned unchanged.
 pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: Failure) -> DbResult<Failure> {
     let lacks = match &failure {
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => refusal.message.as_ref(),
@@ -61,8 +61,8 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
     Ok(refusal.into())
 }
 
-/// Decides the kept postbacks that are due. A postback that cannot be decided is due again later. Then the other
-/// postbacks that lack the same terms are not tried. Returns whether more postbacks are due.
+/// Decides the kept postbacks that are due. If a postback cannot be decided, it is due again later, and this call skips
+/// the other postbacks that lack the same terms. Returns whether more postbacks are due.
 pub async fn decide_due(
     db: &impl Database,
     peers: &impl Peers,
@@ -103,14 +103,15 @@ pub async fn decide_due(
     Ok(due.len() == PAGE)
 }
 
-/// True if the terms are back, but neither they nor newer terms have the goal, although a new goal would have arrived.
+/// True if the terms are available again, but neither these nor newer terms have the goal, and a new goal would have
+/// arrived by now.
 fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T>) -> bool {
     let received_ms = conversion.received_ms.unwrap_or(now_ms);
     let has_waited = now_ms.saturating_sub(received_ms) > GOAL_ARRIVES_MS;
     has_waited && matches!(outcome, Err(Failure::Refused(refusal)) if refusal.message == goals::NOT_KNOWN_YET)
 }
 
-/// True for an error that may pass.
+/// True for an error that a retry may not meet again.
 pub fn is_temporary<T>(outcome: &Result<T>) -> bool {
     match outcome {
         Ok(_) => false,

@@ -20,8 +20,8 @@ pub struct Reservation {
     pub number: i64,
 }
 
-/// Maximum reservations of an outbox, and of one of its offers, so that a busy offer whose counters do not answer
-/// leaves room for other offers. The sender of a further postback is told to retry.
+/// Maximum reservations of an outbox, and of each offer in it. The limit for each offer leaves room for other offers
+/// while the counters of a busy offer do not answer. The sender of a further postback is told to retry.
 pub const MAX_RESERVED: usize = 4_000;
 pub const MAX_OF_OFFER: usize = 1_000;
 
@@ -62,8 +62,8 @@ pub fn create(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -
     Ok(reservation)
 }
 
-/// Deletes a reservation. Returns whether the user's erasure was requested while it existed; `None` if another task has
-/// already ended the reservation.
+/// Deletes a reservation. Returns whether the user's erasure was requested while the reservation existed; `None` if
+/// another task has already ended the reservation.
 pub fn end(db: &impl Database, reservation: &Reservation) -> DbResult<Option<bool>> {
     db.read_first(sql::END_RESERVATION, &key(reservation), |row| row.boolean(0))
 }

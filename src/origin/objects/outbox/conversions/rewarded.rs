@@ -25,7 +25,7 @@ pub fn key(
     Ok(Some(Bytes(key.to_vec())))
 }
 
-/// True if a conversion of another click has this key.
+/// True if a paid conversion or a reservation of another click has this key.
 pub fn is_taken(db: &impl Database, key: &Bytes, nonce: &Bytes) -> DbResult<bool> {
     db.query_boolean(sql::IS_REWARDED, params![key.0.clone(), nonce.0.clone()])
 }

@@ -270,7 +270,8 @@ struct EntryClick {
 /// empty.
 ///
 /// # Errors
-/// `not_found` if no reward has the transaction id; `conversion_window_closed` for a click past its life.
+/// `not_found` if no reward has the transaction id; `conversion_window_closed` for a click that is too old for the
+/// action.
 pub fn conversion(
     db: &impl Database,
     now_ms: i64,

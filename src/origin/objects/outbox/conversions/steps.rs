@@ -57,7 +57,7 @@ pub async fn settle_step(
     Ok(settled)
 }
 
-/// Re-evaluates a step of the held conversions, once a suspension or the holds after a restore have ended. Returns
+/// Re-evaluates the held conversions of one step, once a suspension or the holds after a restore have ended. Returns
 /// whether more may follow.
 ///
 /// # Errors
@@ -97,7 +97,8 @@ pub async fn release_step(
         }
     }
     outcome?;
-    // If the publisher was suspended again during this step, the next release starts over.
+    // If the publisher was suspended again during this step, this write changes nothing, and the next release starts
+    // over.
     db.execute(sql::SET_RELEASED, params![next, state.callback.revision])?;
     Ok(next.is_some())
 }

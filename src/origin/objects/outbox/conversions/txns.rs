@@ -21,7 +21,7 @@ use platform::{
 /// Maximum claims that one call frees.
 const PAGE: usize = 60;
 
-/// Returns a new, numbered claim of a conversion's `txn`; `None` if the conversion has no `txn`.
+/// Returns a new, numbered claim on a conversion's `txn`; `None` if the conversion has no `txn`.
 pub fn number(
     db: &impl Database,
     conversion: &Conversion,
@@ -99,7 +99,7 @@ pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> DbResult {
 }
 
 /// Frees the claims that are due. A call that the keeper does not confirm is retried with backoff. Returns whether more
-/// can be freed at once.
+/// claims can be freed at once.
 pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let now_ms = peers.now_ms();
     let due = db.query(sql::DUE_FREES, params![now_ms, PAGE])?;
