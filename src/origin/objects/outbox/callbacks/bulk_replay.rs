@@ -1,9 +1,9 @@
-//! A step of a publisher's replay of many callbacks, or of the count before it, in one outbox. The activity object
-//! calls the steps. Each step begins after the last entry of the previous one.
+//! Replays many callbacks of a publisher in one outbox, in steps. Counting the callbacks beforehand uses the same
+//! steps. The activity object calls the steps. Each step begins after the last entry of the previous one.
 //!
-//! A step reads only entries within the times of its filter. The number of an entry follows from the time of its
-//! conversion. If the conversion was paid later, the number of its movement does. So a replay of one day reads only
-//! that day, however long the log is.
+//! A step reads only entries within the times of its filter. An entry's number follows from the time of its conversion.
+//! If the conversion was paid later, the number of the payment follows from the time of the payment. So a replay of one
+//! day reads only that day, however long the log is.
 
 pub mod sql;
 
@@ -22,11 +22,11 @@ use platform::{
     params,
 };
 
-/// Maximum entries that one step examines: 3 ms, or 20 ms with every condition (2026-11-25), during which the object
-/// answers no other request.
+/// Maximum entries that one step examines. A step takes 3 ms, or 20 ms with every condition (2026-11-25), during which
+/// the object answers no other request.
 pub const STEP: i64 = 10_000;
-/// How far the numbers of entries may be ahead of their times, in milliseconds: after the clock was set back, or with
-/// more than 16 entries in a millisecond.
+/// How far the numbers of entries may be ahead of their times, in milliseconds. Numbers run ahead after the clock was
+/// set back, and with more than 16 entries in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
 
 /// Makes a step of a replay. With a `limit` of 0 it only counts. After the step at most `limit` callbacks are due in
@@ -102,7 +102,7 @@ pub fn one(
     Ok(!found.is_empty())
 }
 
-/// Stores a step's answer, within the transaction of its callbacks.
+/// Stores a step's answer, within the transaction that makes the callbacks due.
 fn remember(
     db: &impl Database,
     now_ms: i64,
@@ -119,8 +119,8 @@ fn remember(
 }
 
 /// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a
-/// replayed reward is replayed after the reward, unless the reversal itself matches the filter. Then it might be
-/// delivered before a later step reaches it, and that step would send it twice.
+/// replayed reward is replayed after the reward, unless the reversal itself matches the filter. Such a reversal is left
+/// to the step that reaches it, because otherwise it might be sent twice.
 fn send_again(
     db: &impl Database,
     now_ms: i64,

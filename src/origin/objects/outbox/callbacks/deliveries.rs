@@ -65,7 +65,7 @@ impl Attempt {
     }
 }
 
-/// How long a callback that this code cannot parse is put off, in milliseconds.
+/// The delay before a callback that this code could not parse is tried again, in milliseconds.
 const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
 
 /// The due callbacks that were claimed, and the entries of callbacks that ended without an attempt.
@@ -83,12 +83,12 @@ impl Claimed {
     }
 }
 
-/// Maximum callbacks that one call ends without an attempt: about 50 ms, during which the object answers no other
-/// request. The alarm and later calls continue.
+/// Maximum callbacks that one call ends without an attempt. They take about 50 ms, during which the object answers no
+/// other request. The alarm and later calls continue.
 const SKIPPED: usize = 500;
 
-/// Claims at most `most` due callbacks for `claim_ms`, longest due first, and ends callbacks that the publisher does
-/// not want.
+/// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends callbacks that the publisher
+/// does not want.
 ///
 /// # Errors
 /// The database failed. Earlier writes are kept.
@@ -188,14 +188,15 @@ fn take(
     Ok(Claimed { callbacks, skipped })
 }
 
-/// Does what waited for the end of a callback, within the caller's transaction: its reversal becomes due, and its user
-/// is erased.
+/// Does the work that waited for the end of a callback, within the caller's transaction: the reward's reversal becomes
+/// due, and the user is erased if that was requested.
 fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
     db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
     crate::objects::outbox::erasure::erase_if_marked(db, entry)
 }
 
-/// Records an attempt and its consequences. If the database fails, the callback is attempted again.
+/// Records an attempt and its consequences. If the database fails, the callback is attempted again at the end of its
+/// claim.
 pub fn conclude(
     db: &impl Database,
     now_ms: i64,

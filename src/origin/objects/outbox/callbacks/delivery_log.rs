@@ -1,4 +1,4 @@
-//! Observes callback attempts. Production counts attempts per isolate, and logs the ones that did not deliver.
+//! Observes callback attempts. Production counts attempts per isolate, and logs the attempts that did not deliver.
 
 use std::cell::Cell;
 

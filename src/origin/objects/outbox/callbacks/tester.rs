@@ -1,5 +1,5 @@
-//! Test callbacks: for the operator, and with a diagnosis for the publisher. A test callback is sent to the saved URL,
-//! pays nothing, is not logged and is never retried.
+//! Test callbacks. The operator gets the response, and the publisher also gets a diagnosis. A test callback is sent to
+//! the saved URL, pays nothing, is not logged and is never retried.
 
 use std::{rc::Rc, time::Duration};
 

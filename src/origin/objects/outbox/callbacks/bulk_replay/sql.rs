@@ -3,7 +3,7 @@
 //! two seconds may be NULL.
 
 pub const TABLES: &[&str] = &[
-    // The steps that replayed callbacks, with their answers.
+    // The steps that replayed callbacks, with their answers, so that a retried step gets the same answer.
     "CREATE TABLE replay_steps (
        step TEXT NOT NULL PRIMARY KEY, replayed INTEGER NOT NULL, next INTEGER, at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
@@ -76,8 +76,8 @@ platform::statements! {
     pub const COUNT_OF_USER = count!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry");
     pub const LIST_OF_USER =
         list!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry", "e.entry");
-    /// `COUNT` and `LIST` for rewards that were paid later than their entry's number says, since the filter's first
-    /// second.
+    /// `COUNT` and `LIST` for rewards that were paid after their entry was created, at the filter's first second or
+    /// later.
     pub const COUNT_PAID_LATER = count!("entries e INDEXED BY entries_paid_later
         WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry");
     pub const LIST_PAID_LATER = list!("entries e INDEXED BY entries_paid_later
@@ -85,7 +85,7 @@ platform::statements! {
     /// user, first entry (exclusive), number of entries to skip → next entry of the user after the skipped ones
     pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
     /// first entry (exclusive), end entry (exclusive), number of entries to skip → next entry after the skipped ones,
-    /// of the rewards in this range that were paid after the range
+    /// among the rewards in this range that were paid after the range
     pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
         WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
     pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
