@@ -15,11 +15,11 @@ pub struct Counts {
     /// The number of compared days of all outboxes on which the log equals the ledger.
     pub equal: u64,
     pub different: u64,
-    /// The rewards of those days, by app. An isolate has few apps.
+    /// The rewards of the days that were added up, by app. An isolate has few apps.
     pub rewards: BTreeMap<AppId, Rewards>,
 }
 
-/// Rewards of an app. They show an operator whether its users save up clicks.
+/// Rewards of an app. They show an operator whether the app's users save up clicks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rewards {
     pub all: i64,

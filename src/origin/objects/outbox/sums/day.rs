@@ -1,5 +1,6 @@
-//! The payments of an outbox on a UTC day. The operator compares them with the ledger's facts (docs/OPERATING.md,
-//! "Reconcile a day"), and [`night`](super::night) also does. The ledger asks for them to restate the day.
+//! The payments of an outbox on a UTC day. The operator compares the payments with the ledger's facts
+//! (docs/OPERATING.md, "Reconcile a day"). [`night`](super::night) adds them up for the ledger, and the ledger asks for
+//! them to restate a day.
 
 use super::{
     revenue_batches::{OutboxLog, TO_LEDGER},
@@ -17,7 +18,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// Maximum entries that one step examines: about 50 ms, during which the object answers no request.
+/// Maximum entries that one step examines. They take about 50 ms, during which the object answers no request.
 pub const STEP: i64 = 5_000;
 
 /// Reads the next part of a day's payments, over at most `entries` entries.
@@ -84,8 +85,8 @@ pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> DbR
     })
 }
 
-/// Returns the bounds, both exclusive, of the numbers of a day's payments. Numbers follow the time, but are ahead of it
-/// after the clock was set back (see `log_number`).
+/// Returns the bounds, both exclusive, of the numbers of a day's payments. Numbers follow the time, but run ahead after
+/// the clock was set back (see `log_number`).
 fn numbers_of(day: UtcDay) -> (i64, i64) {
     let start_ms = day.start_ms();
     let end = first_number(start_ms.saturating_add(2 * DAY_MS));
@@ -95,7 +96,7 @@ fn numbers_of(day: UtcDay) -> (i64, i64) {
 /// A part of the numbers that may be payments of a day.
 struct DayPage {
     day: UtcDay,
-    /// The number before the first one of the part.
+    /// The first number of the part (exclusive).
     after: i64,
     last: i64,
     is_last: bool,

@@ -1,10 +1,10 @@
 //! The journal: another outbox of the app, the witness, keeps a copy of an outbox's writes for 31 days. A restored
 //! outbox reads its lost writes from the witness, and writes them again under the same numbers.
 //!
-//! A batch of the journal is one row, and is sent to the witness as sums are sent to the ledger. After a refill, a
-//! callback that was not delivered when its batch was made is resent, as after any lost answer. Users' identifiers are
-//! deleted from the journal after three days, or when the user is erased. A refilled callback without its user's
-//! identifiers becomes a dead letter.
+//! A batch of the journal is one row. It is sent to the witness in the same way as sums are sent to the ledger. After a
+//! refill, a callback that was not delivered when its batch was made is resent, as after any lost answer. Users'
+//! identifiers are deleted from the journal after three days, or when the user is erased. A refilled callback without
+//! its user's identifiers becomes a dead letter.
 
 pub mod sql;
 
@@ -31,17 +31,18 @@ use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Re
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
-/// The destination under which the number is stored at which a refill ends. A batch may have an entry that was paid
-/// long after it was created, so the log's numbers do not show how far the refill has come.
+/// The destination whose stored mark is the number at which a refill ends. A batch may have an entry that was paid long
+/// after its creation, so the log's numbers do not show how far the refill has come.
 const REFILL: &str = "refill";
 
-/// Maximum numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
+/// Maximum numbers of the log in a batch. A number takes at most 8 KB, so a batch takes at most 1.6 MB. A row may have
+/// 2 MB.
 const NUMBERS: i64 = 200;
 const KEPT_MS: i64 = 31 * DAY_MS;
 const USERS_KEPT_MS: i64 = 3 * DAY_MS;
 
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the first command of a process waits for its journal, and for each lost part.
+/// The timeout of each call to the witness, for which the first command of a process waits.
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 const REFILL_MS: i64 = SECOND_MS;
 
@@ -204,7 +205,8 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    // The last known mark was restored with the log. It also shows how far an earlier call came.
+    // The last known mark was restored with the log. If an earlier refill was interrupted, the mark shows how far it
+    // came.
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
     if !is_open && !goes_beyond(db, heard, mark)? {
@@ -214,7 +216,7 @@ pub async fn refill(
         "journal",
         format_args!("{source} was restored, and lost its log after {heard} up to {mark}"),
     );
-    // The refill continues even if this call fails.
+    // The refill continues even if the operator cannot be told.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     if last > mark {
         doubts.push(Doubt::new(format!("{source}: new rewards"), "paid_unknowing"));

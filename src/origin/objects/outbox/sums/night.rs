@@ -30,7 +30,8 @@ use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, p
 struct Night {
     /// The last day for which the outbox vouched.
     vouched: UtcDay,
-    /// The day that is being added up, or was added up last. The other fields have its last examined number and sums.
+    /// The day that is being added up, or was added up last. The other fields have the progress and the sums of this
+    /// day.
     adding: UtcDay,
     added_to: i64,
     is_added: bool,
@@ -192,7 +193,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
     let day = night.adding;
     let number = batches::mark_of(db, TO_LEDGER)?;
     let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
-    // If so, the total includes payments that the ledger does not have yet.
+    // If the log has such movements, the total includes payments that the ledger does not have yet.
     let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
     let answer = if is_on_its_way {
         None

@@ -32,7 +32,7 @@ const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the first command of a process waits for the ledger's mark.
 const MARK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Maximum entries of a page of the log: about 50 ms, during which the object answers no request.
+/// Maximum entries of a page of the log. A page takes about 50 ms, during which the object answers no request.
 const PAGE: i64 = 5_000;
 
 /// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
@@ -62,7 +62,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
             Some(last) if !is_last => last,
             _ => after.max(self.last()?),
         };
-        // Nobody gets a batch of a test app, so its log is settled as soon as it is read.
+        // Nobody gets batches of a test app, so its log counts as settled as soon as it is read.
         let Some(app) = self.app.filter(|app| !app.is_test()) else {
             return Ok(LogPage { end, is_last });
         };

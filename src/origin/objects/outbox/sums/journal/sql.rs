@@ -1,8 +1,8 @@
 //! The table and the statements of journals.
 
 pub const TABLES: &[&str] = &[
-    // The journals that this outbox keeps for other outboxes. `number` is a number of the other outbox's log. `users`
-    // is NULL after three days.
+    // The journals that this outbox keeps for other outboxes. A row is a batch. `source` is the other outbox, and
+    // `number` is the last number of its log in the batch. `users` is set to NULL after three days.
     "CREATE TABLE journal (
        number INTEGER PRIMARY KEY, source TEXT NOT NULL, salt TEXT NOT NULL, users TEXT, txns TEXT NOT NULL,
        entries TEXT NOT NULL
@@ -67,7 +67,7 @@ platform::statements! {
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
     /// JSON list of entries, number (exclusive), current time. An undelivered callback becomes due or, if its user is
-    /// missing, a dead letter. If the journal has forgotten a user, the copy's user stays
+    /// missing, a dead letter. If the journal has forgotten a user, the user in the restored copy stays
     pub const PUT_ENTRIES = concat!("INSERT OR IGNORE INTO entries (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd,
           movement, delivery, due_ms, erase, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
           fields)
