@@ -141,7 +141,8 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
     Ok(read(db)?.as_ref().and_then(OutboxState::app_now))
 }
 
-/// Stores the app's number of outboxes if the claim is final and no number is stored. Returns the stored number.
+/// Stores the app's number of outboxes if the claim is final and no number is stored. Returns the stored number, or the
+/// claim's number if none is stored.
 pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
     let claimed = if claim.is_final {
         let [app, number, count] = [
@@ -199,7 +200,7 @@ fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
 /// Stores the app's current values if they are newer than the stored ones.
 ///
 /// # Errors
-/// The app has another number of outboxes. Or the database failed, or the alarm could not be set.
+/// The app already has another number of outboxes. Or the database failed, or the alarm could not be set.
 pub fn store_current(
     db: &impl Database,
     peers: &impl Peers,
@@ -240,8 +241,9 @@ pub fn store_current(
     Ok(())
 }
 
-/// Stores the catalog's callback settings if their revision is higher, or if they are sealed with another key. New settings reset the endpoint's health and
-/// make waiting callbacks due.
+/// Stores the catalog's callback settings if their revision is higher than the stored one. New settings reset the
+/// endpoint's health and make waiting callbacks due. If the revision is the stored one, the catalog may have sealed the
+/// settings with another key. Then only the sealed text is replaced.
 ///
 /// # Errors
 /// The database failed, or the alarm could not be set.
@@ -325,7 +327,8 @@ pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) 
     let health = params![health.failures, health.resumes_ms, disabled_ms];
     db.execute(sql::SET_HEALTH, health)?;
     match disabled_ms {
-        // If the publisher is closed, no callback is sent any more, so users whose erasure waits can be erased.
+        // If the publisher is closed, its disabled endpoint never gets another callback. Users whose erasure waits for
+        // a callback can then be erased.
         Some(_) => erasure::erase_waiting(db),
         None => Ok(()),
     }

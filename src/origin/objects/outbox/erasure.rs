@@ -19,36 +19,37 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, params};
 
-/// Erased users, by [`erased_key`].
+/// Erased users by [`erased_key`], with the time of the erasure. An empty key means all users.
 pub const TABLES: &[&str] = &[
     "CREATE TABLE erased (user BLOB PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX erased_by_time ON erased (at_ms)",
 ];
 
-/// Maximum entries whose users one step erases when all are erased: about 10 ms.
+/// Maximum entries of a step while all users are erased. A step takes about 10 ms.
 const ENTRIES: u32 = 200;
 /// Maximum steps per alarm.
 const STEPS: usize = 5;
 
 platform::statements! {
-    /// app, shard: creates the row, and with it the salt, of an outbox without a conversion
+    /// app, shard: creates the outbox's row, and with it the salt, if there is no row yet
     pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
     /// key of a user, time of the erasure
     pub const REMEMBER = "INSERT INTO erased (user, at_ms) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// JSON list of claims of txns and of erased users, which are [hexadecimal key, time]: adds the users
+    /// JSON list of claims of txns and of erasures. An erasure is [hexadecimal key, time]: adds the erased users
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
     /// key of a user, time of a click → whether the user was erased at that time or later, or all users were erased at
-    /// any time, because users of a closed publisher may still click for minutes
+    /// any time. The time of the click does not matter then, because users of a closed publisher may still click for
+    /// minutes
     pub const IS_ERASED = "SELECT EXISTS (SELECT 1 FROM erased WHERE user = x'' OR user = ? AND at_ms >= ?)";
-    /// the same list: if it says that all users were erased, restarts the walk over the log
+    /// the same list: restarts the walk over the log if the list says that all users were erased
     pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
         (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
     /// → one row, unless all users were already erased
     pub const BEGIN_EVERYBODY = "UPDATE outbox SET erasing = 0 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE user = x'') RETURNING app";
     pub const DROP_KEPT = "DELETE FROM kept";
     pub const MARK_ALL_RESERVATIONS = "UPDATE reservations SET erase = 1";
-    /// → the last entry that was examined, while all users are being erased
+    /// → last examined entry while all users are being erased; NULL otherwise
     pub const GET_ERASING = "SELECT erasing FROM outbox";
     /// entry (exclusive), maximum entries → next entries: entry, user or NULL
     pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > ? ORDER BY entry LIMIT ?";
@@ -116,7 +117,7 @@ fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -
 }
 
 /// Erases all users, within the caller's transaction: outside the log at once, and in the log later, by [`erase_next`].
-/// The journal of this outbox at its witness loses its users within days.
+/// The witness needs no request, because it deletes all users from this outbox's journal after three days.
 pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> DbResult {
     if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
         return Ok(());
@@ -170,7 +171,7 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> DbResult<i64> {
 }
 
 /// Stores the erasures of a journal's batch, and erases these users outside the log, within the caller's transaction.
-/// In the log, the batch's entries themselves lack erased users.
+/// The log needs no erasure here, because the batch's entries already lack erased users.
 pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     db.execute(REMEMBER_AGAIN, params![claims])?;
     db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;
@@ -182,7 +183,7 @@ pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     Ok(())
 }
 
-/// True if the user of a click was erased after it.
+/// True if the user of a click was erased after the click.
 pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> DbResult<bool> {
     match key(db, user_id)? {
         Some(key) => db.query_boolean(IS_ERASED, params![key, clicked_at_ms]),

@@ -1,4 +1,4 @@
-//! A restored outbox may have lost payments for good: its ledger has them, and its journal does not. Conversions of
+//! A restored outbox may have lost payments for good: its ledger has them, but its journal does not. Conversions of
 //! clicks from before the last lost payment may have been paid, so they are held for 72 hours and then re-evaluated.
 
 use super::{
@@ -24,7 +24,7 @@ const WAITS_MS: i64 = HOUR_MS;
 platform::statements! {
     /// last lost number, end of the holds → one row, if the number is higher than the noted one
     pub const NOTE = "UPDATE outbox SET lost = ?1, gap_until_ms = ?2 WHERE lost < ?1 RETURNING lost";
-    /// lost number: lets the next start note the number again
+    /// lost number: lets the object's next start note the number again
     pub const NOTE_AGAIN = "UPDATE outbox SET lost = lost - 1 WHERE lost = ?";
     /// current time: ends the holds if the journal had the lost number
     pub const LIFT = "UPDATE outbox SET gap_until_ms = ?1 WHERE gap_until_ms > ?1
@@ -34,7 +34,8 @@ platform::statements! {
     /// suspended
     pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
         RETURNING released";
-    /// current time. The callback settings are read again, because those of the copy may have been replaced
+    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
+    /// have been replaced since
     pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?, callback_revision = -1";
     pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
 }

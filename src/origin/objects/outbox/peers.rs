@@ -26,13 +26,14 @@ pub trait Peers {
     /// The duration of a claim on a callback, in milliseconds.
     fn claim_ms(&self) -> i64;
 
-    /// Returns when the callback of the next committed reward is due: now or, if its attempt can begin right after the
-    /// commit, at the end of its claim. The commit is then also the claim, which saves a write.
+    /// Returns the due time to store for the callback of the next committed reward. Usually this is now. If the
+    /// callback can be attempted right after the commit, it is the end of a claim: the commit then also claims the
+    /// callback, which saves a write.
     fn reward_due_ms(&self, now_ms: i64) -> i64 {
         now_ms
     }
 
-    /// Notes an entry that is being committed with a claim.
+    /// Notes that the callback of an entry is claimed by the entry's own commit.
     fn claimed_ahead(&self, _entry: i64) {}
 
     /// The process's cache of the outbox's state and terms.
@@ -70,7 +71,8 @@ pub trait Peers {
     /// True if the publisher wants notices of pending or rejected conversions.
     fn wants(&self, status: Status) -> DbResult<bool>;
 
-    /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
+    /// Sets the alarm for committed work. Must be called after each commit and before the next `await`, so that the
+    /// runtime stores the alarm together with the commit.
     fn committed(&self) -> Result;
 }
 
@@ -107,7 +109,7 @@ pub struct StateCache {
     lacks_endpoint: Cell<bool>,
     salt: RefCell<Option<Rc<[u8]>>>,
     pub terms: TermsCache,
-    /// The minute of the last test, and the tests in it.
+    /// The minute of the last test postback, and the number of test postbacks in that minute.
     tests: Cell<(i64, u32)>,
 }
 
@@ -127,7 +129,7 @@ impl StateCache {
         self.current.get()
     }
 
-    /// Set to `None` before a write, because a write that reports an error may have happened.
+    /// Must be set to `None` before a write, because a write that reports an error may have happened.
     pub fn set_current(&self, current: Option<AppNow>) {
         self.current.set(current);
     }
@@ -147,7 +149,7 @@ impl StateCache {
         Ok(())
     }
 
-    /// Returns the salt of the keys of rewards, if it is cached.
+    /// Returns the salt for the keys in `rewarded`, if it is cached.
     pub fn salt(&self) -> Option<Rc<[u8]>> {
         self.salt.borrow().clone()
     }
@@ -169,8 +171,8 @@ impl StateCache {
         self.lacks_endpoint.get()
     }
 
-    /// Set to true right after the state was read. Set to false before every write that may enable callbacks, because a
-    /// write that reports an error may have happened.
+    /// May be set to true only right after the state was read. Must be set to false before every write that may enable
+    /// callbacks, because a write that reports an error may have happened.
     pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
         self.lacks_endpoint.set(lacks_endpoint);
     }

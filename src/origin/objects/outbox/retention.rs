@@ -18,7 +18,8 @@ use platform::{Database, DatabaseError, DbResult, Row, params};
 
 const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
 pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
-/// Maximum rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
+/// Maximum rows of each kind that one alarm examines. They take about 50 ms, during which the object answers no
+/// request.
 const ROWS: i64 = 5_000;
 
 /// Does one alarm's part of the nightly sweep. Returns when the next part is due: in a second, until the sweep is
@@ -49,7 +50,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
     let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
     if let Some(last) = last {
-        // Entries stay until their batch is applied.
+        // Entries stay until all receivers have applied the batches that contain them.
         let settled = batches::settled_through(db)?;
         let swept_to = first_number(rows_from).min(settled.saturating_add(1));
         db.transaction(|| {
@@ -85,8 +86,8 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     due_ms(db, now_ms)
 }
 
-/// Deletes the first attempts that were made before a time, in one part of the entries. An entry stores its first
-/// attempt only if the attempt was made within a day. Returns whether more parts follow.
+/// Deletes first attempts from before `before_ms` in one part of the entries. An entry stores its first attempt only if
+/// the attempt ended within a day of the entry's creation. Returns whether more parts follow.
 fn sweep_firsts(db: &impl Database, before_ms: i64) -> DbResult<bool> {
     let after = db.query_integer(sql::GET_FIRSTS_SWEPT, &[])?.unwrap_or(0);
     let end = first_number(before_ms.saturating_sub(DAY_MS));

@@ -56,7 +56,7 @@ pub struct Revision {
 /// Returns the terms of a conversion, from the outbox or else the catalog.
 ///
 /// # Errors
-/// `conversion_window_closed` for a postback of a click past its life; `invalid_click_id` for an app or an offer that
+/// `conversion_window_closed` for a postback of a click that is too old; `invalid_click_id` for an app or an offer that
 /// the catalog does not have; [`LOST_TERMS`]; `unavailable` if the catalog does not answer.
 pub async fn of(
     db: &impl Database,
@@ -84,7 +84,7 @@ pub async fn of(
         let app = endpoint::app_now(db, peers)?;
         let in_force = app.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
-        // Without settings it is not known whether the publisher is suspended.
+        // Without the callback settings, the outbox does not know whether the publisher is suspended.
         let has_settings = has_asked || app.is_none_or(|app| app.has_settings);
         if let Some(AppTerms { currency }) = known_app(db, peers, number)?.filter(|_| has_settings) {
             let most = app.and_then(|app| app.max_rewards_per_user_day);
@@ -110,7 +110,7 @@ pub async fn of(
     let is_named = paying.terms.goal(named).is_some();
     let mut is_newest = conversion.current.is_recent && conversion.current.offer.is_some();
     if !is_named && conversion.current.is_recent && !is_newest {
-        // The offer has left the snapshots.
+        // The sender's recent snapshot lacks the offer, so only the catalog knows the offer's newest terms.
         let question = offer_question(shard, &offer, paying.number);
         if let Ok(known) = peers.ask_offer(question).await
             && let Some(current) = newest(db, peers, &offer, Some(&known.current))?
@@ -156,8 +156,8 @@ async fn claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard, curre
     endpoint::store_current(db, peers, shard, current)
 }
 
-/// Asks the catalog for the app's current values, at most once per minute. An action does not bring these values,
-/// unlike a postback.
+/// Asks the catalog for the app's current values, at most once per minute. A postback brings these values, but an
+/// action of the operator does not.
 async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result {
     let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {

@@ -11,7 +11,8 @@ use domain::{
 };
 use platform::DbResult;
 
-/// Maximum entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
+/// Maximum entries of each kind. An offer has at most 50 goals, which take 16 KB, so the cache takes about 1 MB per
+/// outbox.
 const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 type Cache<K, V> = RefCell<LruCache<K, V>>;
