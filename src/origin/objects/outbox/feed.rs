@@ -6,8 +6,8 @@
 //! batch, and most conversions are never marked. Marks stay until the activity object has confirmed the batch, so a
 //! failed batch is rebuilt from the newest state. No request waits for a batch.
 //!
-//! A batch is sent every night, even without changes. If the activity object lacks the last batch that it confirmed, it
-//! was lost or restored, and everything that it can keep is resent.
+//! A batch is sent every night, even without changes. If the activity object lacks the last batch that it confirmed,
+//! the object was lost or restored. The outbox then resends everything that the activity object can keep.
 
 pub mod schema;
 pub mod sql;
@@ -35,7 +35,8 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Row, database::json, log, params};
 
-/// Maximum entries of a batch, each of at most 1 KB: about 10 ms, during which the outbox answers no other request.
+/// Maximum entries of a batch, each of at most 1 KB. They take about 10 ms, during which the outbox answers no other
+/// request.
 const ENTRIES: usize = 200;
 const COUNTS: usize = 300;
 
@@ -76,7 +77,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     }
 
     /// Returns `None` before the publisher is known. If newer code has written a row that this code cannot read, the
-    /// row is logged and left out, so that it does not stop the others. The row is sent with its next change.
+    /// row is logged and left out, so that it does not stop the others. The row is sent when it changes again.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let db = self.0;
         let Some(state) = endpoint::read(db)? else {
@@ -106,7 +107,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let standing = begun.integer(2)?;
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
-        // Entries that did not fit have changed since the last complete batch, and since the first of them was made.
+        // The entries that did not fit changed after the last complete batch, and not before the first of them was
+        // created.
         let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
         let is_complete = first_left.is_none() && counted.len() < COUNTS;
         let has_changes = !marks.is_empty() || !counts.is_empty();

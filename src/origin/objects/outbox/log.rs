@@ -52,8 +52,8 @@ const DEAD: &str = "dead";
 const NO_ENDPOINT: &str = "no_endpoint";
 const NOT_WANTED: &str = "not_wanted";
 
-/// Maximum entries that a page examines: about 20 ms, during which the object answers no other request. With a
-/// selective filter a page may therefore be short or empty.
+/// Maximum entries that a page examines. This takes about 20 ms, during which the object answers no other request. With
+/// a selective filter a page may therefore be short or empty.
 pub const WALK: i64 = 20_000;
 /// Maximum entries whose attempts are read at a time.
 const CHUNK: usize = 50;
@@ -61,7 +61,7 @@ const CHUNK: usize = 50;
 /// The filter of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// A number of [`STATUSES`].
+    /// The number of a status in [`STATUSES`].
     status: Option<i64>,
     state: Option<DeliveryFilter>,
 }
@@ -177,7 +177,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     Ok(OperatorReply::new(200, as_json(&entry)?))
 }
 
-/// Returns the number of a status in statements.
+/// Returns the number that statements use for a status.
 ///
 /// # Errors
 /// The status is unknown. The error is a text for the answer.
@@ -306,7 +306,7 @@ fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>
         Some(WAITING) if outbox.is_some_and(OutboxState::has_endpoint) => row.optional_integer(3)?,
         _ => None,
     };
-    // The digits exactly as they were sent, because a double cannot hold all of them.
+    // Shows the digits exactly as they were sent, because a double cannot hold all of them.
     let amount = |amount: &Decimal| RawValue::from_string(amount.as_str().to_owned()).ok();
     Ok(LogEntry {
         transaction_id: row.text(1)?,

@@ -29,7 +29,7 @@ macro_rules! entry_status {
     };
 }
 
-/// True if an entry has the reason `?5`: as its words, or as the code for which its conversion is held or was refused.
+/// True if an entry has the reason `?5`: as its text, or as the code for which its conversion is held or was refused.
 macro_rules! with_reason {
     () => {
         "(?5 IS NULL OR e.reason = ?5 OR (e.after IS NULL AND c.state IN (?6, ?7)))"
@@ -118,11 +118,12 @@ platform::statements! {
         ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed,
           suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
-    /// the same callback settings, maybe sealed with another key
+    /// callback settings of the stored revision: replaces the stored text if another key has sealed them
     pub const RESEAL_SETTINGS = "UPDATE outbox SET callback_sealed = ?1 WHERE callback_sealed <> ?1";
     /// → last entry that was re-evaluated since a hold ended; NULL if no entries are left to re-evaluate
     pub const GET_RELEASED = "SELECT released FROM outbox";
-    /// the same value, revision of the callback settings
+    /// last re-evaluated entry or NULL, revision of the callback settings: changes nothing if other settings were
+    /// stored since
     pub const SET_RELEASED = "UPDATE outbox SET released = ? WHERE callback_revision = ?";
     /// offer → revision, revision of the terms, since when these terms apply, conversion cap, minimum seconds to
     /// convert
@@ -182,11 +183,11 @@ platform::statements! {
         AND (SELECT COUNT(*) FROM reservations WHERE offer = ?) < ?";
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, offer, user_id, approval, rewarded)
         VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?)";
-    /// nonce, goal, number → whether the reservation's user must be erased; no row if there is no such reservation
+    /// nonce, goal, number → whether the reservation's user must be erased; no row if the reservation has already ended
     pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND number = ? RETURNING erase";
     /// current time, maximum reservations → attempts, reservation
     pub const DUE_RESERVATIONS = "SELECT attempts, approval FROM reservations WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
-    /// due time, attempts, nonce, goal, number → one row, if there is such a reservation
+    /// due time, attempts, nonce, goal, number → one row, if the reservation has not ended
     pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ?
         WHERE nonce = ? AND goal = ? AND number = ? RETURNING goal";
     pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, advertiser, user_id, lacks, at_ms, due_ms, postback)
@@ -196,7 +197,7 @@ platform::statements! {
     pub const DUE_KEPT = "SELECT number, attempts, lacks FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
     pub const GET_KEPT = "SELECT postback FROM kept WHERE number = ?";
     pub const PUT_KEPT_OFF = "UPDATE kept SET due_ms = ?, attempts = attempts + 1 WHERE number = ?";
-    /// number → one row, if there is such a postback
+    /// number → one row, if the postback is still kept
     pub const DROP_KEPT = "DELETE FROM kept WHERE number = ? RETURNING number";
     pub const DROP_KEPT_OF_USER = "DELETE FROM kept WHERE user_id = ?";
     pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ? RETURNING erase";
@@ -215,7 +216,8 @@ platform::statements! {
           ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
         FROM (SELECT ", next_number!("?1", "?2"), " AS number)
         RETURNING entry");
-    /// entry, user, txn, fields, reason: if the user was erased, marks the user to be erased again
+    /// entry, user, txn, fields, reason: if the user was erased before, marks the entry so that the user is erased
+    /// again
     pub const AMEND = concat!("UPDATE entries SET erase = ", is_erased!(), ", user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1");
     /// lowest number, step between numbers, entry or NULL, JSON of a claim or of an erased user, or NULL
@@ -356,7 +358,7 @@ platform::statements! {
         (SELECT t.kind, t.id, t.revision FROM terms n
           JOIN terms t ON t.kind = n.kind AND t.id = n.id AND t.revision < n.revision
           WHERE n.learned_ms < ? LIMIT ?)";
-    /// maximum postbacks examined, cutoff time (exclusive): deletes postbacks whose lost terms nobody has entered again
+    /// maximum postbacks examined, cutoff time (exclusive): deletes postbacks whose lost terms were never entered again
     pub const SWEEP_KEPT = "DELETE FROM kept WHERE number IN
         (SELECT number FROM (SELECT number, at_ms FROM kept ORDER BY number LIMIT ?) WHERE at_ms < ?)";
     /// cutoff time of attempts, cutoff time of txns and postbacks → whether expired rows are left

@@ -2,8 +2,8 @@
 
 platform::statements! {
     /// → whether there are changes or a promised batch, time from which the next batch may be sent, number of failed
-    /// attempts, number of the last confirmed batch, whether the next batch restarts. No row until the outbox knows its
-    /// publisher
+    /// attempts, number of the last confirmed batch, whether the next batch restarts the feed. No row until the outbox
+    /// knows its publisher
     pub const GET_FEED = "SELECT promised OR standing <> told_standing OR EXISTS (SELECT 1 FROM changed_entries)
           OR COALESCE((SELECT MAX(entry) FROM entries), 0) > told
           OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told), due_ms, attempts, confirmed, restarts
@@ -45,11 +45,11 @@ platform::statements! {
         FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS changes FROM json_each(?)) j
         WHERE reward_counts.day = j.day AND reward_counts.state = j.state";
     /// number of changes of the standing, whether a batch is promised, time of the batch or NULL if it was incomplete,
-    /// number of the batch, whether the next batch restarts, last entry of the batch
+    /// number of the batch, whether the next batch restarts the feed, last entry of the batch
     pub const CONFIRM_BATCH = "UPDATE feed SET attempts = 0, told_standing = ?1, promised = ?2,
         complete_ms = COALESCE(?3, complete_ms), confirmed = ?4,
         restarts = ?5, told = MAX(told, ?6)";
-    /// number of newest entries, which are resent
+    /// number of newest entries to resend
     pub const CHANGE_ENTRIES = "UPDATE feed SET told = COALESCE((SELECT entry FROM entries ORDER BY entry DESC LIMIT 1 OFFSET ?), 0)";
     /// Resends all counts.
     pub const CHANGE_COUNTS = "UPDATE reward_counts SET changes = changes + 1 WHERE changes = told";

@@ -63,7 +63,7 @@ pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, s
     Ok(entry)
 }
 
-/// Gives a change without a payment a number in the log, so that the journal has the change.
+/// Gives a change without a payment a number in the log, so that the journal includes the change.
 pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result {
     let change = params![
         lowest_number(now_ms, approval.conversion.click.shard),
@@ -161,11 +161,12 @@ struct NewCallback {
     notice: Option<i64>,
     /// In micro-USD.
     payout: i64,
-    /// `None` for a reversal that waits for its reward.
+    /// `None` for a reversal that waits for the callback of its reward.
     due_ms: Option<i64>,
 }
 
-/// Writes an entry. With `erase`, the user is erased at once or, if the entry has a callback, once it has ended.
+/// Writes an entry. With `erase`, the user is erased at once or, if the entry has a callback, once the callback has
+/// ended.
 fn insert(
     db: &impl Database,
     now_ms: i64,
