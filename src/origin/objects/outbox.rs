@@ -6,7 +6,7 @@
 //! - [`log`]: an entry for each transaction id, and the operator's view of them;
 //! - [`callbacks`]: attempts, replays and tests;
 //! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nightly totals;
-//! - [`approval`]: the data of a payment; [`terms`] and `terms_cache`: the terms that pay a click;
+//! - [`approval`]: the data of a payment; [`terms`] and `terms_cache`: the terms by which clicks are paid;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
 //!   [`changes`]: rewards in the order of their changes;
 //! - [`feed`]: batches for the publisher's activity object; [`attention`]: items for the operator;
@@ -21,8 +21,9 @@ macro_rules! identifiers {
     };
 }
 
-/// The columns of a reward's story: entry, transaction id, state, delivery, due time, fields, user, txn, reason, time,
-/// terms of the click's offer, terms of the click's app, paying terms, placement, superseded.
+/// The columns of a reward's story: entry, transaction id, state, delivery, due time, callback fields, user, txn,
+/// reason, time, revisions of the offer's and the app's terms at the click, revision of the paying terms, placement,
+/// whether newer terms had superseded the paying terms.
 macro_rules! story_columns {
     () => {
         concat!(
@@ -49,14 +50,14 @@ macro_rules! is_erased {
     };
 }
 
-/// Blanks an attempt, because the receiver's answer may name the user.
+/// Blanks the body of an attempt and shortens its error, because both may name the user.
 macro_rules! blank_attempt {
     () => {
         concat!("body = '', error = ", first_words!("error"))
     };
 }
 
-/// Blanks a first attempt, which is stored in its entry.
+/// Blanks the body of a first attempt and shortens its error. First attempts are stored in their entries.
 macro_rules! blank_first_attempt {
     () => {
         concat!("first_body = '', first_error = ", first_words!("first_error"))
@@ -110,11 +111,13 @@ use endpoint::OutboxState;
 use platform::{Database, DbResult, params};
 use sums::{night, revenue_batches::OutboxLog};
 
-/// How long the alarm waits for the request or task that should do due work, in milliseconds.
+/// The delay of the alarm for work that is already due, in milliseconds. A request or a task normally does this work
+/// first.
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
 /// How long sums are collected before batches are made, in milliseconds. Batches take several commits in three objects
-/// and delay conversions that arrive during the commits. Once per 10 s they delay less than 1 % of the conversions.
+/// and delay conversions that arrive during the commits. Sent once per 10 s, batches delay less than 1 % of the
+/// conversions.
 pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
 /// Returns when the alarm must fire, from the object's rows; `None` if no work waits. Work that is already due is in
@@ -150,7 +153,7 @@ fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64
     }
 }
 
-/// Returns the current period of [`COALESCE_MS`], in which an outbox opens batches of sums once. The periods of an
+/// Returns the current period of [`COALESCE_MS`]. An outbox opens batches of sums once per period. The periods of an
 /// app's outboxes are shifted, because 64 outboxes that open batches at once would hold up conversions.
 fn period(state: Option<&OutboxState>, now_ms: i64) -> Range<i64> {
     let offset_ms = state.and_then(|state| {

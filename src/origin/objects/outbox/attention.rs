@@ -1,6 +1,6 @@
 //! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped
 //! conversions, dead callbacks, the endpoint while it is disabled or fails, and lost terms. Triggers open and end these
-//! items. Items of batches and days are opened where the problem is found.
+//! items. The code that finds a problem of a batch or a day opens the item itself.
 //!
 //! A trigger runs only for a change that opens or ends an item. So a reward that is approved and delivered at once
 //! writes nothing here.
@@ -12,8 +12,8 @@ use crate::delivery::{
 };
 use platform::{Clock, Database, DbResult, ObjectCall};
 
-/// The kind of a conversion's item (a number of `Kind`) for the conversion's state (a number of `states.rs`); NULL if
-/// there is no item.
+/// Maps a conversion's state (a number of `states.rs`) to the kind of its item (a number of `Kind`); NULL if the state
+/// needs no item.
 macro_rules! kind_of_state {
     ($state:literal) => {
         concat!(
@@ -43,7 +43,7 @@ macro_rules! kind_of_endpoint {
     };
 }
 
-/// True if a callback is dead and may be replayed.
+/// True if a callback is dead and its user is not erased, so that it may be replayed.
 macro_rules! is_dead {
     ($row:literal) => {
         concat!("(", $row, ".delivery IS 2 AND ", $row, ".user_id IS NOT NULL)")
@@ -194,7 +194,8 @@ macro_rules! terms_found {
     };
 }
 
-/// Triggers for the items of lost terms: one for each offer or app whose terms a kept postback needs.
+/// Triggers for the items of lost terms. There is one item for each offer or app whose lost terms a kept postback
+/// needs.
 pub const LOST_TERMS: &[&str] = &[
     concat!(
         "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ",

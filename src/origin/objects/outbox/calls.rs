@@ -35,7 +35,7 @@ where
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
             Err(LOST_TERMS.into())
         }
-        // Offers are deleted only when no click can convert, so a 404 means a wrong click id.
+        // An offer is deleted only once none of its clicks can convert, so a 404 means a wrong click id.
         Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
             .with_message("click_id refers to an unknown app or offer")
             .into()),
@@ -59,13 +59,13 @@ pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
     ask(runtime, &counters, cap).await.map(drop)
 }
 
-/// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
+/// Claims a `txn` in the outbox that keeps it. Returns false if another click has claimed the `txn`.
 pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let claimed = ask(runtime, &keeper.address(), ClaimTxn(txn.clone())).await?;
     Ok(claimed.claimed)
 }
 
-/// Asks the outbox that keeps a `txn` whether the click of the claim could claim it.
+/// Asks the outbox that keeps a `txn` whether the click could claim the `txn`. Claims nothing.
 pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
     Ok(found.claimed)
@@ -83,7 +83,7 @@ pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn)
     freed.map(drop)
 }
 
-/// Sends an operation to an object. If there is no answer, the error is `unavailable`.
+/// Sends an operation to an object. Every failure of the call is logged and returned as `unavailable`.
 async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| unavailable(&to.name, &error))

@@ -19,7 +19,8 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, params};
 
-/// Maximum numbers of the log that one call examines: about 20 ms, during which the object answers no other request.
+/// Maximum numbers of the log that one call examines. This takes about 20 ms, during which the object answers no other
+/// request.
 const NUMBERS: i64 = 2_000;
 
 /// A reward and the time of its last change.
@@ -31,7 +32,7 @@ struct Changed<'r> {
 }
 
 /// Reads the rewards whose newest change is in a range of the log. The answer may cover only the beginning of the
-/// range, even if it has no rewards.
+/// range, even if the answer has no rewards.
 ///
 /// # Errors
 /// `not_found` if the app belongs to another publisher.
@@ -51,7 +52,7 @@ pub fn read(
     if current.publisher_id != read.publisher {
         return Err(unknown_reward().into());
     }
-    // Later writes have higher numbers.
+    // Every later write gets a higher number, so the log up to here is final.
     let through = read.through.min(first_number(now_ms).saturating_sub(1));
     let end = db.query_integer(journal::sql::END_OF_BATCH, params![read.after, through, NUMBERS])?;
     let Some(end) = end else {
@@ -69,7 +70,7 @@ pub fn read(
     let rewards: Vec<ChangedReward> = rewards.collect::<Result<_, _>>()?;
     let through = match rewards.last() {
         Some(last) if is_cut => last.number,
-        // The call has examined the maximum of numbers.
+        // The call has examined the maximum of numbers, and later numbers are left.
         _ if has_more(db, end, through)? => end,
         _ => through,
     };

@@ -1,5 +1,5 @@
-//! The outbox's Durable Object. A request's path names the shard, because an object that its alarm starts does not
-//! know its own name.
+//! The outbox's Durable Object. A request's path names the shard, because an object does not know its own name when its
+//! alarm starts it.
 
 use std::{panic::RefUnwindSafe, rc::Rc};
 

@@ -166,7 +166,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return panics_to_failure(Rc::clone(self).send_all(shard)).await;
         }
         let answered = panics_to_failure(self.answer(shard, command)).await;
-        // Even after a refusal, the command may have settled an earlier copy and made its callback due.
+        // Even after a refusal, the command may have settled an earlier copy of the postback and made its callback due.
         self.start_due();
         if self.must_resume.get() && !self.is_resuming.get() {
             self.spawn(Rc::clone(self).resume_overdue());
@@ -357,7 +357,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(())
     }
 
-    /// Sends revenue to the publisher's ledger and conversions to the offers' counters.
+    /// Sends revenue to the publisher's ledger, conversions to the offers' counters, and the journal to the witness.
     async fn send_batches(self: Rc<Self>) {
         if self.is_sending_batches.replace(true) {
             return;

@@ -11,7 +11,8 @@ use domain::{
 };
 use platform::{ObjectStorage, Result, database::Value, params};
 
-/// How long an outbox writes nothing after it has sent everything, in milliseconds. The restart happens in that time.
+/// How long an outbox writes nothing once it begins to send everything, in milliseconds. The restart must happen in
+/// that time.
 const LEAVES_MS: i64 = 30 * SECOND_MS;
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
@@ -33,7 +34,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
         let now_ms = self.now_ms();
         self.leaves_until_ms.set(now_ms.saturating_add(LEAVES_MS));
-        // A number after all others ensures that the journal goes beyond the log of the restored copy.
+        // This number is above all others in the log, so the journal is sure to go beyond the log of the restored copy.
         let lowest = lowest_number(now_ms, shard.number);
         db.execute(sql::CHANGE, params![lowest, SHARDS, Value::Null, Value::Null])?;
         self.opened_ms.set(i64::MIN);

@@ -35,7 +35,7 @@ pub struct RewardSummary<'r> {
 pub struct Reward<'r> {
     #[serde(flatten)]
     pub summary: RewardSummary<'r>,
-    /// The code of the reason for which the reward is held or was refused. `reason` has the words of the advertiser or
+    /// The code of the reason for which the reward is held or was refused. `reason` is the text of the advertiser or
     /// the operator.
     code: Option<&'static str>,
     reason: Option<&'r str>,
@@ -48,7 +48,7 @@ pub struct Reward<'r> {
     terms: Terms,
 }
 
-/// The click's part of the frozen fields, and its placement, which has a column of its own.
+/// The click's part of the frozen fields, and the click's placement, which has a column of its own.
 #[derive(Serialize, Deserialize)]
 struct Click {
     country: Option<String>,
@@ -69,7 +69,7 @@ struct Terms {
     offer_at_click: i64,
     app_at_click: i64,
     offer_paying: i64,
-    /// True if newer terms had superseded the terms that pay.
+    /// True if newer terms of the offer or the app had already superseded the paying terms.
     is_superseded: bool,
 }
 
