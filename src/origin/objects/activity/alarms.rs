@@ -6,8 +6,8 @@
 //! - [`sending`]: the attempts.
 //!
 //! The first cause of a kind and subject waits two seconds for other causes and is sent with them. After that, a group
-//! of kinds and subjects, such as an app's endpoint, gets at most one message per hour: its further causes wait for a
-//! digest at a full hour. A message is stored with its id before it is sent, so all attempts have the same id.
+//! of kinds and subjects, such as an app's endpoint, gets at most one message per hour: the group's further causes wait
+//! for a digest at a full hour. A message is stored with its id before it is sent, so all attempts have the same id.
 
 pub mod address;
 pub mod causes;
@@ -31,7 +31,8 @@ const GATHER_MS: i64 = 2 * SECOND_MS;
 const FORGET_MS: i64 = DAY_MS;
 /// How long alarms of late facts are remembered, in milliseconds. A ledger raises no alarm for older days.
 const LATE_KEPT_MS: i64 = 31 * DAY_MS;
-/// Maximum entries in a message, each with the causes of one kind and subject. Further entries wait for the next one.
+/// Maximum entries in a message, each with the causes of one kind and subject. Further entries wait for the next
+/// message.
 const MAX_ENTRIES: u32 = 200;
 
 /// Returns the group of a kind and subject. A group gets at most one message per hour.
@@ -60,7 +61,8 @@ pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResu
     Ok(Done {})
 }
 
-/// Notes a cause like [`raise`], but with a number above the last one, so that the cause does not count as a repeat.
+/// Notes a cause like [`raise`], but with a higher number than the last cause, so that the cause is not ignored as
+/// already known.
 pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
     let key = params![u32::from(alarm.kind.number()), alarm.subject.as_str(), ""];
     let last = db.read_first(sql::GET_CAUSE, key, |row| row.optional_integer(0))?;

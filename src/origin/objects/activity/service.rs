@@ -39,7 +39,8 @@ const RETRY_MS: i64 = 15 * SECOND_MS;
 
 pub struct ActivityService<D, R> {
     shell: ObjectShell<D, R>,
-    /// Lets one count of callbacks run at a time, because each reads whole logs of outboxes that also answer conversions.
+    /// Lets one count of callbacks run at a time, because each count reads whole logs of outboxes that also answer
+    /// conversions.
     counting: SingleFlight<()>,
     sender: CallbackSender,
     sites: Sites,
@@ -100,7 +101,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         }
     }
 
-    /// Like [`start`](Self::start), but before a batch, which is applied even if the register does not answer.
+    /// Like [`start`](Self::start), but for a batch: the batch is applied even if the register does not answer.
     async fn start_for_report(&self, db: &D) {
         let now_ms = self.shell.runtime().now_ms();
         if now_ms >= self.read_again_ms.get() {
@@ -174,8 +175,8 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
         Ok(reply)
     }
 
-    /// Sends due alarms and makes steps of replays at the same time, so that a receiver of alarms that hangs delays no
-    /// replay.
+    /// Sends due alarms and makes steps of replays at the same time, so that a hanging receiver of alarms does not
+    /// delay replays.
     async fn send_and_step(&self, db: &D, runtime: &R) -> (Result, Result) {
         let is_sent = Cell::new(false);
         let sent = async {

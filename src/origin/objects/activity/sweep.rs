@@ -1,4 +1,4 @@
-//! Retention: deletes expired rows. Entries are kept for 401 days, as in outboxes, and counts while their days are
+//! Retention: deletes expired rows. Entries are kept for 401 days, as in outboxes. Counts are kept while their days are
 //! shown.
 
 use domain::{
@@ -15,7 +15,7 @@ use crate::{
 use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
 
-/// Deletes expired rows. Returns when the next sweep is due. Safe to repeat.
+/// Deletes expired rows. Returns when the next sweep is due. May be repeated at any time.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let first_day = first_day(now_ms);
     db.execute(sql::SWEEP_OUTBOX_COUNTS, params![first_day])?;

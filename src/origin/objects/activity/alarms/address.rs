@@ -26,7 +26,7 @@ use platform::{
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "no address for alarms is set");
-/// The settings are sealed for this purpose, followed by the owner.
+/// The prefix of the purpose for which the settings are sealed. The owner follows.
 const PURPOSE: &str = "alarms of ";
 
 fn purpose(publisher: Option<&str>) -> String {

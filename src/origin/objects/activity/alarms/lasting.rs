@@ -1,4 +1,4 @@
-//! Preserves the alarms' address across a restore of its object, in the object's
+//! Preserves the alarms' address across a restore of the activity object, in the object's
 //! [register](crate::delivery::register). Otherwise a restore could silence later alarms.
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use platform::{Database, DbResult, Result, params};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Address {
     pub publisher: Option<String>,
-    /// The sealed settings; `None` ends the address.
+    /// The sealed settings; `None` if the address was deleted.
     pub sealed: Option<Bytes>,
 }
 

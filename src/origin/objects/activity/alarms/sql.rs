@@ -1,16 +1,17 @@
-//! The tables of alarms and their statements. They are part of the schema of activity objects.
+//! The tables of alarms and their statements. Every activity object has these tables.
 
 pub const TABLES: &[&str] = &[
-    // The name of the object, which an object started by its timer does not know.
+    // The name of this object, because an object does not know its name when its timer starts it.
     "CREATE TABLE own_name (only INTEGER PRIMARY KEY CHECK (only = 1), name TEXT NOT NULL) STRICT",
-    // One row while an address is set. `sealed` has its settings, encrypted with STORE_KEYS. The last three columns
-    // have the last attempt.
+    // One row while an address is set. `sealed` has the settings of the address, encrypted with STORE_KEYS. The last
+    // three columns describe the last attempt.
     "CREATE TABLE alarm_address (
        only INTEGER PRIMARY KEY CHECK (only = 1), publisher TEXT, sealed BLOB NOT NULL, set_ms INTEGER NOT NULL,
        tried_ms INTEGER, http_status INTEGER, error TEXT
      ) STRICT",
-    // The last cause of each kind and subject. `waiting` counts the causes that are in no message yet. The earliest of
-    // them is `first`. Their message is composed at `due_ms`. `told_ms` is when the last message was composed.
+    // The last cause of each kind and subject. `cause` is the number of the last cause. `waiting` counts the causes
+    // that are in no message yet, and `first` is the number of the earliest of these. Their message is composed at
+    // `due_ms`. `told_ms` is when the last message was composed.
     "CREATE TABLE alarm_causes (
        kind INTEGER NOT NULL, subject TEXT NOT NULL, publisher TEXT, cause INTEGER NOT NULL, waiting INTEGER NOT NULL,
        first INTEGER NOT NULL, since_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, told_ms INTEGER,
@@ -82,8 +83,9 @@ platform::statements! {
         UNION ALL SELECT MIN(due_ms) FROM alarm_messages)";
     /// → number of messages that have not been delivered yet
     pub const COUNT_MESSAGES = "SELECT COUNT(*) FROM alarm_messages";
-    /// cutoff time, cutoff time of late facts (kind 7), both exclusive: forgets causes, so that the next one counts as
-    /// a first one. Late facts may be raised again for days, and changed days (kind 8) at any time
+    /// cutoff time, cutoff time of late facts (kind 7), both exclusive: forgets causes, so that the next cause counts
+    /// as a first one. Causes of late facts are kept longer, because they may be raised again for days. Causes of
+    /// changed days (kind 8) are kept, because they may be raised again at any time
     pub const SWEEP_CAUSES = "DELETE FROM alarm_causes WHERE waiting = 0 AND told_ms < ?1
         AND kind <> 8 AND (kind <> 7 OR told_ms < ?2)";
     /// current time

@@ -42,7 +42,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
             }
         })?;
     }
-    // A repeat gets the same answer, because the first answer may have been lost.
+    // A resent batch gets the same answer, because the first answer may have been lost.
     Ok(DeclinedItems {
         declined: db.read_all(sql::NOT_LISTED, params![source, rows], |row| row.number(0))?,
         is_incomplete,
@@ -85,8 +85,8 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-/// Stores the counts of the source, and raises an alarm if more of its rewards were given up. If this object was lost
-/// or restored (`was_lost`), its counts are outdated, so no alarm is raised.
+/// Stores the counts of the source, and raises an alarm if more of the source's rewards were given up. If this object
+/// was lost or restored (`was_lost`), its counts are outdated, so no alarm is raised.
 fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, was_lost: bool) -> DbResult {
     let source = batch.source.as_str();
     let dead = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead);

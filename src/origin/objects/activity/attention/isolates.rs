@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use super::sql;
 
-/// How long an isolate's figures are kept after its newest one, in milliseconds. Few isolates live longer.
+/// How long an isolate's figures are kept after its newest figure, in milliseconds. Few isolates live longer.
 const RETENTION_MS: i64 = DAY_MS;
 /// Maximum stored figures, enough for thousands of isolates. The oldest figures make room for new ones.
 pub const MAX_FIGURES: i64 = 20_000;
 /// The time of day by which the outboxes have compared the previous day, in milliseconds. They begin at 01:00 UTC.
 const COMPARED_MS: i64 = 2 * HOUR_MS;
-/// Maximum days of rewards that are kept.
+/// The number of past days whose rewards are kept.
 const MAX_DAYS: i32 = 3;
 /// Maximum listed apps with rewards from old clicks or superseded terms.
 const MAX_APPS: u32 = 25;

@@ -1,5 +1,5 @@
-//! The sizes of large objects. A large object sends its size every night ([`crate::delivery::size`]). The item of a
-//! lost object therefore expires.
+//! The sizes of large objects. A large object sends its size every night ([`crate::delivery::size`]). The item of an
+//! object that no longer exists therefore expires.
 
 use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise};

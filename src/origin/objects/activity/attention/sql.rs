@@ -1,9 +1,9 @@
-//! The tables of `attention` and their statements. They are part of the schema of activity objects, and empty in
+//! The tables of `attention` and their statements. Every activity object has the tables, but they are empty in
 //! publishers' objects.
 
 pub const TABLES: &[&str] = &[
-    // The objects that have sent a batch, with the state from the last one. `is_incomplete` is set while items that a
-    // source sent before are missing here.
+    // The objects that have sent a batch, with the values of their last batch. `is_incomplete` is set while this object
+    // lacks items that the source sent earlier.
     "CREATE TABLE attention_sources (
        source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, is_incomplete INTEGER NOT NULL
@@ -15,14 +15,15 @@ pub const TABLES: &[&str] = &[
        source TEXT NOT NULL, kind INTEGER NOT NULL, items INTEGER NOT NULL,
        PRIMARY KEY (source, kind)
      ) STRICT, WITHOUT ROWID",
-    // The open items. `kind` is a number of `Kind`, `payout` a decimal number in USD.
+    // The open items. `kind` is a number of `Kind`, and `payout` is a decimal number in USD. `bytes` is the size of a
+    // nearly full object.
     "CREATE TABLE attention_items (
        item INTEGER PRIMARY KEY, source TEXT NOT NULL, kind INTEGER NOT NULL, subject TEXT NOT NULL,
        app INTEGER, publisher TEXT, since_ms INTEGER NOT NULL, reason TEXT NOT NULL, payout TEXT, bytes INTEGER
      ) STRICT",
     "CREATE UNIQUE INDEX attention_items_by_key ON attention_items (source, kind, subject)",
     "CREATE INDEX attention_items_by_age ON attention_items (since_ms, item)",
-    // Unhealthy endpoints, by outbox. An app has one item, which is made from the app's rows.
+    // Disabled and failing endpoints, by outbox. An app has one item, which is made from all rows of the app.
     "CREATE TABLE attention_endpoints (
        app INTEGER NOT NULL, source TEXT NOT NULL, kind INTEGER NOT NULL, publisher TEXT, since_ms INTEGER NOT NULL,
        reason TEXT NOT NULL,
@@ -68,8 +69,8 @@ macro_rules! is_listed {
 platform::statements! {
     /// source → number of the last batch, whether items of the source are missing
     pub const GET_SOURCE = "SELECT sequence, is_incomplete FROM attention_sources WHERE source = ?";
-    /// source, batch number, time of the batch, time of the oldest change that is not sent, latest time of the next
-    /// batch, whether items of the source are missing
+    /// source, batch number, time of the batch, time of the oldest change that was not sent yet, latest time of the
+    /// next batch, whether items of the source are missing
     pub const PUT_SOURCE = "INSERT INTO attention_sources (source, sequence, at_ms, owes_since_ms, next_by_ms, is_incomplete)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,

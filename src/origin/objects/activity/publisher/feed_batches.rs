@@ -15,7 +15,7 @@ use platform::{Database, DatabaseError, DbResult, database::json, params};
 use super::sql;
 use crate::objects::activity::alarms::causes::Noted;
 
-/// Surplus entries are deleted after this many new ones.
+/// The number of new entries after which surplus entries are deleted.
 const LEAVE_AFTER: i64 = 500;
 /// The number of days whose counts are kept: as many as a report may span, plus today and yesterday.
 pub const DAYS: i64 = 92;

@@ -66,7 +66,7 @@ impl StoredFilter {
         }
     }
 
-    /// True if a start with this filter and key has stored this filter.
+    /// True if a start with `filter` and `key` has stored `self`.
     fn is_of(&self, filter: &RewardFilter, key: &str) -> bool {
         match self.user_hash {
             None => self.filter == *filter,
@@ -79,7 +79,7 @@ fn unknown() -> ApiError {
     common::NOT_FOUND.with_message("no replay has this id")
 }
 
-/// Starts a replay. A repeat with the same key returns the same replay and 200.
+/// Starts a replay. A retry with the same key returns the same replay and 200.
 ///
 /// # Errors
 /// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
@@ -268,8 +268,8 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
         filter,
         after,
         limit,
-        // A retry of the step has the same name. A replay of a lost object's successor has another start time, and so
-        // other names.
+        // A retry of the step has the same name. If this object was lost, a later replay may have the same id, but it
+        // has another start time and therefore other names.
         step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
     let asked = runtime
@@ -278,8 +278,8 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
     let now_ms = runtime.now_ms();
     match asked {
         Ok(step) => {
-            // A step without matches needs no pause. A step that did not advance needs one: enough callbacks were due
-            // already.
+            // A step without matches needs no pause. A step that did not advance needs a pause, because enough
+            // callbacks were already due.
             let pauses = step.replayed > 0 || step.next == Some(after);
             let (shard, after) = match step.next {
                 Some(next) => (u32::from(number), next),

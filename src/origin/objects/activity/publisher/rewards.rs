@@ -72,7 +72,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     Ok(page)
 }
 
-/// The parameters of a list's conditions, followed by `further`.
+/// Returns the parameters of a list's conditions, followed by `further`.
 fn with(list: &ListRewards, further: &[Value]) -> Vec<Value> {
     let filter = &list.filter;
     let conditions: &[Value] = params![

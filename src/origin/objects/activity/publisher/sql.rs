@@ -16,22 +16,23 @@ pub const MIGRATIONS: &[Migration] = &[&[
 ]];
 
 const TABLES: &[&str] = &[
-    // One row. `version` rises with each entry, and `floor` is the newest entry that was deleted to make room. The
-    // others are the times of the first conversion and of the first callback with a 2xx answer.
+    // One row. `version` rises with each new or changed entry, and `floor` is the newest entry that was deleted to make
+    // room. `first_conversion_ms` and `first_callback_ms` are the times of the first conversion and of the first
+    // callback with a 2xx answer.
     "CREATE TABLE activity (
        only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL DEFAULT 0, floor INTEGER NOT NULL DEFAULT 0,
        first_conversion_ms INTEGER, first_callback_ms INTEGER
      ) STRICT",
     "INSERT INTO activity (only) VALUES (1)",
-    // The outboxes that have sent a batch, with the state from the last one. `is_incomplete` is set while changes that an
-    // outbox sent before are missing here.
+    // The outboxes that have sent a batch, with the values of their last batch. `is_incomplete` is set while this
+    // object lacks changes that the outbox sent earlier.
     "CREATE TABLE outboxes (
        app INTEGER NOT NULL, shard INTEGER NOT NULL, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, endpoint INTEGER NOT NULL, disabled_ms INTEGER,
        waiting INTEGER NOT NULL, dead INTEGER NOT NULL, is_incomplete INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (app, shard)
      ) STRICT, WITHOUT ROWID",
-    // The counts of a day by outbox, and their sums over the outboxes of an app.
+    // `outbox_counts` has the counts of each day and outbox. `counts` has their sums over the outboxes of an app.
     "CREATE TABLE outbox_counts (
        day INTEGER NOT NULL, app INTEGER NOT NULL, shard INTEGER NOT NULL, state INTEGER NOT NULL,
        rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
@@ -42,7 +43,8 @@ const TABLES: &[&str] = &[
        rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
        PRIMARY KEY (day, app, state)
      ) STRICT, WITHOUT ROWID",
-    // The newest entries of all logs. `details` is JSON.
+    // The newest entries of all outboxes' logs. `version` is the version of the entry's last change, and `details` is
+    // JSON.
     "CREATE TABLE entries (
        entry INTEGER NOT NULL, app INTEGER NOT NULL, version INTEGER NOT NULL, transaction_id TEXT NOT NULL,
        state INTEGER NOT NULL, delivery INTEGER, http_status INTEGER, user_id TEXT, conversion_ts INTEGER NOT NULL,
@@ -50,9 +52,10 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (entry, app)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX entries_by_version ON entries (version)",
-    // Replays of many callbacks, by the key of their start. `filter` is JSON, with the hash of its user instead of the user once
-    // the replay is over. `shard` and `after` are the place where the next step goes on; `state` is 0 (running), 1 (done) or 2
-    // (cancelled). `most` is the limit of the member who started it, if there is one.
+    // Replays of many callbacks. `key` is the idempotency key of the start. `filter` is JSON; once the replay is over,
+    // a hash replaces the user id in it. The next step continues in the outbox `shard` after the entry `after`. `state`
+    // is 0 (running), 1 (done) or 2 (cancelled). `most` is the maximum of callbacks that the member who started the
+    // replay may send, or NULL.
     "CREATE TABLE replays (
        replay_id INTEGER PRIMARY KEY, app INTEGER NOT NULL, key TEXT NOT NULL, publisher TEXT NOT NULL, filter TEXT NOT NULL,
        state INTEGER NOT NULL DEFAULT 0, shard INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
@@ -109,9 +112,9 @@ platform::statements! {
     /// app, shard → number of the last batch, whether changes of the outbox are missing, number of rewards that were
     /// given up, state of the endpoint
     pub const GET_OUTBOX = "SELECT sequence, is_incomplete, dead, endpoint FROM outboxes WHERE app = ? AND shard = ?";
-    /// app, shard, batch number, time of the batch, time of the oldest change that is not sent, latest time of the next
-    /// batch, state of the endpoint, time when it was disabled, number of waiting callbacks, number of dead callbacks,
-    /// whether changes of the outbox are missing
+    /// app, shard, batch number, time of the batch, time of the oldest change that was not sent yet, latest time of the
+    /// next batch, state of the endpoint, time when it was disabled, number of waiting callbacks, number of dead
+    /// callbacks, whether changes of the outbox are missing
     pub const PUT_OUTBOX = "INSERT INTO outboxes
           (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead, is_incomplete)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
