@@ -114,14 +114,14 @@ fn digits_of(transaction_id: &str) -> Option<String> {
 }
 
 /// The key of the one reward that a user gets for a goal: the first 16 bytes of SHA-256 over the outbox's salt, the
-/// user id, a zero byte (no user id has one) and the goal's id. Because of the salt, a list of user ids does not reveal
-/// who was rewarded for what. 16 bytes are enough that no two users of an outbox share a key by chance.
+/// user id, a zero byte (no user id has one) and the goal's id. Without the salt, a list of user ids would reveal who
+/// was rewarded for what. With 16 bytes, no two rewards of an outbox share a key by chance.
 pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
     salted(salt, user_id, &[0], goal)
 }
 
-/// The key by which an outbox remembers an erased user: like [`reward_key`], but with two zero bytes and no goal. No
-/// goal's id begins with a zero byte.
+/// The key by which an outbox remembers an erased user: like [`reward_key`], but with two zero bytes in place of one,
+/// and without a goal. No reward has such a key, since no goal's id begins with a zero byte.
 pub fn erased_key(salt: &[u8], user_id: &str) -> [u8; 16] {
     salted(salt, user_id, &[0, 0], "")
 }

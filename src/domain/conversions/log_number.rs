@@ -1,5 +1,5 @@
-//! The numbers of the log's entries. A number contains the time, so the entries of several outboxes merge in order of
-//! time, and one number is a cursor for all these outboxes.
+//! The numbers of the log's entries. A number contains the entry's time. So the entries of several outboxes merge in
+//! order of time, and one number is a cursor for all these outboxes.
 
 /// Numbers per millisecond.
 pub const NUMBERS_PER_MS: i64 = 1_024;

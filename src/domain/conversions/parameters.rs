@@ -42,7 +42,7 @@ impl OpenError {
     }
 }
 
-/// The number of names for the click id. They come first in [`NAMES`].
+/// Number of names for the click id. These names come first in [`NAMES`].
 pub(super) const CLICK_ID_NAMES: usize = 7;
 
 /// The parameters that a postback may carry, in any spelling that [`known_name`] accepts. The names of the click id
@@ -120,7 +120,7 @@ impl<'a> Postback<'a> {
                 "goal is {found}, which the sender has not filled in; send the goal's id or event code, or omit goal for the first goal"
             )));
         }
-        // Such a `txn` would be the same in all conversions, and all but the first would be refused.
+        // Such a `txn` would be the same in all conversions, so all but the first would be refused as duplicates.
         let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
         let txn = txn.filter(|txn| !has_any_macro(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
@@ -155,7 +155,7 @@ fn parse_status(text: &str) -> Result<Status, ApiError> {
     })
 }
 
-/// A sender's reason for the log: one line, cut to the maximum. A long reason must not cost the user the reward.
+/// A sender's reason for the log: one line, cut to the maximum length. A long reason is no ground to refuse the reward.
 fn shown(reason: Cow<'_, str>) -> Cow<'_, str> {
     if check_reason(&reason).is_ok() {
         return reason;
@@ -180,10 +180,10 @@ pub fn check_reason(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Chooses the click id from the values of all its names. In addition to the click id, partners send ids of their own
+/// Chooses the click id from the values of all its names. Partners send ids of their own in addition to the click id
 /// (Keitaro sends the click id as `subid` and its own id as `tid`). So the first value in the form of a click id is
-/// used, and other values are ignored. If several values have the form, the order of the names decides. A refusal would
-/// lose the conversion, and a fixed order attributes every copy of the postback to the same click.
+/// used, and other values are ignored. If several values have that form, the order of [`NAMES`] decides. A refusal
+/// would lose the conversion, and a fixed order attributes every copy of the postback to the same click.
 fn choose_click_id<'a, const N: usize>(
     values: [Option<Cow<'a, str>>; N],
     macros: [Option<Cow<'a, str>>; N],
@@ -202,7 +202,7 @@ fn choose_click_id<'a, const N: usize>(
 fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
     MISSING_FIELD.with_message(match (unfilled, name) {
         (None, _) => format!("{name} is required"),
-        // A token is the same in all postbacks of an advertiser.
+        // The sender's template must contain the token itself, which is the same in all its postbacks. No macro has it.
         (Some(found), "token") => format!("token is {found}; send the advertiser's token itself instead"),
         (Some(found), _) => {
             format!("{name} is {found}, which the sender has not filled in; replace it with the sender's own macro for {name}")
@@ -223,10 +223,10 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
     {
-        // A form that a script sends may end in a line break.
+        // A form body that a script sends may end in a line break.
         let pair = pair.trim_end_matches(['\r', '\n']);
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // An undecodable name may be meant as a known name, so it is an error and is not ignored.
+        // An undecodable name may stand for a known name, so it is an error and is not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let meant = known_name(without_amp(&name), &NAMES);
         let mut slots = NAMES.iter().zip(values.iter_mut().zip(&mut unfilled));
@@ -237,7 +237,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             Some(value) => value,
             // A macro between percent signs cannot be percent-decoded.
             None if is_macro(value) => value.into(),
-            // An undecodable reason must not cost the user the reward.
+            // An undecodable reason is no ground to refuse the reward.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
             // Partners use this name for the click id, but it may also be the sender's own parameter.
             None if aliases.contains(known) => continue,
@@ -285,7 +285,7 @@ pub(super) fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('+') {
         return decode(text);
     }
-    // A literal `+` is still encoded as `%2B` here.
+    // In the text before decoding, a literal `+` is written as `%2B`, so every `+` is a space.
     let decoded = decode(&text.replace('+', " "))?.into_owned();
     Some(Cow::Owned(decoded))
 }

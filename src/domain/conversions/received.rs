@@ -67,9 +67,9 @@ pub struct Candidates<'a> {
     pub tokens: Vec<Cow<'a, str>>,
 }
 
-/// The first candidates of each kind in a postback. The postback may be invalid.
+/// The first click ids and tokens in a postback, at most two of each. The postback may be invalid.
 pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
-    /// Maximum candidates of each kind, since the MAC of each is checked.
+    /// Limits the work, since the MAC of each candidate is checked.
     const MAX: usize = 2;
     let mut found = Candidates::default();
     for (name, value) in pairs(query, form) {
@@ -142,7 +142,7 @@ fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a
         })
 }
 
-/// The known name that is meant; `None` if Signpost does not read the parameter.
+/// The known parameter that a sender's name means; `None` if Signpost does not read the parameter.
 fn known(name: &str) -> Option<&'static str> {
     known_name(without_amp(&decode_form(name)?), &NAMES)
 }

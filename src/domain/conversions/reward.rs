@@ -25,7 +25,7 @@ impl Amounts {
     }
 }
 
-/// Days after a click for which its postbacks are accepted. Rows are deleted a day later.
+/// Days after a click during which its postbacks are accepted. The conversion's row is deleted a day later.
 pub const CLICK_LIFE_DAYS: i64 = 400;
 
 /// Refuses every postback of a click that is [`CLICK_LIFE_DAYS`] old or older.
@@ -38,15 +38,15 @@ pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiErro
     }
 }
 
-/// Days after an approval for which the operator can reverse it, however old the click is.
+/// Days after an approval during which the operator can reverse it, however old the click is.
 pub const REVERSAL_DAYS: i64 = 30;
 
 /// Days for which superseded terms are kept. An edge with an old snapshot may seal them in a click up to a day after
 /// they were superseded, and the click's reward may be reversed on the last possible day.
 pub const TERMS_KEPT_DAYS: i64 = CLICK_LIFE_DAYS + 1 + REVERSAL_DAYS;
 
-/// Refuses an action on the conversion of a click past its life. A reward that was paid in the last [`REVERSAL_DAYS`]
-/// can still be reversed.
+/// Refuses an operator's action on a conversion whose click is past its life. One exception: a reward that was paid in
+/// the last [`REVERSAL_DAYS`] can still be reversed.
 pub fn check_action_life(
     action: Action,
     clicked_at_ms: i64,

@@ -40,8 +40,8 @@ impl Status {
     }
 }
 
-/// The state of a row after an event is committed. (A row may also be `reserving`, on its way to one of these states.
-/// Events then wait until it has reached the state.)
+/// The state of a row after an event is committed. In storage, a row may also be `reserving`: on its way to one of
+/// these states. Further events wait until the row has reached that state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Reported as pending, and not paid yet.
@@ -57,11 +57,11 @@ pub enum State {
     Reversed,
     /// Reversed before any other postback arrived, so never paid. Final.
     Tombstone,
-    /// Kept only for the log. If the postback is sent again, the reasons are checked again.
+    /// Kept only for the log. If the sender resends the postback, the reasons are checked again.
     Refused(Reason),
 }
 
-/// The reason why a well-formed conversion is not paid, in the order of the checks.
+/// The reasons for which a well-formed conversion is not paid, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Reason {
@@ -71,7 +71,7 @@ pub enum Reason {
     DuplicateTxn,
     /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
-    /// The outbox was restored from a copy, so its payments for clicks of the lost time are unknown. Holds for 72
+    /// The outbox was restored from a copy, and may have paid this conversion after the copy was made. Holds for 72
     /// hours.
     AfterRestore,
     /// The publisher is suspended. Holds until the suspension ends.

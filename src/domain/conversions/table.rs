@@ -51,19 +51,21 @@ crate::named_values! {
 /// The effect of an event on a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// Pays the conversion. If a reason that holds stands against it, it is held; any other reason refuses it.
+    /// Pays the conversion. If a reason applies that calls for a hold ([`Reason::holds`]), the conversion is held
+    /// instead; if any other reason applies, it is refused.
     Judge,
-    /// Makes the conversion pending. A reason that stands against it refuses it.
+    /// Makes the conversion pending, or refuses it if a reason applies that calls for a refusal. Reasons that call for
+    /// a hold, and the cap, are not checked until a later event approves the conversion.
     Await,
-    /// Pays a pending conversion. If a reason that holds stands against it, it is held. Any other reason leaves it
-    /// pending, and the sender gets an error.
+    /// Pays a pending conversion. If a reason applies that calls for a hold, the conversion is held instead. If any
+    /// other reason applies, the conversion stays pending, and the sender gets an error.
     Confirm,
-    /// Pays a conversion whose hold has ended. If another reason that holds stands against it, it is held again; any
-    /// other reason refuses it.
+    /// Pays a conversion whose hold has ended. If another reason applies that calls for a hold, the conversion is held
+    /// again; if any other reason applies, it is refused.
     Release,
-    /// Pays the conversion by the operator's decision, and ignores the reason of the conversion's own state. To
-    /// override any other reason, the operator must name it. The conversion counts in the cap even if the cap is used
-    /// up.
+    /// Pays the conversion by the operator's decision, and ignores the reason for which it was held or refused. To
+    /// override a further reason, the operator must name that reason. The conversion counts in the cap even if the cap
+    /// is used up.
     Force,
     /// Ends a conversion that was not paid.
     Reject,
@@ -73,7 +75,7 @@ pub enum Transition {
     TakeBack,
     /// Changes nothing. The sender gets the first postback's transaction id and `duplicate: true`.
     Repeat,
-    /// There is no such conversion.
+    /// The operator's action names an unknown conversion.
     Missing,
     /// The state of the conversion does not allow the operator's action.
     Conflict,
@@ -107,28 +109,27 @@ pub fn step(state: Option<State>, event: Event) -> Transition {
 }
 
 impl Transition {
-    /// True if a reason is checked before the transition. The cap is taken last, and only if no other reason stands
-    /// against the conversion.
+    /// True if a reason is checked before the transition. The cap is taken last, and only if no other reason applies.
     pub fn judges(self, reason: Reason) -> bool {
         match self {
             Self::Judge => true,
             Self::Await => !reason.holds() && reason != Reason::Capped,
-            // The window was open when the conversion became known.
+            // The window was open when the conversion was first reported.
             Self::Confirm | Self::Release => reason != Reason::WindowClosed,
-            // The cap does not stop the operator either: it only counts the conversion.
+            // A closed window does not stop the operator. Nor does the cap: it only counts the conversion.
             Self::Force => reason != Reason::WindowClosed && reason != Reason::Capped,
             _ => false,
         }
     }
 
-    /// True if the operator's decision overrides a reason: the reason of the conversion's own state, or a reason in
-    /// `despite`, which the operator named.
+    /// True if the operator's decision overrides `reason`: either the conversion was held or refused for this reason,
+    /// or the operator named it in `despite`.
     pub fn overrides(self, reason: Reason, state: Option<State>, despite: &[Reason]) -> bool {
         let own = state.and_then(State::reason);
         self == Self::Force && (own == Some(reason) || despite.contains(&reason))
     }
 
-    /// The new state and the money that moves, if no reason stands against the conversion; `None` if nothing changes.
+    /// The new state and the money that moves, if no reason applies; `None` if the transition changes nothing.
     pub fn outcome(self) -> Option<(State, Option<Movement>)> {
         Some(match self {
             Self::Judge | Self::Confirm | Self::Release | Self::Force => {
@@ -142,12 +143,12 @@ impl Transition {
         })
     }
 
-    /// True if the transition pays the conversion when no reason stands against the conversion.
+    /// True if the transition pays the conversion when no reason applies.
     pub fn pays(self) -> bool {
         self.outcome() == Some((State::Approved, Some(Movement::Reward)))
     }
 
-    /// The new state of a conversion if this reason stands against it; `None` if the state does not change.
+    /// The new state of a conversion if this reason applies; `None` if the state does not change.
     pub fn objected(self, reason: Reason) -> Option<State> {
         match self {
             Self::Judge | Self::Confirm | Self::Release if reason.holds() => Some(State::Held(reason)),

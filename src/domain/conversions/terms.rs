@@ -1,6 +1,6 @@
 //! Terms: what an offer and an app promise for a click. Each change creates a revision that never changes. A click
-//! seals the numbers of the offer's and the app's current revisions, so later changes do not affect the value of its
-//! reward, unless the operator applies them to earlier clicks ([`TermsInForce`]).
+//! seals the numbers of the current revisions of its offer and its app. So later changes do not affect its reward,
+//! unless the operator applies them to earlier clicks ([`TermsInForce`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub struct AppTerms {
 }
 
 impl OfferTerms {
-    /// The terms of an offer in its current state.
+    /// The terms that an offer currently promises.
     pub fn of(offer: &Offer) -> Self {
         let goal = |goal: &crate::catalog::Goal| GoalTerms {
             id: goal.id.as_str().to_owned(),
@@ -76,8 +76,8 @@ impl OfferTerms {
         }
     }
 
-    /// The goal that a conversion pays: the goal whose id is `named` or, if there is none, whose event code is `named`.
-    /// Without a name, it is the first goal. The `rid` of the click is ignored, because the user chooses it.
+    /// The goal that a conversion pays: the goal whose id is `named`, or else the goal whose event code is `named`.
+    /// Without a name, it is the offer's first goal. The `rid` of the click is ignored, because the user chooses it.
     pub fn goal(&self, named: Option<&str>) -> Option<&GoalTerms> {
         let Some(named) = named else {
             return self.goals.first();
@@ -93,7 +93,7 @@ impl OfferTerms {
 }
 
 impl AppTerms {
-    /// The terms of an app in its current state.
+    /// The terms that an app currently promises.
     pub fn of(app: &App) -> Self {
         Self {
             currency: app.currency.clone(),
@@ -101,7 +101,8 @@ impl AppTerms {
     }
 }
 
-/// The current values of an offer, which apply to conversions of clicks of any age. They are sent with the conversion.
+/// The current values of an offer, which apply to conversions of clicks of any age. The edge sends them to the outbox
+/// with each conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentOffer {
     /// The revision of the offer's last change. Of two copies, the one with the higher revision is newer.
@@ -116,7 +117,8 @@ pub struct CurrentOffer {
     pub min_seconds_to_convert: Option<u32>,
 }
 
-/// The current values of an app, which apply to conversions of clicks of any age.
+/// The current values of an app, which apply to conversions of clicks of any age. The edge sends them to the outbox
+/// with each conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentApp {
     /// The revision of the app's last change.
@@ -144,7 +146,7 @@ pub struct TermsInForce {
 }
 
 impl TermsInForce {
-    /// The revision that decides the pay of a click, given the revision `sealed` that the click sealed.
+    /// The revision whose terms pay a click. `sealed` is the revision that the click sealed.
     pub fn paying(self, sealed: i64, clicked_at_ms: i64) -> i64 {
         if clicked_at_ms < self.since.saturating_mul(SECOND_MS) {
             self.revision

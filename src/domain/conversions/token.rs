@@ -1,6 +1,5 @@
-//! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that Signpost issued a token. Its
-//! serial is compared with the advertiser's record in the tracking snapshot, which has the valid serials. So the edge
-//! checks a token without a call to an object.
+//! Advertisers' tokens: `at_<advertiser>_<serial>_<random>_<mac>`. The MAC proves that Signpost issued the token. The
+//! tracking snapshot lists each advertiser's valid serials. So the edge checks a token without a call to an object.
 
 use crate::model::{
     AdvertiserId, ApiError, MacKeys,
@@ -33,7 +32,7 @@ pub struct Token {
     pub serial: Serial,
 }
 
-/// The number of a token: a [revision](crate::model::revision) of the advertiser's tokens.
+/// The number of a token: a [revision](crate::model::revision) of its advertiser's tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(pub i64);
 
