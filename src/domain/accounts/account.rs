@@ -7,14 +7,15 @@ use sha2::{Digest, Sha256};
 use super::ids::AccountId;
 use crate::model::{ApiError, PublisherId, parts};
 
-/// Answers a caller that has proved to belong to a suspended account. Other callers cannot tell that it is suspended.
+/// Refuses a caller that has proved to belong to a suspended account. Others are not told that the account is
+/// suspended.
 pub const ACCOUNT_SUSPENDED: ApiError = ApiError::new(
     403,
     "account_suspended",
     "the account is suspended: nobody can sign in until the operator lifts the suspension",
 );
 
-/// Separates the hash of an account's id from every other hash.
+/// Domain separation: no hash for another purpose can equal an account's id.
 const DOMAIN: &str = "signpost/account/1";
 /// The operator's id. There is one operator.
 const OPERATOR: &str = "operator";
@@ -33,7 +34,7 @@ crate::named_values! {
 }
 
 impl AccountKind {
-    /// The kind in the text of an invite or a session.
+    /// The letter that stands for the kind in the text of an invite or a session.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Publisher => "p",
@@ -77,8 +78,8 @@ impl Account {
         }
     }
 
-    /// The first 12 bytes of SHA-256 over domain, kind and owner. 96 bits: two of 10^9 publishers share an id with a
-    /// probability of 10^18 / 2^97 < 10^-11.
+    /// The first 12 bytes of SHA-256 over domain, kind and owner. With 96 bits, the probability that any two of 10^9
+    /// publishers share an id is 10^18 / 2^97 < 10^-11.
     pub fn id(&self) -> AccountId {
         let hash: [u8; 32] =
             Sha256::digest(parts::join(&[DOMAIN, self.kind().as_str(), self.owner()])).into();

@@ -1,5 +1,5 @@
-//! The sessions of one browser: their texts in one cookie, joined by `.`, the current one first. A browser can be
-//! signed in to at most 4 accounts, with one session per account.
+//! The sessions of one browser. One cookie holds their texts, joined by `.`; the current session comes first. A browser
+//! can be signed in to at most 4 accounts, with one session per account.
 
 use super::{
     account::{Account, AccountKind},
@@ -7,8 +7,8 @@ use super::{
 };
 use crate::model::MacKeys;
 
-/// Maximum accounts of a browser. A session's text has at most 136 bytes, so the cookie has about 550 of the 4,096
-/// bytes that browsers store.
+/// Maximum accounts to which one browser is signed in. A session's text has at most 136 bytes, so the cookie takes
+/// about 550 of the 4,096 bytes that browsers store.
 pub const MAX_ACCOUNTS: usize = 4;
 
 /// Separates the sessions' texts, which never contain it.
@@ -24,7 +24,7 @@ pub struct BrowserSession {
 }
 
 impl BrowserSession {
-    /// `None` for a text that was never issued for this kind of account.
+    /// Verifies a session's text; `None` if the text was never issued for this kind of account.
     pub fn parse(keys: &MacKeys, kind: AccountKind, token: &str) -> Option<Self> {
         let account = session::verify(keys, kind, token)?;
         Some(Self {
@@ -39,8 +39,8 @@ impl BrowserSession {
 pub struct BrowserSessions(Vec<BrowserSession>);
 
 impl BrowserSessions {
-    /// Parses the cookie's value. If the value has an invalid text, two sessions of one account, or too many sessions,
-    /// Signpost did not set it, and the result has no sessions at all.
+    /// Parses the cookie's value. If a text in it is invalid, two sessions have the same account, or there are too many
+    /// sessions, Signpost did not set the value. The result then has no sessions at all.
     pub fn parse(keys: &MacKeys, kind: AccountKind, value: &str) -> Self {
         let mut sessions = Self::default();
         for token in value.split(SEPARATOR) {
@@ -93,7 +93,7 @@ impl BrowserSessions {
         true
     }
 
-    /// Removes the current session. The session that was current before becomes current again.
+    /// Removes the current session. The session that was current before it becomes current again.
     pub fn leave_current(&mut self) {
         if !self.0.is_empty() {
             self.0.remove(0);

@@ -42,12 +42,13 @@ crate::named_values! {
 pub struct Challenge {
     /// `None` for a sign-in, where only the passkey identifies the account.
     pub account: Option<AccountId>,
-    /// The time from which the account's object may forget that the challenge was spent.
+    /// The expiry, in milliseconds. From then on, the account's object may forget that the challenge was spent.
     pub expires_at_ms: i64,
 }
 
-/// A new challenge. `binding` is the hash of the value of the [ceremony's cookie](super::cookie::Cookie::ceremony), or
-/// of the session for a step-up or an addition; `random` must come from a secure source.
+/// A new challenge. `binding` is a hash: of the session for a step-up or an addition, and otherwise of the value of the
+/// [ceremony's cookie](super::cookie::Cookie::ceremony) and the invite, if there is one. `random` must come from a
+/// secure source.
 pub fn issue(
     keys: &MacKeys,
     purpose: CeremonyPurpose,

@@ -1,6 +1,6 @@
-//! The cookies of the dashboard and the console. In production a name has the `__Host-` prefix, so that no other host
-//! and no plain HTTP can set the cookie. Local runs omit the prefix, since only some browsers accept it over HTTP.
-//! Their names contain the port instead, since the ports of a host share its cookies.
+//! The cookies of the dashboard and the console. In production, their names have the `__Host-` prefix, so that no other
+//! host and no plain HTTP can set them. Only some browsers accept the prefix over HTTP, so local runs omit it. In local
+//! runs, the names contain the port, since the ports of a host share its cookies.
 
 use super::{account::AccountKind, challenge, session};
 
@@ -31,7 +31,7 @@ impl Cookie {
         Self::new(kind, site, "", session::LIFE_MS)
     }
 
-    /// The cookie before a session: a random value that binds a [`challenge`] to the browser that asked for it.
+    /// The cookie of a WebAuthn ceremony: a random value that binds a [`challenge`] to the browser that asked for it.
     pub fn ceremony(kind: AccountKind, site: CookieSite) -> Self {
         Self::new(kind, site, "_ceremony", challenge::LIFE_MS)
     }
@@ -73,8 +73,8 @@ impl Cookie {
         )
     }
 
-    /// Returns the cookie's value in a `Cookie` header. Returns `None` if it is missing or empty, or appears with two
-    /// different values. In that case somebody else must have set one of them.
+    /// Returns the cookie's value in a `Cookie` header. Returns `None` if the cookie is missing or empty, or appears
+    /// with two different values: somebody else must have set one of them.
     pub fn find<'h>(&self, header: &'h str) -> Option<&'h str> {
         let mut values = header.split(';').filter_map(|pair| {
             let (name, value) = pair.split_once('=')?;

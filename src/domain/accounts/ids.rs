@@ -13,7 +13,7 @@ macro_rules! hex_ids {
         pub struct $name(pub [u8; $bytes]);
 
         impl $name {
-            /// `None` unless the text has exactly the digits of the bytes, in lower case.
+            /// Parses lower-case hexadecimal digits; `None` unless the text has exactly the digits of an id.
             pub fn parse(text: &str) -> Option<Self> {
                 lower_hex(text).map(Self)
             }

@@ -1,6 +1,6 @@
-//! Invites: `inv_<kind>_<owner>_<random>_<mac>`. An invite lets in a new member, or a member who lost every passkey,
-//! once. The account's object stores only its [hash](crate::model::credentials::hash) and spends the invite when a
-//! passkey is registered with it.
+//! Invites: `inv_<kind>_<owner>_<random>_<mac>`. An invite admits one person: a new member, or a member who lost every
+//! passkey. The account's object stores only the invite's [hash](crate::model::credentials::hash), and spends the
+//! invite when a passkey is registered with it.
 
 use super::{
     account::Account,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{ApiError, DAY_MS, MacKeys};
 
-/// One answer for unknown, spent and expired invites, so that it reveals nothing about an invite.
+/// The answer for unknown, used and expired invites alike, so that it reveals nothing about an invite.
 pub const UNKNOWN_INVITE: ApiError = ApiError::new(
     404,
     "unknown_invite",

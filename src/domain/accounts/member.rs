@@ -14,7 +14,7 @@ pub const LAST_OWNER: ApiError = ApiError::new(
     "the account's last owner can neither leave nor take another role",
 );
 
-/// Names by which the audit refers to non-members.
+/// Names by which the audit refers to non-members. No member may have a name that looks like one of them.
 const RESERVED: [&str; 2] = ["the operator", "a former member"];
 
 /// The longest name or label, in characters.
@@ -38,8 +38,8 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     Ok(name)
 }
 
-/// Reduces a name to its appearance: no case, only letters and digits, and Latin letters in place of similar letters
-/// (Unicode TS #39).
+/// Reduces a name to its appearance: only letters and digits, in lower case, with Latin letters in place of letters
+/// that look like them (Unicode TS #39).
 fn look(name: &str) -> String {
     let latin = skeleton(name).collect::<String>().to_lowercase();
     let latin = skeleton(&latin).collect::<String>();
@@ -73,7 +73,8 @@ pub enum MemberChange {
     Remove(MemberId),
 }
 
-/// Checks that the account still has a member with its highest role after a change, if it has one before.
+/// Checks that a change leaves the account a member with its highest role. A change to an account that has no such
+/// member is allowed.
 pub fn check_last_owner(members: &[(MemberId, Role)], change: MemberChange) -> Result<(), ApiError> {
     let role_after = |id: MemberId, role: Role| match change {
         MemberChange::Remove(removed) if removed == id => None,

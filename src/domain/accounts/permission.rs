@@ -113,8 +113,8 @@ impl Permission {
         self.row().1 == Passkey::Fresh
     }
 
-    /// Checks a member's role, then whether its session is [verified](super::session::SessionTimes::is_verified). The
-    /// role comes first: a passkey would not help a member whose role forbids the call.
+    /// Checks the member's role, then whether the session is [verified](super::session::SessionTimes::is_verified). The
+    /// role comes first, because a passkey would not help a member whose role forbids the call.
     pub fn check(self, role: Role, is_verified: bool) -> Result<(), ApiError> {
         if !self.is_granted_to(role) {
             Err(ROLE_FORBIDS)

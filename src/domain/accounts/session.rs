@@ -30,8 +30,8 @@ pub const IDLE_MS: i64 = 12 * HOUR_MS;
 pub const LIFE_MS: i64 = 7 * DAY_MS;
 /// A passkey verifies its session for this long.
 pub const VERIFIED_MS: i64 = 5 * MINUTE_MS;
-/// Minimum time between two stored uses, so that most page loads write no row. A session may therefore end up to 10
-/// minutes before its 12 idle hours are over.
+/// Minimum time between two stored uses, so that most page loads write no row. So a session may end up to 10 minutes
+/// before it has been idle for 12 hours.
 pub const SEEN_MS: i64 = 10 * MINUTE_MS;
 
 /// Maximum characters of a browser's name that are stored with a session or a passkey.
@@ -50,7 +50,7 @@ pub fn verify(keys: &MacKeys, kind: AccountKind, presented: &str) -> Option<Acco
     signed_text::verify(keys, PREFIX, presented).filter(|account| account.kind() == kind)
 }
 
-/// The reason for a call with a session.
+/// The reason for a request within a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {

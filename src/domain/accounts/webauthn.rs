@@ -1,8 +1,8 @@
 //! A relying party of WebAuthn Level 3 (sections 7.1 and 7.2). It checks everything in a passkey's answer except the
 //! signature, which the runtime's WebCrypto verifies. So the module contains no cryptography except SHA-256.
 //!
-//! Attestation is `none`, since the invite authorizes a registration. `PublicKeyCredential.toJSON()` delivers the
-//! public key as SPKI, so no attestation object is read; the authenticator data must contain the same key.
+//! Attestation is `none`, since an invite or a session authorizes each registration. `PublicKeyCredential.toJSON()`
+//! delivers the public key as SPKI, so no attestation object is read; the authenticator data must contain the same key.
 
 mod algorithm;
 mod assertion;
@@ -30,7 +30,8 @@ pub use registration::{NewCredential, Registration};
 pub use relying_party::RelyingParty;
 
 /// Maximum bytes of the JSON of a passkey's answer. In base64url, client data and authenticator data of 2 KiB each and
-/// a key of 1 KiB take 7 KiB, the id twice 3 KiB, and the attestation object, which is not read, 3 KiB.
+/// a key of 1 KiB take 7 KiB together. The id, which appears twice, takes 3 KiB. The attestation object, which is not
+/// read, takes 3 KiB.
 pub const MAX_JSON: usize = 16 * 1024;
 
 #[cfg(test)]

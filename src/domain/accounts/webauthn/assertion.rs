@@ -1,4 +1,5 @@
-//! Assertions: checks the JSON of a credential's signature over a challenge (section 7.2), except the signature itself.
+//! Assertions: a credential's signature over a challenge, as JSON. Checks everything (section 7.2) except the signature
+//! itself.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -40,14 +41,14 @@ pub struct Assertion {
     user_handle: Option<Vec<u8>>,
 }
 
-/// The credential that is stored under an assertion's id.
+/// The stored credential whose id an assertion names.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCredential<'a> {
     /// The public key, as DER in the form `SubjectPublicKeyInfo`.
     pub spki: &'a [u8],
     /// The signature counter of the last assertion; 0 if the authenticator does not count.
     pub sign_count: u32,
-    /// The flag BE of the registration, which must never change.
+    /// The flag BE (backup eligible) of the registration. Every assertion must have the same value.
     pub is_backup_eligible: bool,
 }
 
@@ -64,7 +65,7 @@ pub struct ToVerify {
     pub signature: Vec<u8>,
     /// The new signature counter, to be stored once the signature is verified.
     pub sign_count: u32,
-    /// The new flag BS, to be stored once the signature is verified.
+    /// The new flag BS (backed up), to be stored once the signature is verified.
     pub is_backed_up: bool,
 }
 
@@ -89,7 +90,8 @@ impl Assertion {
         &self.credential_id
     }
 
-    /// The challenge that was answered. The caller [verifies](crate::accounts::challenge::verify) it before the check.
+    /// The challenge that was answered. The caller must [verify](crate::accounts::challenge::verify) it before
+    /// [`Self::check`].
     pub fn challenge(&self) -> &[u8] {
         self.client_data.challenge()
     }

@@ -21,7 +21,7 @@ pub struct AuthenticatorData<'a> {
     rp_id_hash: &'a [u8; 32],
     flags: u8,
     pub sign_count: u32,
-    /// The new credential of a registration.
+    /// The new credential, which only a registration may have.
     pub attested: Option<AttestedCredential<'a>>,
 }
 
@@ -33,7 +33,8 @@ pub struct AttestedCredential<'a> {
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Returns `None` unless the bytes are exactly one set of authenticator data, whose key, if any, is acceptable.
+    /// Parses authenticator data. Returns `None` if bytes are missing or left over, or if the new credential's key is
+    /// not acceptable.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (rp_id_hash, rest) = bytes.split_first_chunk()?;
         let (&flags, rest) = rest.split_first()?;

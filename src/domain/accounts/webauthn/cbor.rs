@@ -1,6 +1,6 @@
 //! A reader of canonical CBOR as CTAP2 defines it: definite lengths, shortest numbers, no tags.
 
-/// One item. The members of an array or a map follow it.
+/// One item. An array or a map is followed by its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     Int(i64),
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
                 Item::Map(pairs) => pairs.checked_mul(2)?,
                 _ => 0,
             };
-            // An item takes at least a byte, so the end of the bytes ends the loop.
+            // Every item takes at least one byte, so the loop ends with the input at the latest.
             pending = (pending - 1).checked_add(members)?;
         }
         Some(())

@@ -4,12 +4,12 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use super::{base64url, error::PasskeyError, relying_party::RelyingParty};
 
-/// Maximum bytes of client data. Signpost's ceremonies have about 400, but browsers may add members.
+/// Maximum bytes of client data. In Signpost's ceremonies it has about 400 bytes, but browsers may add members.
 const MAX_CLIENT_DATA: usize = 2_048;
 /// Maximum bytes of a challenge. Issued challenges are shorter.
 const MAX_CHALLENGE: usize = 256;
 
-/// The ceremony to which client data belong.
+/// The ceremony that client data is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceremony {
     Create,
@@ -25,7 +25,7 @@ impl Ceremony {
     }
 }
 
-/// Client data, with the bytes from which they were parsed. Unknown members are ignored, as WebAuthn requires.
+/// Client data, with the bytes from which it was parsed. Unknown members are ignored, as WebAuthn requires.
 #[derive(Clone, Debug)]
 pub struct ClientData {
     json: Vec<u8>,
@@ -66,7 +66,7 @@ impl ClientData {
         &self.challenge
     }
 
-    /// Checks ceremony and origin. The caller has already verified the challenge.
+    /// Checks the ceremony and the origin. The caller has already verified the challenge.
     pub fn check(&self, ceremony: Ceremony, party: &RelyingParty) -> Result<(), PasskeyError> {
         let members = &self.members;
         if members.r#type != ceremony.as_str() {

@@ -5,7 +5,8 @@ use super::{
     public_key::PublicKey,
 };
 
-/// Reads a key with its algorithm, and with exactly the members that WebAuthn allows (section 5.8.5).
+/// Reads a public key. The key must name its algorithm and have exactly the members that WebAuthn allows (section
+/// 5.8.5).
 pub fn read<'a>(reader: &mut Reader<'a>) -> Option<PublicKey<'a>> {
     let Item::Map(members) = reader.item()? else {
         return None;

@@ -4,7 +4,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{MAX_JSON, credential_id, error::PasskeyError};
 
-/// `RegistrationResponseJSON` or `AuthenticationResponseJSON`, by the type of the response. Unknown members are
+/// `RegistrationResponseJSON` or `AuthenticationResponseJSON`, depending on the response type `R`. Unknown members are
 /// ignored, since browsers add some.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,7 +15,7 @@ struct CredentialJson<R> {
     response: R,
 }
 
-/// Returns the credential's id, which appears twice in the JSON, and its response.
+/// Returns the credential's id and its response. The JSON has the id twice, and both copies must be equal.
 pub fn parse<R: DeserializeOwned>(json: &str) -> Result<(Vec<u8>, R), PasskeyError> {
     if json.len() > MAX_JSON {
         return Err(PasskeyError::TooLong);

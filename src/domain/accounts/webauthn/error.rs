@@ -1,5 +1,5 @@
-//! The reasons to refuse a passkey's answer. The log gets the reason; the caller gets one error for all of them, since
-//! a person can only try again, and an attacker should not learn which check failed.
+//! The reasons to refuse a passkey's answer. The log gets the reason. The caller gets the same error for every reason,
+//! since a person can only try again, and an attacker should not learn which check failed.
 
 use std::fmt;
 
@@ -34,11 +34,11 @@ crate::named_values! {
         UserNotPresent = "user_not_present",
         /// The flag UV is not set: neither PIN nor biometrics were checked.
         UserNotVerified = "user_not_verified",
-        /// The backup flags contradict each other or those of the registration.
+        /// The backup flags contradict each other, or the flag BE differs from the registration.
         BackupFlags = "backup_flags",
         /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
         CredentialId = "credential_id",
-        /// The algorithm was not offered, or is not the algorithm of the key.
+        /// Signpost did not offer the algorithm, or the key has a different one.
         Algorithm = "algorithm",
         /// The public key is malformed or has an unsupported form.
         PublicKey = "public_key",

@@ -36,8 +36,8 @@ impl CredentialDescriptor<'_> {
     }
 }
 
-/// `PublicKeyCredentialCreationOptionsJSON`. `existing` are the member's credentials: an authenticator that already has
-/// one of them creates no second credential.
+/// `PublicKeyCredentialCreationOptionsJSON`. `existing` lists the member's credentials: an authenticator that already
+/// has one of them creates no second credential.
 pub fn creation_options(
     party: &RelyingParty,
     user: User<'_>,

@@ -24,7 +24,7 @@ const BIT_STRING: u8 = 0x03;
 /// The minimum and maximum bits of an RSA modulus.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=4_096;
 
-/// A public key. WebCrypto checks that a point is on its curve: it refuses to import any other point.
+/// A public key. Signpost does not check that a point is on its curve: WebCrypto refuses to import any other point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicKey<'a> {
     P256 { x: &'a [u8; 32], y: &'a [u8; 32] },
@@ -49,8 +49,8 @@ impl<'a> PublicKey<'a> {
         Self::rsa(modulus, exponent)
     }
 
-    /// An RSA key of a reasonable size. Both numbers must be odd and without leading zeros, and the exponent must be at
-    /// least 3 and at most 4 bytes long.
+    /// An RSA key; `None` if its form or size is not accepted. The modulus must have a size in `RSA_BITS`. The
+    /// exponent must be at least 3 and at most 4 bytes long. Both numbers must be odd and without leading zeros.
     pub fn rsa(modulus: &'a [u8], exponent: &'a [u8]) -> Option<Self> {
         let zeros = usize::try_from(modulus.first()?.leading_zeros()).ok()?;
         let bits = (modulus.len() * 8).checked_sub(zeros)?;

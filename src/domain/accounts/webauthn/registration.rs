@@ -16,7 +16,7 @@ use crate::accounts::challenge::Challenge;
 
 /// Maximum length of an SPKI, in bytes. The SPKI of an RSA key with 4,096 bits has 550.
 const MAX_SPKI: usize = 1_024;
-/// Maximum transports that are kept; WebAuthn knows six.
+/// Maximum transports that are stored. WebAuthn defines six.
 const MAX_TRANSPORTS: usize = 8;
 
 /// `AuthenticatorAttestationResponseJSON`.
@@ -56,9 +56,9 @@ pub struct NewCredential {
     pub sign_count: u32,
     /// The ways to reach the authenticator, for the browser's next ceremony.
     pub transports: Vec<String>,
-    /// The flag BE: the passkey may be synchronized to other devices. It never changes.
+    /// The flag BE (backup eligible): the passkey may be synchronized to other devices. It never changes.
     pub is_backup_eligible: bool,
-    /// The flag BS: the passkey is currently synchronized.
+    /// The flag BS (backed up): the passkey is currently synchronized.
     pub is_backed_up: bool,
 }
 
@@ -80,7 +80,8 @@ impl Registration {
         })
     }
 
-    /// The challenge that was answered. The caller [verifies](crate::accounts::challenge::verify) it before the check.
+    /// The challenge that was answered. The caller must [verify](crate::accounts::challenge::verify) it before
+    /// [`Self::check`].
     pub fn challenge(&self) -> &[u8] {
         self.client_data.challenge()
     }
