@@ -12,8 +12,8 @@
 //! Delivery:
 //! - [`schedule`]: the delays between the attempts of one callback;
 //! - [`delivery`]: decides from the result of an attempt what happens next;
-//! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: the number of an app's outboxes, and the
-//!   one that keeps a conversion.
+//! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: the number of an app's outboxes, and which
+//!   of them keeps a user's conversions.
 //!
 //! Tests:
 //! - [`tester`]: a callback that pays nothing, with a valid or a wrong signature;

@@ -1,4 +1,4 @@
-//! Checks callback settings when they are saved. Settings stored before a rule existed are still used: to send a
+//! Checks callback settings when they are saved. Settings that were saved before a rule existed stay in use: to send a
 //! callback, [`Endpoint::parse`] alone reads them.
 
 use super::{
@@ -68,8 +68,8 @@ pub fn longest_url(endpoint: &Endpoint) -> usize {
         request.url.len()
     };
     let without = length(None);
-    // Together the custom values have at most `MAX_CUSTOM_TOTAL` characters, so only the ones that add most to the URL
-    // are counted.
+    // The custom values together have at most `MAX_CUSTOM_TOTAL` characters, so only some of them can be at their
+    // longest. The ones that add most to the URL are counted.
     let mut added = [0, 1, 2, 3, 4].map(|number| length(Some(number)).saturating_sub(without));
     added.sort_unstable_by(|a, b| b.cmp(a));
     let most = added.into_iter().take(MAX_CUSTOM_TOTAL / MAX_CUSTOM);
@@ -81,7 +81,7 @@ pub fn longest_url(endpoint: &Endpoint) -> usize {
 /// In a click's values each character may be a `@`, which takes three bytes in a URL; device ids have no `@`. Ids have
 /// 64 letters, digits and `-`, and a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6
 /// decimals. `currency`, `goal_value` and `reason` have at most 50, 200 and 200 characters, each counted as one byte. A
-/// character may take 12 bytes, but then every URL without macros would count as too long.
+/// character may take up to 12 bytes, but counting 12 would make every URL without macros too long.
 fn longest_fields(number: Option<usize>) -> Fields {
     let rate = CurrencyRate {
         name: String::new(),

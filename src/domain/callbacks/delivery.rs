@@ -38,7 +38,7 @@ pub enum Next {
     At(i64),
     /// It waits until the endpoint is enabled again.
     Kept,
-    /// It becomes a dead letter, which is sent again only if it is replayed.
+    /// It becomes a dead letter, which only a replay resends.
     Dead,
 }
 

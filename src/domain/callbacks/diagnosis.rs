@@ -100,7 +100,7 @@ pub fn shown_error(logged: &str) -> &str {
 }
 
 impl NoAnswer {
-    /// Returns the reason for the cause that was logged for a call.
+    /// Returns the reason for the logged cause of a failed call.
     pub fn of_cause(cause: &str) -> Self {
         match cause {
             "timeout" => Self::Timeout,
@@ -170,7 +170,7 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The finding about a status. A status which shows that the URL is wrong says nothing about signatures.
+/// The finding about a status. A status that shows a wrong URL does not reveal whether the receiver checks signatures.
 fn of_status(sign_with: SignWith, status: u16) -> Finding {
     let is_wrong = sign_with == SignWith::Wrong;
     let problem = |code| Finding::problem(code).about(status);

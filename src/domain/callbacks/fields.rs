@@ -55,9 +55,9 @@ pub struct Fields {
     /// The country of the click, as ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// Seconds since the Unix epoch.
+    /// Time of the click, in seconds since the Unix epoch.
     pub click_ts: i64,
-    /// Seconds since the Unix epoch.
+    /// Time of the conversion, in seconds since the Unix epoch.
     pub conversion_ts: i64,
     /// The event that the callback reports.
     pub status: Status,

@@ -2,10 +2,11 @@
 //! runs when a URL is configured and again before each call, since rules and hosts may change in between. A fallback
 //! URL, to which users are redirected, follows the same rules, except that its port rule is stricter.
 //!
-//! The guard checks only the URL: a Worker cannot resolve a name before the call. But a public name may resolve to a
-//! private address. The network blocks that case. On Cloudflare, a Worker cannot reach a private network by name, and
-//! `global_fetch_strictly_public` routes a call into Signpost's own zone through its public address. Under workerd, the
-//! service for outgoing calls has `network = (allow = ["public"])`, which blocks them.
+//! The guard checks only the URL: a Worker cannot resolve a name before the call. So a public name that resolves to a
+//! private address passes the guard, and the network must block the call. On Cloudflare, a Worker cannot reach a
+//! private network by name, and `global_fetch_strictly_public` routes a call into Signpost's own zone through its
+//! public address. Under workerd, the service for outgoing calls has `network = (allow = ["public"])`, which blocks
+//! private addresses.
 
 mod ranges;
 
@@ -99,8 +100,8 @@ impl Guard {
             return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
         check_characters(text)?;
-        // The parser also accepts `https:host`, `https:///host` and `https://@host`, in which other parsers find
-        // another host or none.
+        // The parser also accepts `https:host`, `https:///host` and `https://@host`. Other parsers find another host in
+        // them, or none.
         let authority = text
             .split_once("://")
             .filter(|(scheme, _)| self.allows_scheme(&scheme.to_ascii_lowercase()))
@@ -115,7 +116,7 @@ impl Guard {
         Url::parse(text).map_err(|error| format!("is not a URL: {error}"))
     }
 
-    /// Checks a URL just before it is called. With its macros filled in, the URL may be longer than a configured URL.
+    /// Checks a URL just before it is called. The filled-in macros may make it longer than [`MAX_LENGTH`].
     pub fn check_parsed(&self, url: &Url) -> Result<(), String> {
         if !self.allows_scheme(url.scheme()) {
             return Err(self.scheme_rule());

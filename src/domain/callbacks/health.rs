@@ -9,13 +9,13 @@ pub const MAX_IN_FLIGHT: usize = 6;
 /// The number of failures in a row after which an endpoint counts as failing.
 pub const FAILING_AFTER: u32 = 5;
 
-/// The first pause of a failing endpoint in milliseconds, and the maximum to which doubling extends it. A recovered
-/// endpoint waits at most the maximum for its next probe.
+/// The first and the longest pause of a failing endpoint, in milliseconds. Each further failure doubles the pause. A
+/// recovered endpoint waits at most the longest pause for its next probe.
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
 const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
-/// The health of an endpoint after the attempts that ended. The caller stores both fields. An endpoint has the default
-/// if it is new, if it was configured again, or if its last attempt succeeded.
+/// The health of an endpoint as of its latest attempt. The caller stores both fields. The default applies to an
+/// endpoint that is new or was configured again, or whose last attempt succeeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Failures since the last success.

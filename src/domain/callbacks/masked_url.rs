@@ -21,7 +21,8 @@ pub fn has_mask(url: &str) -> bool {
 }
 
 /// Replaces masks by the values of a stored URL. A mask gets the value of the parameter with the same name; repeated
-/// parameters are matched in order. A mask without a stored value stays.
+/// parameters are matched in order. A mask stays if the stored URL has no value that it masks, or a different number of
+/// parameters with its name.
 pub fn unmasked(url: &str, stored: &str) -> String {
     let with_name = |url, name| -> Vec<Pair<'_>> { pairs(url).filter(|pair| pair.name == name).collect() };
     with_pairs(url, |pair, before| {
@@ -33,7 +34,7 @@ pub fn unmasked(url: &str, stored: &str) -> String {
     })
 }
 
-/// The secret literal values, as written in the URL and decoded.
+/// The secret literal values, each both as written in the URL and decoded.
 pub fn secrets(url: &str) -> impl Iterator<Item = String> {
     let literals = pairs(url)
         .flat_map(|pair| parts(pair.value))
@@ -100,11 +101,11 @@ fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     Some((literal, text, after))
 }
 
-/// Masks the secret parts of a value. Returns `None` if it has no secret parts.
+/// Masks the secret parts of a value. Returns `None` if the value has no secret parts.
 fn masked_value(pair: Pair<'_>) -> Option<String> {
     let parts = parts(pair.value);
-    // A short text is not masked if its parameter has no name, or if it is next to a macro: it shows the parameter's
-    // purpose.
+    // A short text without a name, or next to a macro, is not masked, because it tells people what the parameter is
+    // for.
     let is_all = pair.name.is_some() && parts.len() == 1 && !pair.value.is_empty();
     let is_masked = |part: &Part<'_>| part.is_secret() || (is_all && part.is_literal);
     parts.iter().any(is_masked).then(|| {
@@ -130,7 +131,7 @@ fn pairs(url: &str) -> impl Iterator<Item = Pair<'_>> {
     query.split('&').map(Pair::parse)
 }
 
-/// Replaces the values of a URL's query for which `other` returns a new value. `other` also gets the number of earlier
+/// Replaces the parameters' values for which `other` returns a new value. `other` also gets the number of earlier
 /// parameters with the same name.
 fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String>) -> String {
     let Some((base, query, fragment)) = query(url) else {

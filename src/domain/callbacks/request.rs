@@ -34,7 +34,7 @@ const MAX_LOGGED: usize = 1 << 10;
 /// that the read limit splits is always in the part that is dropped.
 pub const MAX_READ: usize = 2 * MAX_LOGGED;
 
-/// The macros whose values could be empty or consist of dots.
+/// The macros whose values could be empty or consist of dots. Such macros must not form a whole segment of the path.
 const USER_MACROS: [&str; 14] = [
     "{user_id}",
     "{currency}",
@@ -118,7 +118,7 @@ impl Template {
         let added: &[&str] = if has_macros { &[] } else { &fields };
         for parameter in query.split('&') {
             let name = parameter.split('=').next().unwrap_or_default();
-            // A user's value could turn the name into `signature`.
+            // A user's value could turn the parameter's name into `signature`.
             if name.contains(braces) {
                 return Err("must not have a macro in the name of a parameter".to_owned());
             }
@@ -303,8 +303,8 @@ impl Endpoint {
 
     /// Builds the request of an attempt at `timestamp`, in seconds since the Unix epoch.
     ///
-    /// If the URL exceeds the limit that is checked when the settings are saved, `reason` is omitted: the reward
-    /// matters more.
+    /// If the URL exceeds the limit that is checked when the settings are saved, `reason` is omitted, because the
+    /// reward matters more.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
         let request = self.request_with(fields, timestamp);
         if request.url.len() <= MAX_URL || fields.reason.is_none() {
@@ -327,14 +327,14 @@ impl Endpoint {
                 fill(&self.template.path, fields, timestamp, &mut url);
                 url.push('?');
                 url.push_str(&query);
-                // Signs the whole query as sent, including the signature in it.
+                // Signs the whole query as sent, including the parameter with the query's own signature.
                 self.signed(id, timestamp, url, &query)
             }
             CallbackMethod::Post => self.message(id, self.body(fields), timestamp),
         }
     }
 
-    /// A POST of a JSON body.
+    /// Builds a POST of a JSON body.
     pub fn message(&self, id: &str, body: String, timestamp: i64) -> Request {
         let mut request = self.signed(id, timestamp, self.url.clone(), &body);
         let json = ("content-type", "application/json".to_owned());
@@ -343,7 +343,7 @@ impl Endpoint {
         request
     }
 
-    /// A request without a body, whose headers sign `payload`.
+    /// Builds a request without a body, whose headers sign `payload`.
     fn signed(&self, id: &str, timestamp: i64, url: String, payload: &str) -> Request {
         let secrets = [&self.secret].into_iter().chain(&self.previous);
         let signature = webhook_signature(secrets, id, timestamp, payload);
@@ -366,7 +366,8 @@ impl Endpoint {
         }
     }
 
-    /// The same endpoint, but signing as a test asks. All its secrets are still masked.
+    /// A copy of the endpoint that signs with the secrets a test asks for. The copy still masks all secrets of the
+    /// endpoint.
     pub(super) fn signing_with(&self, sign_with: SignWith, random: &[u8; 32]) -> Self {
         let mut endpoint = self.clone();
         if sign_with != SignWith::Both {

@@ -18,7 +18,7 @@ pub struct Callback {
     /// The previous secret. While it is present, callbacks are signed with both secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret: Option<String>,
-    /// Adds an MD5 signature for older receivers, if present.
+    /// If present, callbacks also carry an MD5 signature for older receivers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legacy_md5: Option<LegacyMd5>,
     /// The events that the publisher is told about; approved and reversed if absent.

@@ -92,7 +92,8 @@ pub fn webhook_signature<'a>(
     signatures.join(" ")
 }
 
-/// The signature in a query: lower-case hex of HMAC-SHA256 over the whole query before it, without the `&`.
+/// The signature in a query: lower-case hex of HMAC-SHA256 over the query up to the `&` before the signature's
+/// parameter.
 pub fn query_signature(secret: &Secret, query: &str) -> String {
     hex::encode(secret.sign(&[query.as_bytes()]))
 }

@@ -1,5 +1,5 @@
-//! The address ranges that callbacks must not call, mostly from IANA's special-purpose address registries. Each has the
-//! document that reserves it.
+//! The address ranges that callbacks must not call, mostly from IANA's special-purpose address registries. Each range
+//! is listed with the document that reserves it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -24,8 +24,8 @@ const fn v6(first: [u16; 8], prefix: u32) -> Network {
 }
 
 /// The first range that contains an address decides. IPv6 addresses that embed an IPv4 address are always refused:
-/// their target depends on the network in use, and a public IPv4 address can be written plainly. The texts of a row are
-/// the range's use and its source.
+/// their target depends on the network in use, and a public IPv4 address can be written plainly. The two texts of a row
+/// are the range's use and the document that reserves it.
 #[rustfmt::skip] // A table, one range a line.
 const RANGES: [(Network, Access, &str, &str); 42] = [
     (v4([0, 0, 0, 0], 8), Never, "this network", "RFC 791"),
