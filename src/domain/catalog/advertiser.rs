@@ -1,4 +1,5 @@
-//! An advertiser, which pays for the conversions of its offers and reports them with a token.
+//! An advertiser: it pays for the conversions of its offers, and its token authenticates the postbacks that report
+//! them.
 
 use serde::{Deserialize, Serialize};
 

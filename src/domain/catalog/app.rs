@@ -19,9 +19,9 @@ use crate::{
     tracking::signature::{self, ClickSecret},
 };
 
-/// Maximum `max_rewards_per_user_day`. A higher limit would not single out any user.
+/// Maximum `max_rewards_per_user_day`. No user gets more rewards on a day, so a higher limit would hold nothing.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
-/// Maximum number of `callback_ports` of an app, and of its `fallback_hosts`.
+/// Maximum entries of `callback_ports`, and of `fallback_hosts`.
 const MAX_ALLOWED: usize = 20;
 
 /// An app, as a document of the operator's API.
@@ -94,7 +94,7 @@ impl App {
             }
         }
         if self.click_secret.is_none() && self.previous_click_secret.is_some() {
-            // Clicks would appear to be signed, but none would be checked.
+            // Without `click_secret` no click is checked, although the app would appear to sign its clicks.
             return Err(FieldError::new(
                 "previous_click_secret",
                 "must not be set without click_secret",
@@ -193,7 +193,7 @@ enum SecretKind {
 }
 
 impl App {
-    /// Checks an app except its callback, which was checked by the rules in force when it was stored.
+    /// Checks everything except the callback: a stored callback stays valid even if a newer rule would refuse it.
     pub(super) fn check_but_callback(&self) -> Result<(), FieldError> {
         check_basics(&self.name, &self.currency)?;
         if let Some(url) = &self.fallback_url {

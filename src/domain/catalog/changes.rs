@@ -21,7 +21,7 @@ pub fn detail(before: &Map<String, Value>, after: &Map<String, Value>, longest: 
     for change in changes {
         let change = change.to_string();
         let separator = if list.len() > 1 { "," } else { "" };
-        // Leaves room for `["…"]` and the closing bracket.
+        // Leaves room for the entry `["…"]` and the closing bracket.
         if list.chars().count() + change.chars().count() + 8 > longest {
             list.push_str(separator);
             list.push_str(r#"["…"]"#);

@@ -108,7 +108,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 }
 
 impl Document for AppChange {
-    /// The values are checked later, as part of the whole document.
+    /// Checks that a field changes. The values are checked later, as part of the whole document.
     fn check(&self) -> Result<(), FieldError> {
         if self.fields().is_empty() {
             return Err(FieldError::new("body", "must have at least one field to change"));
@@ -134,8 +134,8 @@ impl AppChange {
             .collect()
     }
 
-    /// Changes an app whose secrets are decrypted, and checks the result. `new_secret` is used if the app had no
-    /// callback before. A test app's callback may use any port of the local machine.
+    /// Changes an app whose secrets are decrypted, and checks the result. If the app had no callback before, its
+    /// callback gets `new_secret`. A test app's callback may use any port of the local machine.
     ///
     /// # Errors
     /// A value is not allowed, or only the operator may set it.
@@ -202,7 +202,7 @@ impl CallbackChange {
     }
 }
 
-/// True if a URL's host is the local machine, which the callbacks' guard allows only in local runs.
+/// True if a URL's host is the local machine. The callbacks' guard allows such a host only in local runs.
 fn is_loopback(url: &str) -> bool {
     match Url::parse(url).ok().as_ref().and_then(Url::host) {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -232,9 +232,8 @@ fn check_fallback(app: &App, url: Option<&str>) -> Result<(), FieldError> {
     Err(FieldError::new("fallback_url", problem))
 }
 
-/// Replaces a secret. The old secret becomes the previous one, unless a previous secret already exists. In that case
-/// the previous secret stays, and the old one is lost: the answer with the old secret may never have arrived, so
-/// perhaps nobody uses it.
+/// Replaces a secret. The old secret becomes the previous one. If a previous secret already exists, it stays, and the
+/// old secret is lost: the answer that showed the old secret may never have arrived, so perhaps nobody uses it.
 fn renew<T>(secret: &mut T, previous: &mut Option<T>, new: T) {
     let former = std::mem::replace(secret, new);
     previous.get_or_insert(former);
@@ -339,8 +338,8 @@ impl TestApp {
         &self.name
     }
 
-    /// Applies the request to `before`, the app with the same name, or to a new app. The callback gets a new secret and
-    /// no previous one.
+    /// Applies the request to `before`, the app with the same name, or to a new app if there is none. The callback gets
+    /// a new secret and no previous one.
     ///
     /// # Errors
     /// A value is not allowed.

@@ -26,7 +26,7 @@ enum Effect {
         numbered: bool,
     },
     Item,
-    /// Its content is removed too.
+    /// Removed together with its content.
     Hidden,
 }
 
@@ -52,8 +52,8 @@ const ELEMENTS: [(Effect, &str); 9] = [
     (Effect::Hidden, "head iframe script style svg template title"),
 ];
 
-/// The characters 128 to 159 of a numeric entity. HTML reads them as windows-1252, in which many feeds still write
-/// dashes and apostrophes.
+/// The characters that numeric entities from 128 to 159 stand for. HTML reads these numbers as windows-1252, in which
+/// many feeds still write dashes and apostrophes.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -221,7 +221,8 @@ fn split_tag(text: &str) -> Option<(&str, &str)> {
 struct Converter {
     out: String,
     space: bool,
-    /// Line breaks from `<br>`, from the source's line ends, and from elements that need a line of their own.
+    /// Line breaks that are due: from `<br>`, from the source's line ends, and from elements that need a line of their
+    /// own.
     breaks: usize,
     line_ends: usize,
     lines: usize,
@@ -285,8 +286,8 @@ impl Converter {
 
     /// Writes the separator between the output so far and `next`.
     fn push_separator(&mut self, next: &str) {
-        // In HTML the source's line ends are spaces. Here they are line breaks wherever no tag makes one: feeds mix
-        // both, and steps without line breaks are unreadable.
+        // In HTML the source's line ends are spaces. Here they are line breaks wherever no tag makes one: many feeds
+        // use line ends together with tags, and steps without line breaks are unreadable.
         let breaks = match self.breaks.max(self.lines) {
             0 => self.line_ends,
             from_tags => from_tags,
