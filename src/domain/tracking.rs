@@ -1,5 +1,5 @@
 //! The parts of a click: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks)
-//! combines them into the answer. See docs/DECISIONS.md, "Clicks".
+//! combines them into the answer to the click. See docs/DECISIONS.md, "Clicks".
 //!
 //! Reading the request:
 //! - [`parameters`]: parses and checks the click parameters;

@@ -1,7 +1,7 @@
 //! Decides from the request and the tracking snapshot whether a click is redirected (docs/DECISIONS.md, "Clicks"). The
 //! order of checks is: the parameters are valid, app and goal are known, the publisher is approved, the offer is live,
-//! and the country and the device's platform are allowed. The caller then checks the signature, since the caller caches
-//! the opened keys. Last it checks the cap, which may need a request to the counters.
+//! and the country and the device's platform are allowed. The caller then checks the signature, since it caches the
+//! app's decrypted keys, and last the cap, which may need a request to the counters.
 
 use crate::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
@@ -29,7 +29,7 @@ pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
     "not_available_on_platform",
     "this offer is not available on your device",
 );
-/// The answer if the offer is not live, the app blocks it, or the goal is retired.
+/// The answer if the offer is not live, the app blocks the offer, or the goal is retired.
 pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer has ended");
 /// The answer if the offer's click cap for this UTC day is used up.
 pub const OFFER_CAPPED: ApiError =
@@ -129,7 +129,7 @@ fn allows_country(offer: &OfferView<'_>, country: Option<Country>) -> bool {
     }
 }
 
-/// Only a positive mismatch is refused: an Android device on an iOS offer, or the reverse.
+/// Refuses only a known mismatch: an Android device on an iOS offer, or the reverse.
 fn allows_platform(offer: &OfferView<'_>, device: Option<Platform>) -> bool {
     !matches!(
         (device, offer.os),

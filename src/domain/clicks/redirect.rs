@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// Capacity for the macros' values, in addition to the template and the click id, so that a usual location is allocated
-/// once.
+/// Capacity for the macros' values, in addition to the template and the click id, so that building a usual `Location`
+/// allocates only once.
 const MACROS_LEN: usize = 256;
 
 /// A click id and the URL to redirect to.

@@ -1,5 +1,5 @@
-//! The record of a click: the data that its conversion and callback need later, and nothing else. It is sealed into the
-//! click id, so no database stores it; only a short click id has a stored record.
+//! The record of a click: only the data that its conversion and callback need later. The record is sealed into the
+//! click id, so no database stores it, except for a short click id.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AppId, Country};
 
-/// A click. Borrows from the request while it is sealed and owns its texts when it is opened.
+/// A click. While it is sealed, it borrows from the request; once it is opened, it owns its texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click<'a> {
     /// The clicked offer.

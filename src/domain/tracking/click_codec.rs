@@ -8,7 +8,8 @@ use crate::model::{AppId, Country, SECOND_MS, country::COUNTRIES};
 
 /// 2026-01-01T00:00:00Z: no click is older, and the time fits six bytes until 2095.
 const EPOCH_MS: i64 = 1_767_225_600_000;
-/// A revision is at least the UNIX time at which it was made, so it fits four bytes until 2034.
+/// Revisions are packed as their distance from here. A revision is at least the UNIX time at which it was created, so
+/// the distance fits a varint of four bytes until 2034.
 const EPOCH_S: i64 = EPOCH_MS / SECOND_MS;
 
 const NO_COUNTRY: u8 = u8::MAX;
@@ -128,8 +129,8 @@ fn decimal(text: &str) -> Option<u64> {
     }
 }
 
-/// Parses a UUID in groups of 8, 4, 4, 4 and 12, and returns its case and number. `None` if it has letters of both
-/// cases. One without letters counts as lower case.
+/// Parses a UUID in groups of 8, 4, 4, 4 and 12, and returns its letter case and its number. Returns `None` if it has
+/// letters of both cases. A UUID without letters counts as lower case.
 fn uuid(text: &[u8]) -> Option<(u64, u128)> {
     if text.len() != 36 {
         return None;
@@ -186,7 +187,8 @@ fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
-/// Reads values from the front of the bytes. `None` if they end too soon or hold an encoding that is never written.
+/// Reads values from the front of the bytes. Returns `None` if the bytes end too soon or hold an encoding that is never
+/// written.
 struct Reader<'a> {
     rest: &'a [u8],
 }

@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AppId, Country, OfferId, PublisherId, SECOND_MS, UtcDay, seeded_hash::SeededHasher};
 
-/// The number of different sums at which a batch is sent at once, unless the counters are busy. Also the maximum sums
-/// in one object's batch. Batches should be few: a call costs the counters as much as several hundred redirects.
+/// The number of different sums at which a batch is sent at once, unless the counters are busy. Also the maximum number
+/// of sums in the batch for one object. Batches should be few: a call costs the counters as much as several hundred
+/// redirects.
 const FULL_BATCH_SUMS: usize = 8_192;
-/// The time for which a batch waits for more clicks, and its maximum while the counters are busy.
+/// How long a batch waits for more clicks: usually `INTERVAL_MS`, and up to `MAX_INTERVAL_MS` if the counters are busy.
 const INTERVAL_MS: i64 = SECOND_MS;
 const MAX_INTERVAL_MS: i64 = 10 * SECOND_MS;
 /// If a batch is not sent this long after it was due, the next click sends it. The runtime may cancel the request that
@@ -27,8 +28,8 @@ const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
 /// The delay after which an unanswered batch is resent, even if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
 /// Maximum sums in an isolate, including those in flight. The limits bound memory while the counters are unreachable: a
-/// sum takes about 200 bytes. From `COARSE_SUMS`, clicks lose their placement and country. From `MAX_SUMS`, clicks that
-/// need a new sum are not counted. Redirects continue.
+/// sum takes about 200 bytes. At `COARSE_SUMS` or more, clicks are counted without placement and country. At
+/// `MAX_SUMS`, clicks that need a new sum are not counted. Redirects continue.
 const COARSE_SUMS: usize = 49_152;
 const MAX_SUMS: usize = 65_536;
 
@@ -83,7 +84,7 @@ pub struct ClickKind<'c> {
 }
 
 impl ClickKind<'_> {
-    /// The sum of a first click; `None` if an id is malformed.
+    /// The sum that a first click of its kind starts; `None` if an id is malformed.
     fn first(self) -> Option<ClickSum> {
         Some(ClickSum {
             publisher: PublisherId::parse(self.publisher)?,
@@ -97,13 +98,13 @@ impl ClickKind<'_> {
     }
 }
 
-/// The duty of a click's request towards the open batch.
+/// What a click's request must do about the open batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// No duty: another request will send the batch.
     None,
-    /// Send the batch after the wait, if it is still open then: another request may have sent it. The wait is 0 if the
-    /// batch is full, or if the request that opened the batch did not send it in time.
+    /// Send the batch after the wait, unless another request has sent it by then. The wait is 0 if the batch is full,
+    /// or if the request that opened the batch did not send it in time.
     Send {
         /// Milliseconds from now.
         wait_ms: i64,
@@ -301,8 +302,8 @@ impl ClickCounts {
         }
     }
 
-    /// True if clicks are waiting that no request is scheduled to send. The batch of their object was in flight when
-    /// their own request called [`Self::take`].
+    /// True if clicks are waiting that no request is scheduled to send. When the request of these clicks called
+    /// [`Self::take`], an earlier batch for the same object was still in flight.
     pub fn has_unscheduled(&self) -> bool {
         let has_unscheduled = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
         self.open.is_none() && self.objects.values().any(has_unscheduled)

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::AppId;
 
-/// Maximum characters of a short click id. So this is also the lowest limit that an offer may set.
+/// Maximum characters of a short click id, and therefore the lowest limit that an offer may set.
 pub const SHORT_MAX: usize = 50;
 /// Maximum characters of a click id if the offer sets no limit.
 pub const DEFAULT_MAX: usize = 255;
@@ -39,7 +39,7 @@ const SHORT_LEN: usize = PREFIX_LEN + TAG_LEN;
 /// Capacity for all but the longest clicks, in bytes, so that sealing allocates the buffer once.
 const USUAL_LEN: usize = 256;
 
-/// A new click id. The record of a short one must be stored before the id is sent.
+/// A new click id. If it is short, its record must be stored before the id is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sealed {
     /// The id carries the whole click.
@@ -282,8 +282,8 @@ impl Header {
         prefix
     }
 
-    /// `None` unless the bytes have a known version, a length that fits the version, a valid app and the right check
-    /// bytes.
+    /// Parses the header. Returns `None` unless the bytes have a known version, a length that fits the version, a valid
+    /// app and the right check bytes.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (&[version, key_id, a, b, c, d, shard, check, check_too], rest) =
             bytes.split_first_chunk::<HEADER_LEN>()?;
@@ -315,8 +315,8 @@ impl Header {
     }
 }
 
-/// The nonces of one isolate: 8 random bytes and a counter. The source ends after 2^32 nonces; the caller then creates
-/// a new source with new random bytes.
+/// The nonces of one isolate: 8 random bytes and a counter. After 2^32 nonces the source is exhausted, and the caller
+/// creates another source with new random bytes.
 #[derive(Clone, Debug)]
 pub struct NonceSource {
     base: [u8; 8],

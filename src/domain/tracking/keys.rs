@@ -1,5 +1,5 @@
 //! The keys that seal and open click ids: the setting `CLICK_KEYS`, a list of `id:mode:hex` separated by commas. A new
-//! key is first deployed as `open`, and an old one stays as `open` until no click id sealed with it can come back.
+//! key is first deployed as `open`. An old key stays as `open` until no click id sealed with it can come back.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use crate::model::credentials::parse_key;
 
 /// Labels from which a separate key is derived for each use. A nonce must never authenticate two messages under one
-/// ChaCha20-Poly1305 key, and a short click id has the same nonce as its record, so the two uses need separate keys.
+/// ChaCha20-Poly1305 key. A short click id and its record have the same nonce, so they need separate keys.
 const SEALING: &[u8] = b"signpost sealed click";
 const SHORT: &[u8] = b"signpost short click id";
 

@@ -7,13 +7,13 @@ use super::{
 };
 use crate::model::{ApiError, common, url_template::append_value};
 
-/// True for a parameter that the caller chooses. `rid` and `app` come from the offer and the app.
+/// True for a parameter that the caller may choose. `rid` and `app` come from the offer and the app.
 pub fn is_callers(name: &str) -> bool {
     NAMES.contains(&name) && !matches!(name, "rid" | "app")
 }
 
-/// The URL of a click: `base`, which has `rid` and `app`, with the caller's parameters. With `signing` it also has a
-/// signature that is valid until the given time, in UNIX seconds.
+/// The URL of a click: `base`, which already has `rid` and `app`, with the caller's parameters. With `signing`, it also
+/// has a signature that is valid until the given time in UNIX seconds.
 ///
 /// # Errors
 /// A click with these parameters would be refused, or would lose a value that means "none".
@@ -39,7 +39,7 @@ pub fn tracking_url<'p>(
     let optional = [&click.gaid, &click.idfa, &click.placement]
         .into_iter()
         .chain(&click.custom);
-    // Of the caller's parameters, only `user_id` is required.
+    // Of the caller's parameters, only `user_id` is required. So each of the others must have become an optional value.
     if optional.flatten().count() + 1 < given {
         let message =
             "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";

@@ -56,7 +56,7 @@ pub const NAMES: [&str; 11] = [
     "placement",
 ];
 
-/// Click parameters whose form is valid. The caller looks up goal and app. No text is empty.
+/// Click parameters whose form is valid. The caller still has to look up the goal and the app. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickParameters<'a> {
     /// The goal's id. It may be any text, since a malformed id is answered like an unknown one.
@@ -140,7 +140,7 @@ pub(super) fn scan<'q, const N: usize>(
     let mut values = [const { None }; N];
     for pair in ascii_split::split_all(query, b'&') {
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
-        // An undecodable name may be meant as a known name, so it is an error and is not ignored.
+        // An undecodable name may stand for a known name, so it is an error and is not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let name = without_amp(&name);
         let Some((known, slot)) = names.iter().zip(&mut values).find(|(known, _)| **known == name) else {
@@ -210,7 +210,7 @@ fn refuse_user_id(found: &str) -> ApiError {
     ))
 }
 
-/// A value without surrounding blanks. An empty one counts as absent.
+/// A value without surrounding blanks. An empty value counts as absent.
 pub(super) fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let trimmed = value.map(|text| trim(text, is_blank));
     trimmed.filter(|text| !text.is_empty())

@@ -28,7 +28,7 @@ pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(
 
 /// The minimum and maximum characters of a click secret.
 const SECRET_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
-/// Separates the secrets of an app in the text that is sealed. No secret contains it.
+/// Separates the secrets of an app in the text that is sealed. No secret contains this character.
 const SEPARATOR: char = '\n';
 
 /// The secret with which a publisher's backend signs the clicks of an app.
@@ -42,7 +42,7 @@ impl ClickSecret {
         Self(hex::encode(random))
     }
 
-    /// The problem with the form of the secret, if there is one.
+    /// The problem with the form of the secret; `None` if it is valid.
     pub fn problem(&self) -> Option<&'static str> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         let is_valid = SECRET_LENGTHS.contains(&self.0.len()) && self.0.bytes().all(is_allowed);

@@ -161,7 +161,7 @@ const REQUEST_MACROS: [&str; 8] = [
     "{c4}",
     "{c5}",
 ];
-/// The macros that are empty if the visitor's network does not report a value.
+/// The macros that are empty if the network does not report the visitor's country.
 const NETWORK_MACROS: [&str; 1] = ["{country}"];
 
 /// The text before the first `mark`, and the text after it if there is one.
@@ -175,7 +175,7 @@ fn is_click_id(name: &str) -> bool {
     known_name(name, &[CLICK_ID]).is_some()
 }
 
-/// Fills the empty parameter for the click id, or appends one. A `click_id` with another value is refused, since the
+/// Fills the empty parameter for the click id, or appends one. Refuses a `click_id` with another value, since the
 /// receiver might read that value instead. `equals` separates a name from its value: `=`, or its encoding.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
     let mut empty: Option<(usize, String)> = None;
@@ -185,8 +185,8 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         let (name, value) = split.unwrap_or((&parameter, ""));
         let decoded = decode_lossy(name);
         if value.is_empty() && is_click_id(&decoded) {
-            // Several empty parameters become one, at the place of the first. The remaining parameter gets the correct
-            // name if one of them has it.
+            // Several empty parameters become one, at the place of the first. The result gets the correct name if one
+            // of them has that name.
             let (_, filled) = empty.get_or_insert_with(|| (kept.len(), name.to_owned()));
             if decoded == CLICK_ID {
                 name.clone_into(filled);

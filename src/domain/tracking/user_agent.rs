@@ -1,7 +1,7 @@
-//! Reads the device's platform from a request's headers, and distinguishes confirmed clicks from requests of crawlers
-//! and prefetchers. It compares words instead of matching patterns, since it runs on every click.
+//! Reads the device's platform from a request's headers, and distinguishes confirmed clicks from the requests of
+//! crawlers and prefetchers. It compares words instead of matching patterns, since it runs on every click.
 //!
-//! [`crawlers`] distinguishes crawlers from people.
+//! [`crawlers`] recognizes crawlers by their User-Agent.
 
 pub mod crawlers;
 

@@ -19,8 +19,8 @@ pub fn is_crawler(user_agent: &str) -> bool {
     is_any(user_agent, |on| names.has(on))
 }
 
-/// True if a User-Agent has a crawler's form: a word such as "Googlebot", a web or e-mail address, or a name after
-/// `compatible;` that is not the name of an old browser.
+/// True if a User-Agent has a crawler's form: it has a word such as "Googlebot", a web or e-mail address, or a name
+/// after `compatible;` that is not the name of an old browser.
 pub fn has_crawlers_form(user_agent: &str) -> bool {
     is_any(user_agent, |_| false)
 }
@@ -146,8 +146,8 @@ static NAMES_INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
 struct Index {
     /// Sorted by hash.
     names: Vec<&'static str>,
-    /// For each hash, the number of names with lower hashes. For most words of a browser, the next number is the same,
-    /// so there are no names to compare.
+    /// For each hash, the number of names with lower hashes. The names with a hash end where those of the next hash
+    /// begin. Most words of a browser's User-Agent have a hash without names, so nothing is compared.
     firsts: Vec<u16>,
 }
 
