@@ -82,7 +82,8 @@ pub mod common {
     /// An internal fault. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
-    /// A newer release has changed an object's tables. Only Signpost's own Workers see this answer.
+    /// A newer release has changed an object's tables, so this release must not use them. Only Signpost's own Workers
+    /// see this answer.
     pub const NEWER_SCHEMA: ApiError = ApiError {
         status: 500,
         code: "newer_schema",

@@ -20,7 +20,7 @@ pub const COUNTRIES: usize = CODES.len() / 2;
 pub struct Country(u8);
 
 impl Country {
-    /// From two letters in upper or lower case; `None` for a code that is not assigned (`UK`, `EU`, `XX`, `T1`, …).
+    /// Parses two letters in upper or lower case; `None` for a code that is not assigned (`UK`, `EU`, `XX`, `T1`, …).
     pub fn parse(text: &str) -> Option<Self> {
         let &[a, b] = text.as_bytes() else { return None };
         let code = [a.to_ascii_uppercase(), b.to_ascii_uppercase()];

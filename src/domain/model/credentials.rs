@@ -89,7 +89,7 @@ impl Vault {
         Some([&[*id][..], &nonce, &sealed].concat())
     }
 
-    /// The id of the key that seals. It is the first byte of each value under the key.
+    /// The id of the key that seals. Every value that this key sealed begins with it.
     pub fn sealing_id(&self) -> u8 {
         self.keys.first().map_or(0, |(id, _)| *id)
     }

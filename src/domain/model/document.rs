@@ -26,8 +26,8 @@ pub fn tag(document: &str) -> String {
     credentials::fingerprint(document)
 }
 
-/// Copies the members that `T` does not have from `stored` to `document`, which replaces it. Newer code wrote those
-/// members and will read them again.
+/// Keeps the members of a stored document that `T` does not have: copies them from `stored` to its replacement
+/// `document`. Newer code wrote those members and will read them again.
 pub fn keep_unknown<T: DeserializeOwned>(stored: &str, mut document: String) -> String {
     let known = fields::names_of::<T>();
     let stored: Map<String, Value> = serde_json::from_str(stored).unwrap_or_default();
@@ -66,8 +66,8 @@ impl From<FieldError> for ApiError {
 
 /// A resource that is sent as one JSON object.
 pub trait Document: DeserializeOwned {
-    /// Checks rules that types cannot express: lengths, ranges, and combinations of fields. Returns the first error.
-    /// The default has no such rules.
+    /// Checks rules that types cannot express: lengths, ranges, and combinations of fields. Returns the first error. By
+    /// default there are no such rules.
     fn check(&self) -> Result<(), FieldError> {
         Ok(())
     }
@@ -79,7 +79,7 @@ pub trait Document: DeserializeOwned {
         Ok(document)
     }
 
-    /// Parses a resource that the caller completes before it is checked.
+    /// Parses a resource without [`Self::check`], for a caller that first completes it.
     fn parse(text: &str) -> Result<Self, ApiError> {
         if text.trim_start().starts_with('[') {
             return Err(common::INVALID_JSON.with_message("the body must be a JSON object"));

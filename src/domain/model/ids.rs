@@ -35,7 +35,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// `None` unless the text has 1 to 64 characters of `A-Z a-z 0-9 -`.
+            /// Parses an id; `None` unless the text has 1 to 64 characters of `A-Z a-z 0-9 -`.
             pub fn parse(text: &str) -> Option<Self> {
                 is_id(text).then(|| Self(text.to_owned()))
             }
@@ -82,13 +82,13 @@ pub const FIRST_TEST_APP: u32 = 99_000_000;
 pub struct AppId(u32);
 
 impl AppId {
-    /// `None` unless the text is exactly 8 ASCII digits.
+    /// Parses an app's id; `None` unless the text is exactly 8 ASCII digits.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
         if digits { text.parse().ok().map(Self) } else { None }
     }
 
-    /// From a number of at most 8 digits, the packed form in click ids and snapshots.
+    /// The id with this number of at most 8 digits, as click ids and snapshots store it.
     pub fn from_number(number: u32) -> Option<Self> {
         (number < 100_000_000).then_some(Self(number))
     }

@@ -151,7 +151,7 @@ pub struct LineError {
     pub message: String,
 }
 
-/// The errors in a body: the first 20 by line are listed, and all are counted.
+/// The errors in a body. All are counted; the first 20, in the order of their lines, are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineErrors {
     listed: Vec<LineError>,
@@ -160,7 +160,7 @@ pub struct LineErrors {
 }
 
 impl LineErrors {
-    /// Counts an error, and lists it if it is among the first 20 by line. `column` is as in [`LineError`].
+    /// Counts an error, and lists it if its line is among the first 20. `column` is as in [`LineError`].
     pub fn add(&mut self, line: i64, column: Option<Cow<'static, str>>, message: impl Into<String>) {
         self.count += 1;
         // Errors may arrive out of order: an import applies one kind of resource after the other.

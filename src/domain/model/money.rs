@@ -24,7 +24,7 @@ impl MicroUsd {
 }
 
 impl Serialize for MicroUsd {
-    /// USD, as the operator wrote it.
+    /// Writes the amount in USD, as operators write it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize_micros(self.0, serializer)
     }
@@ -138,14 +138,14 @@ fn serialize_micros<S: Serializer>(micros: i64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Maximum decimals of a written number, so that its fraction fits a `u32`.
+/// Maximum decimals of a written number. With more, its fraction would not fit a `u32`.
 const MAX_DECIMALS: u8 = 9;
 
 /// Writes `units` of 10^-`decimals` as a decimal number without exponent and trailing zeros. `decimals` is at most
 /// [`MAX_DECIMALS`].
 ///
-/// It writes every number of every row of a report. So all but the largest numbers avoid 128-bit division and
-/// formatting, and digits are taken from a `u32`, the only width at which Wasm divides by ten with a multiplication.
+/// A report calls this for every number of every row. So all but the largest numbers avoid 128-bit division and
+/// formatting. Digits are taken from a `u32`, the only width at which Wasm divides by ten with a multiplication.
 pub(crate) fn write_decimal(out: &mut String, units: i128, decimals: u8) {
     let decimals = decimals.min(MAX_DECIMALS);
     let Ok(size) = u64::try_from(units.unsigned_abs()) else {

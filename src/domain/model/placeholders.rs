@@ -71,7 +71,8 @@ pub fn is_nobody(value: &str) -> bool {
     is_in(NOBODY, value)
 }
 
-/// True if a device id means "none": zeros, as for a user who declined tracking, a word for "none", or a macro.
+/// True if a device id means "none": it is a word for "none", a macro, or all zeros, which devices report for users who
+/// declined tracking.
 pub fn is_no_device(id: &str) -> bool {
     id.bytes().all(|byte| matches!(byte, b'0' | b'-')) || is_none(id) || is_macro(id)
 }
@@ -88,12 +89,12 @@ fn is_spelled(value: &str) -> bool {
     })
 }
 
-/// Real values have no braces.
+/// Accepts every text, because real values have no braces.
 fn is_any(_: &str) -> bool {
     true
 }
 
-/// Networks write macros such as `[%GOAL:ID%]`. Numbers in brackets are a list.
+/// Requires a letter: macros such as `[%GOAL:ID%]` have one, and a list of numbers in brackets has none.
 fn has_letter(inner: &str) -> bool {
     inner.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -122,8 +123,8 @@ fn name_length(text: &str) -> usize {
     if length > MAX_NAME { 0 } else { length }
 }
 
-/// The known name that a sender means. Case, `_` and `-` are ignored. A known name that differs less is preferred,
-/// because both `click_id` and `clickid` may be known.
+/// The known name that a sender means. Case, `_` and `-` are ignored. If several known names match, such as `click_id`
+/// and `clickid`, the one that differs least is returned.
 pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     fn letters(name: &str, skips: bool) -> impl Iterator<Item = u8> {
         name.bytes()
@@ -179,8 +180,8 @@ pub fn in_url(rest: &str) -> Vec<Placeholder> {
     path.split('/').chain(values).flat_map(in_part).collect()
 }
 
-/// The placeholders in a path segment or a parameter's value. The part is decoded twice, because marks that are doubly
-/// encoded survive the first decoding.
+/// The placeholders in a path segment or a parameter's value. The text is decoded twice, because marks that were
+/// encoded twice survive the first decoding.
 fn in_part(part: &str) -> Vec<Placeholder> {
     let (mut found, mut rest) = in_text(part);
     found.retain(|placeholder| placeholder.text != right(&placeholder.name));
@@ -211,11 +212,11 @@ fn in_text(text: &str) -> (Vec<Placeholder>, String) {
     (found, left)
 }
 
-/// The placeholder that a text begins with, after the character `before`.
+/// The placeholder that a text begins with; `None` if it begins with none. `before` is the character before the text.
 fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
     SPELLINGS.iter().find_map(|(open, close, fits)| {
         let after = text.strip_prefix(open)?;
-        // Only the mark `__` may also occur inside a name.
+        // A name may contain the mark `__`, but no other mark, so only this mark can end a name early.
         let end = after.find(close).filter(|_| *close == "__");
         let (name, rest) = after.split_at_checked(name_length(after).min(end.unwrap_or(MAX_NAME)))?;
         let is_marked = rest.starts_with(close) && is_name(name) && fits(name);
@@ -277,7 +278,8 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     {
         return Err(format!("has the HTML escape {found}: write & instead"));
     }
-    // Joiners and variation selectors belong to emoji and other scripts. After an ASCII character they are invisible.
+    // Joiners and variation selectors are legitimate in emoji and in some scripts. After an ASCII character they do
+    // nothing and stay invisible.
     let is_joiner = |char| {
         matches!(
             char,

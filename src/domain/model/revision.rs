@@ -1,8 +1,8 @@
 //! Revision numbers. A new number is at least the UNIX time, so a catalog that was restored from a backup never reuses
 //! a number that it issued after the backup. If changes come faster than one per unit of time, the numbers run ahead of
-//! the time; a restore takes longer than that lead. The catalog's changes are numbered in milliseconds, because an
-//! import makes thousands at once. The terms of an offer or app and the tokens of an advertiser are numbered in
-//! seconds, because click ids and tokens contain these numbers.
+//! the time. That lead is harmless, because it is shorter than a restore takes. The catalog's changes are numbered in
+//! milliseconds, because an import makes thousands at once. The terms of an offer or app and the tokens of an
+//! advertiser are numbered in seconds, because click ids and tokens contain these numbers.
 
 /// The revision number that follows `last`. `last` is 0 before the first revision.
 pub fn after(last: i64, now: i64) -> i64 {

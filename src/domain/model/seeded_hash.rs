@@ -1,7 +1,7 @@
-//! Per-process hash seed for maps with keys that an attacker can choose; it prevents collision flooding. Without a
-//! seed, colliding keys can be found in a minute, and each lookup then scans all of them: 65,000 such values of a
-//! dimension made a report 700 times as slow. `std`'s own seed does not help, since in Wasm it consists of two
-//! addresses, which are the same in every process.
+//! A hash seed per process, for maps with keys that an attacker can choose. It prevents collision flooding: without a
+//! seed, an attacker finds colliding keys in a minute, and each lookup then scans all of them. 65,000 such values of a
+//! dimension made a report 700 times as slow. `std`'s own seed does not help: in Wasm it consists of two addresses,
+//! which are the same in every process.
 //!
 //! A Worker generates the seed before it serves requests. Elsewhere, as in native tests, the seed is 0. No stored data
 //! and no answer depends on it.

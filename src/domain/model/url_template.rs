@@ -75,8 +75,8 @@ fn is_unreserved(byte: u8) -> bool {
 }
 
 /// True if a value could turn a path segment into `.` or `..`, plain or encoded. URL parsers resolve such a segment as
-/// a step in the path. `free` lists the macros whose value could be dots, and `absent` those whose value could be
-/// empty.
+/// a step in the path. `free` lists the macros whose value could be dots, and `absent` lists the macros whose value
+/// could be empty.
 pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
     let without = |segment: &str, macros: &[&str]| {
         macros
@@ -91,7 +91,8 @@ pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
     (has_free || (has_absent && !rest.is_empty())) && is_dots(&rest)
 }
 
-/// True if a text consists of dots only. A dot may be plain, `%2e`, or a prefix of `%2e` that a value could complete.
+/// True if a text consists of dots only. A dot may be plain or `%2e`. A prefix of `%2e` also counts, because a value
+/// could complete it.
 fn is_dots(mut rest: &str) -> bool {
     while !rest.is_empty() {
         let after = rest.strip_prefix('.').or_else(|| {
