@@ -13,12 +13,12 @@ pub struct AppFigures {
 /// Minimum apps with clicks and conversions from which a plausible rate is derived. With fewer apps, the upper quartile
 /// is the highest rate, which may be faked.
 const MIN_APPS: usize = 4;
-/// An app's clicks beyond the plausible rate may be at most one in this many of the clicks that count.
+/// Of the clicks that count, at most one in this many may be clicks of one app beyond its plausible rate.
 const SHARE: u128 = 20;
 
 /// The number of clicks that count, from the clicks and conversions of all apps. Unlisted apps count as one app.
 pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
-    // An app without known clicks belongs to the rest.
+    // An app without known clicks is part of the unlisted rest.
     let known: Vec<AppFigures> = apps.iter().filter(|app| app.clicks > 0).copied().collect();
     let listed = known.iter().fold(AppFigures::default(), |sum, app| AppFigures {
         clicks: sum.clicks.saturating_add(app.clicks),
@@ -39,8 +39,8 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         .map(|app| u128::from(app.clicks.saturating_sub(rate.clicks_for(app.conversions))))
         .collect();
     excesses.sort_unstable_by(|a, b| b.cmp(a));
-    // Each of the `n` apps above their share gets exactly its share of the result. So the result solves `counted =
-    // likely + n * counted / SHARE`. At most SHARE - 1 apps are above their share.
+    // Each app with an excess above its share is cut to exactly its share. If there are `n` such apps, the result
+    // solves `counted = likely + n * counted / SHARE`. At most SHARE - 1 apps can be above their share.
     let (mut likely, mut counted) = (u128::from(all.clicks), u128::from(all.clicks));
     for (n, excess) in (1..SHARE).zip(excesses) {
         if excess * SHARE <= counted {

@@ -17,7 +17,8 @@ use crate::{
 const APP: &str = "10000001";
 const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
 
-/// The remaining cap. A cap of 0 shows as 1, because a listing never has an offer whose cap is used up.
+/// The remaining cap that a preview shows. A cap of 0 shows as 1, because a listing never has an offer whose cap is
+/// used up.
 fn left(cap: Cap) -> u32 {
     cap.lim.max(1)
 }
@@ -55,8 +56,8 @@ pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> 
     Some(json!({ "offer": page.get("offers")?.get(0)?, "redirect_url": location }))
 }
 
-/// Builds a listing of a few offers in the order of their ids, and the chunk with their bodies. `upd_ts_s` is the time
-/// of their last change, in UNIX seconds.
+/// Builds a listing of a few offers in the order of their ids, and the chunk with their bodies. `upd_ts_s` is shown as
+/// the time of each offer's last change, in UNIX seconds.
 pub(super) fn build(offers: &[(OfferId, Offer)], upd_ts_s: i64) -> Option<(Listing, Chunk)> {
     let render = |(id, offer): &(OfferId, Offer)| render_body(id, offer, upd_ts_s);
     let bodies: Vec<_> = offers.iter().map(render).collect();

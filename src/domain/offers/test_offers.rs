@@ -18,14 +18,15 @@ use crate::{
     tracking::click_id,
 };
 
-/// The advertiser of the test offers, and the prefix of the ids of test offers and their goals. No other resource may
-/// use it.
+/// The id of the advertiser of the test offers, and the prefix of the ids of test offers and their goals. No other
+/// resource's id may begin with it.
 pub const RESERVED: &str = "signpost-test";
-/// The redirect's target, a path of the host of clicks, in the form that a checked `target_url` has.
+/// The redirect target of every test offer, in the canonical form of a checked `target_url`. It is a path on the host
+/// that answers clicks.
 const TARGET: &str = "/v2/tracking/test?click_id={click_id}";
 /// The only revision of the test offers: the UNIX time of 2026-01-01.
 const REVISION: i64 = 1_767_225_600;
-/// The terms that every click seals.
+/// The terms in force for every click on a test offer.
 const IN_FORCE: TermsInForce = TermsInForce {
     revision: REVISION,
     since: 0,
@@ -123,8 +124,8 @@ pub fn goal_of_click(id: &str) -> Option<GoalView<'static>> {
 }
 
 impl TestOffer {
-    /// The offer's document. `host` is the base of its icon's and its page's URLs, without a trailing slash. A test
-    /// checks that this is never `None`.
+    /// The offer's document. `host` is the base of the URLs of its icon and its landing page, without a trailing slash.
+    /// A test checks that the result is never `None`.
     fn document(&self, host: &str) -> Option<(OfferId, Offer)> {
         let goals = (0_u32..).zip(self.goals).map(|(ord, goal)| {
             Some(Goal {
@@ -188,7 +189,7 @@ impl TestOffer {
 }
 
 /// The page of test offers that a test app requests, and the number of offers on all pages. `tracking_url` is the
-/// setting `TRACKING_URL` without a trailing slash. A test checks that this is never `None`.
+/// setting `TRACKING_URL` without a trailing slash. A test checks that the result is never `None`.
 pub fn page(app: &AppListing, request: &OffersRequest, tracking_url: &str) -> Option<(Vec<u8>, u32)> {
     let offers = ALL.iter().map(|offer| offer.document(tracking_url));
     let (listing, chunk) = build(&offers.collect::<Option<Vec<_>>>()?, REVISION)?;
