@@ -42,7 +42,7 @@ impl Dimension {
     }
 }
 
-/// The dimensions of a fact except its day, in the order of a [`Key`].
+/// The dimensions of a fact except the date, in the order of a [`Key`].
 pub const KEY: [Dimension; 6] = [
     Dimension::App,
     Dimension::Country,
@@ -52,7 +52,7 @@ pub const KEY: [Dimension; 6] = [
     Dimension::SdkV,
 ];
 
-/// The values of a fact's dimensions except its day. The app is its 8-digit id.
+/// The values of a fact's dimensions except the date, in the order of [`KEY`]. The app is given by its 8-digit id.
 pub type Key<'a> = [&'a str; KEY.len()];
 
 /// The `demand_source` of facts that Signpost counts itself. Uploads may not use it, since the facts would count twice.

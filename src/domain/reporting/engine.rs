@@ -4,9 +4,10 @@
 //! `scan` reads the segments one at a time, each once. `dictionary` numbers distinct values as they are first seen,
 //! `layout` packs a row's numbers into the key of its group, and `batch` finds runs of rows with one key and adds them
 //! to the group's sums in `table`. If the date is requested, the groups of a day are complete once the day was read.
-//! Otherwise groups are complete once all days were read. Complete groups go to `top_rows`, which keeps the first rows
-//! in the order of the query. If memory is short, `execution` splits the groups into parts by a hash of their values,
-//! or makes several sweeps over all facts, each for the rows that follow those of the previous sweep.
+//! Otherwise, groups are complete only once all days were read. Complete groups go to `top_rows`, which keeps the rows
+//! that come first in the order of the query. If memory is short, `execution` splits the groups into parts by a hash of
+//! their values, or makes several sweeps over all facts. Each sweep finds the rows that follow those of the previous
+//! sweep.
 
 mod batch;
 mod dictionary;
@@ -55,7 +56,7 @@ pub struct SegmentRef {
     pub id: i64,
     /// The day of all its facts.
     pub day: UtcDay,
-    /// The number of rows, which its columns must have.
+    /// The number of rows, which every column of the segment must have.
     pub rows: u32,
 }
 
@@ -70,8 +71,8 @@ pub trait Source {
     /// The storage failed.
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error>;
 
-    /// The bytes of these columns of one segment, in the order of `wanted`, shared with the source's cache. They must
-    /// not change while a query runs.
+    /// The bytes of these columns of one segment, in the order of `wanted`, shared with the source's cache. The bytes
+    /// must not change while a query runs.
     ///
     /// # Errors
     /// The storage failed. A missing column is not an error: it is returned as empty bytes, which the engine reports as
@@ -119,7 +120,8 @@ pub enum EngineError<E> {
         /// The damaged column, and what is wrong with it.
         cause: Corrupt,
     },
-    /// There are more groups than the budget allows, or the smallest part does not fit in memory: [`RESULT_TOO_LARGE`].
+    /// There are more groups than the budget allows, or even the smallest part does not fit in memory:
+    /// [`RESULT_TOO_LARGE`].
     TooLarge,
     /// The page has more text than is allowed: [`PAGE_TOO_LARGE`].
     PageTooLarge,
@@ -130,7 +132,7 @@ pub enum EngineError<E> {
 pub struct RunStats {
     /// Segments read.
     pub segments: u64,
-    /// Finished parts. Each has groups of its own.
+    /// Finished parts. Each group belongs to one part.
     pub parts: u64,
     /// Finished parts with an array of all possible keys.
     pub dense: u64,

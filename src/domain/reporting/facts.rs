@@ -97,7 +97,7 @@ impl Reader {
 
 #[derive(Debug)]
 enum Layout {
-    /// With the header, once it is read.
+    /// The columns of the header; `None` until it is read.
     Csv(Option<Header>),
     Ndjson,
 }
@@ -130,7 +130,7 @@ struct Rows {
     unescaped: String,
     count: u64,
     errors: LineErrors,
-    /// The header is wrong, so no row can be read.
+    /// True if the header is wrong, so that no row can be read.
     stopped: bool,
 }
 

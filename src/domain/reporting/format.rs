@@ -24,8 +24,8 @@ const NAMES: [(&str, Format); 5] = [
 ];
 
 impl Format {
-    /// The format that `accept` names with the highest quality. Among equal qualities, JSON wins, otherwise the first
-    /// format. If `accept` names no format, it is JSON: wildcards never select another format.
+    /// The format that `accept` names with the highest quality. Among formats of equal quality, JSON wins, and
+    /// otherwise the first one named. If `accept` names no format, it is JSON: wildcards never select another format.
     pub fn from_accept(accept: Option<&str>) -> Self {
         let mut best = (0, Self::Json);
         for range in accept.unwrap_or_default().split(',') {

@@ -30,7 +30,7 @@ crate::named_values! {
 }
 
 impl Scope {
-    /// True if a key shows or erases users. Only owners make such keys.
+    /// True if a key can show or erase users. Only owners may issue such a key.
     pub fn reaches_users(self) -> bool {
         matches!(self, Self::Rewards | Self::Privacy)
     }
@@ -50,7 +50,8 @@ impl Scope {
 /// The answer to a missing, invalid or revoked key. docs/SPEC.md, "Errors".
 pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "invalid or inactive api key");
 
-/// The answer to a key of another scope. Reports answer [`INVALID_API_KEY`]: docs/SPEC.md has no other error.
+/// The answer to a key with another scope. Reports answer [`INVALID_API_KEY`] instead, because docs/SPEC.md has no
+/// other error.
 pub const INSUFFICIENT_SCOPE: ApiError = ApiError::new(
     403,
     "insufficient_scope",

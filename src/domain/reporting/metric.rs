@@ -55,7 +55,7 @@ pub enum Metric {
 pub struct Ratio {
     /// The sum above the line.
     pub numerator: Measure,
-    /// 1,000 for ecpm. A rate needs a million, because counts are whole.
+    /// 1,000 for ecpm, since revenue is already in millionths. A million for rates, since counts are whole numbers.
     pub factor: i64,
     /// The sum below the line. If it is 0, the metric is 0.
     pub denominator: Measure,
@@ -109,7 +109,8 @@ impl Metric {
         })
     }
 
-    /// True if the metric can be counted by ad tag. Requests and responses happen before an ad tag is known.
+    /// True if the metric can be counted by ad tag. Requests and responses cannot, because they happen before an ad tag
+    /// is known.
     pub fn has_ad_tag(self) -> bool {
         let comes_before = |measure| matches!(measure, Measure::AdRequests | Measure::AdResponses);
         !self.measures().any(comes_before)

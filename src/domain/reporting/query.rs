@@ -22,7 +22,7 @@ pub struct Query {
     pub metrics: Vec<Metric>,
     /// A fact counts if it passes every filter. There is at most one filter per dimension.
     pub filters: Vec<Filter>,
-    /// The request's order, or the default. Rows that are still equal are ordered by the requested dimensions,
+    /// The request's order, or the default. Rows that it leaves equal are ordered by the requested dimensions,
     /// ascending, in the order of the request, so that every row has one position.
     pub order: Vec<Order>,
     /// The number of the page, from 1.

@@ -22,8 +22,8 @@ pub enum Admission {
     Wait(i64),
 }
 
-/// Decides by the time of the key's last accepted request and the minimum interval. A time in the future means that the
-/// clock was set back; it is ignored, because the wait would have no limit.
+/// Decides by the time of the key's last accepted request and the minimum interval. A last request in the future means
+/// that the clock was set back. Such a time is ignored, because the wait would have no limit.
 pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64, interval_ms: i64) -> Admission {
     match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
         Some(elapsed) if (0..interval_ms).contains(&elapsed) => Admission::Wait(interval_ms - elapsed),
@@ -38,7 +38,7 @@ impl Admission {
         format!(r#""report";r=0;t={}"#, self.next_in_s())
     }
 
-    /// The answer to a refused request, with its wait in seconds; `None` if it was accepted.
+    /// The answer to a refused request, with the wait in seconds; `None` if the request was accepted.
     pub fn refusal(self) -> Option<ApiError> {
         match self {
             Self::Accepted => None,

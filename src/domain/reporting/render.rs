@@ -19,7 +19,7 @@ const CHUNK: usize = 64 << 10;
 /// Extra capacity for the last row of a chunk, enough for all but the longest rows.
 const ROW: usize = 1 << 10;
 
-/// Without a byte order mark, spreadsheets read a CSV file in the encoding of the machine.
+/// Written at the start of a CSV file. Without it, spreadsheets read the file in the encoding of the machine.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The text that is shown for an app without a name.
@@ -249,8 +249,8 @@ fn csv_field(text: &str) -> Cow<'_, str> {
 
 /// Writes a text so that spreadsheets keep it as text and no two texts look alike. A text that could run as a formula
 /// gets a leading `'`, which remains when the sheet is saved as CSV. A text that could be read as a number, a date or a
-/// boolean becomes the formula `="…"`. Metrics are not written with this function: they stay numbers, even if they are
-/// negative, so that sums include them.
+/// boolean becomes the formula `="…"`. Metrics are not written with this function: even a negative metric must stay a
+/// number, so that sums in the sheet include it.
 fn spreadsheet_field(text: &str) -> Cow<'_, str> {
     let is_sign =
         |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);

@@ -1,6 +1,6 @@
 //! Processes a batch of rows, column by column: filters them, finds runs of rows with one key, and sums each run.
-//! Segments are sorted by key, so runs are long for the first dimensions. The only work for each row is to compare its
-//! codes with those of the previous row, 16 rows at once; everything else is done once for each run.
+//! Segments are sorted by key, so runs are long for the first dimensions. Only one step is done for each row: its codes
+//! are compared with those of the previous row, 16 rows at once. Everything else is done once for each run.
 
 use super::{layout::SKIP, to_usize};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
 /// The rows of a batch. Its memory (about 120 KiB) stays in the CPU's inner caches.
 pub const BATCH: usize = 2048;
 
-/// Runs of this average length or longer are summed one by one. Shorter runs are summed as differences of running
-/// totals, which needs no loop per run.
+/// Minimum average length of runs that are summed one by one. Shorter runs are summed as differences of running totals,
+/// which needs no loop per run.
 const LONG_RUN: usize = 24;
 /// The length of the running totals: more than [`BATCH`], and a power of two.
 const TOTALS: usize = 2 * BATCH;
@@ -38,7 +38,7 @@ pub struct Batch {
 pub struct Run {
     start: u32,
     end: u32,
-    /// The index at which the sums of its group begin.
+    /// The index at which the sums of the run's group begin.
     pub sums: usize,
 }
 
@@ -55,14 +55,14 @@ impl Batch {
         }
     }
 
-    /// Begins a batch of `rows` rows. All rows count.
+    /// Begins a batch of `rows` rows. All rows count until [`Self::filter`] drops some.
     pub fn begin(&mut self, rows: usize) {
         self.rows = rows;
         self.ranges.clear();
         self.ranges.push((0, to_u32(rows)));
     }
 
-    /// Keeps the rows whose code has a number other than [`SKIP`] in each of these columns.
+    /// Keeps the rows that pass all filters: each of these columns maps the row's code to a number other than [`SKIP`].
     pub fn filter(&mut self, columns: &[(Codes<'_>, &[u64])]) {
         self.mark_changes(columns.iter().map(|(codes, _)| *codes));
         let runs = find_runs(
@@ -85,7 +85,7 @@ impl Batch {
         }
     }
 
-    /// Splits the rows that count into runs that are equal in these columns.
+    /// Splits the rows that count into runs. The rows of a run are equal in these columns.
     pub fn split_runs<'c>(&mut self, columns: impl Iterator<Item = Codes<'c>>) {
         self.mark_changes(columns);
         self.runs.clear();
@@ -178,8 +178,8 @@ impl Batch {
         }
     }
 
-    /// Adds a measure of the rows `first..last` of the segment to the sums of their groups, at index `measure` in each
-    /// group.
+    /// Adds a measure to the sums of the rows' groups, at index `measure` in each group. The batch has the rows
+    /// `first..last` of the segment.
     pub fn add(
         &mut self,
         column: &MeasureColumn<'_>,
@@ -240,7 +240,7 @@ impl Batch {
             *slot = running;
         }
         for run in &self.runs {
-            // `row % TOTALS` equals `row`; it removes the bounds check.
+            // `row % TOTALS` equals `row`. The compiler then needs no bounds check.
             let [before, after] =
                 [run.start, run.end].map(|row| self.totals.get(to_usize(row) % TOTALS).copied().unwrap_or(0));
             run.add(sums, base, after.wrapping_sub(before));

@@ -10,7 +10,7 @@ use super::{
     to_usize,
 };
 
-/// Maximum values at a time, so that three numbers fit one word of a key. A part with more values is split.
+/// Maximum number of values at a time, so that three numbers fit one word of a key. A part with more values is split.
 pub const MAX_VALUES: usize = 1 << VALUE_BITS;
 pub const VALUE_BITS: u32 = 19;
 
@@ -76,7 +76,7 @@ impl<'m> Dictionary<'m> {
         self.distinct = 0;
     }
 
-    /// The number of a value. The value is added if it is new.
+    /// Returns the number of a value. Adds the value if it is new.
     pub fn intern(&mut self, value: &str, hash: u64) -> Result<u32, OutOfMemory> {
         if (self.len() + 1) * 2 > self.slots.len() {
             self.rehash((self.slots.len() * 2).max(16))?;

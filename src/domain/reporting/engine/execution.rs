@@ -25,7 +25,7 @@ pub struct Execution<'w, S> {
     table: Table<'w>,
     scan: Scan<'w>,
     top_rows: TopRows,
-    /// Groups so far, counted in the first sweep.
+    /// Number of groups found so far. Only the first sweep counts them.
     total: u64,
     stats: RunStats,
     visitor: Option<&'w mut Visit<'w>>,
@@ -206,8 +206,8 @@ impl<'w, S: Source> Execution<'w, S> {
         self.dictionaries.iter().map(Dictionary::bytes).sum()
     }
 
-    /// Drops the values that no kept row has. If the rest takes more than 3/8 of the memory, also drops the last kept
-    /// rows until the values fit. The dictionaries must then grow by 1/8 of the memory before the next compaction.
+    /// Drops the values that no kept row has. If the other values take more than 3/8 of the memory, also drops the last
+    /// kept rows until the values fit. The dictionaries must then grow by 1/8 of the memory before the next compaction.
     fn compact(&mut self) -> Result<(), OutOfMemory> {
         loop {
             self.stats.compactions += 1;

@@ -4,7 +4,8 @@
 use super::dictionary::VALUE_BITS;
 use crate::reporting::dimension::KEY;
 
-/// A key word of a row that does not count. No group has it, because words use at most 63 bits, and `or` preserves it.
+/// A key word of a row that does not count. Keys use at most 63 bits of a word, so no group has it, and combining it
+/// with other bits by `or` does not change it.
 pub const SKIP: u64 = u64::MAX;
 
 /// The bits of a word that hold values.
@@ -53,7 +54,7 @@ impl Layout {
         }
     }
 
-    /// True if the numbers of dictionaries of these lengths fit.
+    /// True if the layout has enough bits for dictionaries of these lengths.
     pub fn fits(&self, mut lengths: impl Iterator<Item = usize>) -> bool {
         self.fields
             .iter()

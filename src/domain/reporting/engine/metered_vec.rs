@@ -68,8 +68,8 @@ impl<'m, T: Copy> MeteredVec<'m, T> {
         if needed <= self.items.capacity() {
             return Ok(());
         }
-        // The vector grows by 100 %, or by 12.5 % if 100 % is too much. It never grows by less, because reallocating
-        // for each item would take quadratic time.
+        // The vector doubles its capacity, or grows by 12.5 % if doubling takes too much memory. It never grows by
+        // less, because reallocating for each item would take quadratic time.
         let capacity = self.items.capacity();
         self.grow(needed.max(capacity.saturating_mul(2)))
             .or_else(|OutOfMemory| self.grow(needed.max(capacity.saturating_add(capacity / 8))))

@@ -69,7 +69,7 @@ impl RowOrder {
         order
     }
 
-    /// Adds a sort key, unless an earlier key has the same column and so already decides.
+    /// Adds a sort key, unless an earlier key compares the same column and so decides first.
     fn push(&mut self, column: SortColumn, ascending: bool) {
         if self.keys.iter().all(|key| key.column != column) {
             self.keys.push(SortKey { column, ascending });

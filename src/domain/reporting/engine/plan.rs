@@ -140,7 +140,8 @@ impl Split {
         hash & self.mask == self.bits
     }
 
-    /// Both halves. `None` for 32 bits or more, since values that are still together may have equal hashes.
+    /// Both halves of these values. `None` after 32 splits, because values that are still together may have equal
+    /// hashes.
     fn halves(self) -> Option<[Self; 2]> {
         let mask = self.mask << 1 | 1;
         (mask < 1 << 32).then_some([self.bits, self.bits | (self.mask + 1)].map(|bits| Self { mask, bits }))

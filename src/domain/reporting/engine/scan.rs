@@ -51,7 +51,8 @@ impl<'m> Scan<'m> {
         }
     }
 
-    /// Aggregates the facts of a segment. `hint` is the number of rows in the part. Returns whether groups were moved.
+    /// Aggregates the facts of a segment. `hint` is the number of rows in the part. Returns whether the table had to
+    /// move its groups.
     pub fn segment(
         &mut self,
         plan: &Plan<'_>,

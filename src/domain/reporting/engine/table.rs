@@ -10,7 +10,8 @@ use super::{
 };
 use crate::reporting::dimension::KEY;
 
-/// The array is used for up to this many keys, or up to [`PER_ROW`] keys for each row if that is more.
+/// The array is used if the number of possible keys is at most this, or at most [`PER_ROW`] for each row if that is
+/// more.
 const MIN_DENSE: usize = 1 << 10;
 const PER_ROW: usize = 2;
 
@@ -76,7 +77,8 @@ impl<'m> Table<'m> {
         self.sums.release();
     }
 
-    /// Returns a layout for dictionaries of these lengths in a part of `rows` rows, and whether groups were moved.
+    /// Makes the keys wide enough for dictionaries of these lengths, in a part of `rows` rows. Returns the layout, and
+    /// whether groups were moved.
     pub fn fit(
         &mut self,
         lengths: impl Iterator<Item = usize> + Clone,
@@ -246,8 +248,8 @@ impl<'m> Table<'m> {
     }
 }
 
-/// Hashes the keys of groups with secret factors. The writer of facts chooses the order of values and so the keys;
-/// known factors would allow collision flooding. See [`crate::model::seeded_hash`].
+/// Hashes the keys of groups with secret factors. Whoever writes facts chooses the order of values, and so the keys. If
+/// the factors were known, such a writer could flood the table with collisions. See [`crate::model::seeded_hash`].
 #[derive(Clone, Copy, Debug)]
 pub struct GroupHasher([u64; 2]);
 

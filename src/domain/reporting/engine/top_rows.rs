@@ -1,4 +1,4 @@
-//! The top rows: the groups that so far come first in the order. They may become rows of the page.
+//! The top rows: of the groups seen so far, those that come first in the order. They may become rows of the page.
 
 use super::{
     dictionary::Dictionary,
@@ -7,9 +7,9 @@ use super::{
     to_usize,
 };
 
-/// Rows are pruned when their number exceeds twice the limit by this many.
+/// Rows are pruned when there are more than twice the limit plus this many.
 const SLACK: usize = 8 << 10;
-/// The initial capacity in rows, which is allowed even if it exceeds the budget.
+/// The initial capacity, in rows. It is allowed even if it exceeds the budget.
 const MIN_CAPACITY: usize = 16;
 
 pub struct TopRows {
@@ -19,7 +19,7 @@ pub struct TopRows {
     /// The values and sums of all rows, flat, as in [`Group`].
     values: Vec<u32>,
     sums: Vec<i64>,
-    /// The indices of the rows in order, once sorted. Its capacity covers all rows.
+    /// The indices of the rows in order, once they are sorted. The vector's capacity suffices for all rows.
     sorted: Vec<u32>,
     rows: usize,
     capacity: usize,
@@ -185,7 +185,8 @@ impl TopRows {
         &self.sorted
     }
 
-    /// Ranks the dictionaries for comparing, and returns the indices of all rows, in the memory of `sorted`.
+    /// Ranks the dictionaries, so that values can be compared, and returns the indices of all rows. Reuses the memory
+    /// of `sorted`.
     fn all_indices(&mut self, dictionaries: &mut [Dictionary<'_>]) -> Vec<u32> {
         dictionaries.iter_mut().for_each(Dictionary::rank);
         let mut rows = std::mem::take(&mut self.sorted);
@@ -207,8 +208,8 @@ impl TopRows {
         }
     }
 
-    /// Halves the limit, or the number of kept rows if that is lower. Returns false and changes nothing if less than
-    /// one row would be left.
+    /// Lowers the limit to half of the number of kept rows, or to half of the limit if that is less. Returns false and
+    /// changes nothing if the new limit would be 0.
     pub fn halve(&mut self) -> bool {
         let half = self.rows.min(self.limit) / 2;
         if half > 0 {

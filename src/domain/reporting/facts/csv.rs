@@ -16,8 +16,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Parses the header. Every column must appear once. `app_name` is optional, and so is the date if the upload is
-    /// for one day, which `day` says.
+    /// Parses the header. Every column must appear once, except that `app_name` is optional. The date is also optional
+    /// if `day` says that the upload is for one day.
     pub fn read(line: &str, day: bool) -> Result<Self, Vec<Problem>> {
         let (mut names, mut problems) = (Vec::new(), Vec::new());
         split(line, |field| {

@@ -51,7 +51,7 @@ pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
     if digits == 0 {
         return Some(0);
     }
-    // Lines are short, so only the exponent can be large.
+    // A line is short, so `zeros` and `decimals` are small. Only the exponent can be large.
     let shift = exponent
         .saturating_add(i64::from(zeros) + 6)
         .saturating_sub(i64::try_from(decimals.len()).ok()?);

@@ -21,7 +21,7 @@ use crate::{
 const DAYS: RangeInclusive<&str> = "2000-01-01"..="2099-12-31";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Checks a row. `day` is the day of the whole upload, if it has one.
+/// Checks a row. `day` is the day of the whole upload; `None` if each row has a date.
 pub fn fact<'v>(texts: &Texts<'v>, format: Format, day: Option<UtcDay>) -> Result<Fact<'v>, Problem> {
     let mut fact = Fact {
         // Without `day`, the row's date replaces this, or the row is refused.
@@ -142,8 +142,8 @@ impl DayTotals {
         let totals = self.0.entry(fact.day).or_default();
         let mut sums = *totals;
         for ((sum, amount), measure) in sums.iter_mut().zip(fact.sums).zip(Measure::ALL) {
-            // Neither number exceeds 2^53, so the sum fits. Magnitudes are added, so that any subset of the rows stays
-            // within the maximum.
+            // Neither number exceeds 2^53, so the sum does not overflow. Adding magnitudes ensures that the total of
+            // any subset of the rows also stays within the maximum.
             *sum += amount.abs();
             if *sum > MAX_OF_A_DAY {
                 return Err(Problem::of_column(

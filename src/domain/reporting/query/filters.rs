@@ -66,8 +66,8 @@ fn read_filter(filter: &Value, path: &str, raw: Option<&RawValue>) -> Result<Fil
     Ok(Filter { dimension, values })
 }
 
-/// The text of each filter. A number is kept as it is written, since an SDK's version may be 7.10, which a [`Value`]
-/// would change to 7.1. So the filters are parsed twice. If a member is repeated, both passes take its last value.
+/// The text of each filter. A number is kept as it is written: an SDK's version may be 7.10, which a [`Value`] would
+/// change to 7.1. So the filters are parsed twice. If a member is repeated, both passes take the last value.
 fn raw_filters(body: &str) -> Option<Vec<&RawValue>> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(body).ok()?;
     serde_json::from_str(members.get("filters")?.get()).ok()

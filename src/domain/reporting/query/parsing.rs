@@ -116,7 +116,8 @@ fn read_day(day: &Value) -> Option<UtcDay> {
 }
 
 /// True if the query combines ad_tag (as a dimension, a filter or an order column) with a metric (requested or ordered
-/// by) that is not counted by ad tag. This is checked before filters and order, so it ignores their faults.
+/// by) that is not counted by ad tag. This check precedes the checks of filters and order, so it ignores faults in
+/// them.
 fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metrics: &[Metric]) -> bool {
     let list_names = |list: &str, member: &str, name: &str| {
         let items = members.get(list).and_then(Value::as_array);

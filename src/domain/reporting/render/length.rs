@@ -1,5 +1,5 @@
-//! Computes the length of a body before its rows are in order. If the length is announced, a body that ends early is
-//! recognized as incomplete.
+//! Computes the length of a body before its rows are in order. With the length in advance, a receiver recognizes a body
+//! that ends early as incomplete.
 
 use std::collections::HashMap;
 

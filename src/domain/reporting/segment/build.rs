@@ -162,7 +162,7 @@ fn add_sums(to: &mut Sums, sums: &Sums) {
 struct Dictionary {
     codes: SeededMap<Box<str>, u16>,
     text: usize,
-    /// The previous value and its code, as a cache: facts mostly arrive in an order in which values repeat.
+    /// The previous value and its code, as a cache: most facts arrive in an order in which values repeat.
     last: Option<(Box<str>, u16)>,
 }
 

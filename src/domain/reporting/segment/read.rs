@@ -82,7 +82,7 @@ impl<'b> KeyColumn<'b> {
     /// Verifies and opens the column of a dimension in a segment of `rows` rows.
     ///
     /// # Errors
-    /// [`Corrupt`]. This includes the bytes of another column, and a different number of rows.
+    /// [`Corrupt`], also for the bytes of another column, or if the column has a different number of rows.
     pub fn open(bytes: &'b [u8], dimension: Dimension, rows: u32) -> Result<Self, Corrupt> {
         let column = Column::of_dimension(dimension).map_or(u8::MAX, Column::number);
         let corrupt = |reason| Corrupt { column, reason };
@@ -108,8 +108,8 @@ impl<'b> KeyColumn<'b> {
             text: std::str::from_utf8(text).map_err(|_| corrupt("its text is not UTF-8"))?,
             codes,
         };
-        // The checksum is correct, so from here on only a bug of the writer can cause an error. Every index is still
-        // checked.
+        // The checksum is correct, so from here on only a bug of the writer can cause an error. Every index is checked
+        // anyway.
         if opened.values().count() != distinct {
             return Err(corrupt("a value lies outside its text"));
         }
