@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Bytes of a body's cuts, each a `u32` position in its text: of the offer's `inapp_pyt`, of the tracking URLs, and of
-/// the start and the end of its first goal's id.
+/// Bytes of a body's cuts: four positions in its text, `u32` each. They are the positions of the offer's `inapp_pyt`,
+/// of the tracking URLs, and of the start and the end of the first goal's id.
 const CUTS: usize = 16;
 /// Bytes of a goal: the position of its `inapp_pyt`, `u32`, and its payout in micro-USD, `i64`.
 const GOAL: usize = 12;
@@ -205,8 +205,8 @@ impl<'a> Body<'a> {
             .map(|(_, payout)| payout)
     }
 
-    /// Copies the body up to its metrics, and calls `fill` at each cut. The members that `fill` writes begin with a
-    /// comma. Returns `None`, with a part of the body written, if the cuts are invalid.
+    /// Copies the body up to its metrics, and calls `fill` at each cut. `fill` must begin the members that it writes
+    /// with a comma. Returns `None` if the cuts are invalid; a part of the body is then already written.
     pub fn splice(&self, out: &mut Vec<u8>, mut fill: impl FnMut(&mut Vec<u8>, Cut<'a>)) -> Option<()> {
         let mut copied = 0;
         let mut copy_to = |out: &mut Vec<u8>, at: usize| {

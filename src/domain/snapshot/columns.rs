@@ -247,7 +247,8 @@ impl<'a> HashIndex<'a> {
         None
     }
 
-    /// Builds the index of `keys`, which has the key of each row. Of equal keys, the first is found.
+    /// Builds the index of `keys`, the keys of all rows in order. If several rows have the same key, the first of them
+    /// is found.
     pub fn column<K: AsRef<[u8]>>(keys: &[K]) -> Vec<u8> {
         let mut slots = vec![0_u32; keys.len().saturating_mul(2).next_power_of_two()];
         for (key, row) in keys.iter().zip(1_u32..) {
@@ -260,7 +261,8 @@ impl<'a> HashIndex<'a> {
     }
 }
 
-/// The endless sequence of slots for a key. `slots` is a power of two. If the count is damaged, look-ups find nothing.
+/// The endless sequence of slots to probe for a key. `slots` is a power of two, unless the index is damaged; look-ups
+/// may then find nothing.
 fn probes(key: &[u8], slots: usize) -> impl Iterator<Item = usize> {
     let mask = slots.wrapping_sub(1);
     #[expect(clippy::cast_possible_truncation, reason = "only the low bits are used")]

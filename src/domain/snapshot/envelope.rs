@@ -1,6 +1,6 @@
 //! The envelope of every snapshot value: its kind, format and checksum. KV guarantees neither freshness nor
-//! completeness, and an opened snapshot is not checked again, so damaged values and values of another kind are refused
-//! here.
+//! completeness, and an opened snapshot is not checked again. So damaged values, and values of another kind, are
+//! refused here.
 //!
 //! Layout, little-endian: magic `SGNP`, kind `u8`, format `u8`, two zero bytes, xxh64 of the payload `u64`, payload
 //! (joined columns).
@@ -42,8 +42,8 @@ impl Kind {
         Self::Advertisers,
     ];
 
-    /// The format that this code writes, and the only one that it reads. A release that reads another one comes before
-    /// the release that writes it.
+    /// The format that this code writes, and the only one that it reads. A new format takes two releases: the first
+    /// reads it, and the next one writes it.
     pub const fn format(self) -> u8 {
         match self {
             Self::Manifest | Self::Listing | Self::Bodies | Self::Goals | Self::Apps | Self::Advertisers => 1,

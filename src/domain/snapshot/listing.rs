@@ -68,7 +68,7 @@ pub struct ChunkPlan {
     pub range: Range<usize>,
 }
 
-/// Divides offers, sorted by id, into chunks. Caps are ignored, so no chunk changes when an offer reaches its cap.
+/// Divides offers, sorted by id, into chunks. Caps are ignored, so that no chunk changes when an offer reaches a cap.
 pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
     let mut chunks = Vec::new();
     let mut bytes = 0;
@@ -97,7 +97,8 @@ columns! {
         /// One row: version `u64`, build time in milliseconds `i64`.
         header,
         ids,
-        /// One byte per offer: the code of its [`OfferType`], and in `platforms` the code of its [`Platform`].
+        /// One byte per offer: `off_types` has the code of its [`OfferType`], and `platforms` the code of its
+        /// [`Platform`].
         off_types,
         platforms,
         /// One `u32` per offer: its row in `country_sets`. Many offers share a few sets of countries.
@@ -108,8 +109,8 @@ columns! {
     }
 }
 
-/// Bytes of an offer's figures: clicks `u64`, conversions `u64`, payout in micro-USD `i64`, conversions left and clicks
-/// left `u32` each, chunk `u32`, index in the chunk `u32`, flags of the caps that are set `u8`.
+/// Bytes of an offer's figures: clicks `u64`, conversions `u64`, payout in micro-USD `i64`, conversions left `u32`,
+/// clicks left `u32`, chunk `u32`, index in the chunk `u32`, flags for the caps that the offer has `u8`.
 const FIGURES: usize = 41;
 const HAS_CONVERSION_CAP: u8 = 1;
 const HAS_CLICK_CAP: u8 = 2;

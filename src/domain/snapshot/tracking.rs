@@ -148,7 +148,7 @@ impl BuiltShard {
         checksum(&self.bytes).unwrap_or_default()
     }
 
-    /// True if the number of shards of its kind should be doubled.
+    /// True if the number of shards of this kind should be doubled.
     pub fn is_to_split(&self) -> bool {
         self.bytes.len() > SPLIT_BYTES && self.rows >= SPLIT_ROWS
     }

@@ -32,9 +32,9 @@ impl AdvertiserShard {
         self.row(advertiser).is_some()
     }
 
-    /// True if an issued token is valid: its serial is listed, or the token may be newer than the shard, which has
-    /// every change before `as_of_ms`. A serial is at least the time of issue. So if the catalog was restored from a
-    /// backup and does not have a token, the token is refused.
+    /// True if an issued token is valid: either its serial is listed, or the token may be newer than the shard, which
+    /// has every change before `as_of_ms`. A serial is at least the time of issue. So a token that a catalog lost by a
+    /// restore from a backup is refused once the shard is newer than the token.
     pub fn accepts(&self, token: &Token, as_of_ms: i64) -> bool {
         let serial = token.serial;
         let is_since = serial.0 >= as_of_ms.div_euclid(SECOND_MS);

@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// Bytes of an app's row: platform, decimals and rounding `u8` each, millionths of a unit per USD `i64`, the end of its
-/// blocked offers in `blocked` `u32`; as `i64` each its revision, the revision of its terms, the UNIX second before
-/// which clicks are paid by these terms, and the revision of its callback settings; number of its outboxes `u8`,
-/// maximum rewards of a user per day `u32`; whether its publisher is approved and has a Pub-Key `u8` each, and the
-/// key's hash.
+/// Bytes of an app's row, in this order. Three `u8`: platform, decimals, rounding. `i64`: millionths of a unit per USD.
+/// `u32`: the end of the app's blocked offers in `blocked`. Four `i64`: the app's revision, the revision of its terms,
+/// the UNIX second before which clicks are paid by these terms, the revision of its callback settings. `u8`: number of
+/// its outboxes. `u32`: maximum rewards of a user per day. Two `u8`: whether its publisher is approved, and whether the
+/// publisher has a Pub-Key. 32 bytes: the hash of the Pub-Key.
 const APP_ROW: usize = 1 + 1 + 1 + 8 + 4 + 4 * 8 + 1 + 4 + 1 + 1 + 32;
 /// Number of texts of an app: its publisher's id, its currency's name and its fallback URL.
 const APP_TEXTS: u32 = 3;
@@ -104,7 +104,7 @@ impl AppShard {
         rows.get(row).map(<[u8; APP_ROW]>::as_slice)
     }
 
-    /// The first row of an app's blocked offers, which is the end of the previous app's.
+    /// The first row of an app's blocked offers: the end of the previous app's blocked offers.
     fn first_blocked(&self, row: u32) -> Option<u32> {
         const BEFORE_BLOCKED: usize = 1 + 1 + 1 + 8;
         match row.checked_sub(1) {
@@ -119,9 +119,9 @@ impl AppShard {
 pub struct PublisherView<'a> {
     /// The publisher's id, unparsed.
     pub id: &'a str,
-    /// True if its apps get offers and their clicks are redirected.
+    /// True if the publisher's apps get offers and their clicks are redirected.
     pub approved: bool,
-    /// The hash of its Pub-Key; `None` if no key was issued.
+    /// The hash of the publisher's Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<&'a CredentialHash>,
 }
 
@@ -205,7 +205,7 @@ pub struct SourceApp {
     pub id: AppId,
     /// The stored document.
     pub document: App,
-    /// The revision of its last change.
+    /// The revision of the app's last change.
     pub revision: i64,
     /// The terms that new clicks seal.
     pub terms: TermsInForce,
@@ -215,9 +215,9 @@ pub struct SourceApp {
     pub outbox_shards: u8,
     /// The document's click secrets, sealed under `EDGE_KEYS`.
     pub click_secrets: Option<Vec<u8>>,
-    /// True if its publisher is approved.
+    /// True if the app's publisher is approved.
     pub approved: bool,
-    /// The hash of its publisher's Pub-Key; `None` if no key was issued.
+    /// The hash of the publisher's Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<CredentialHash>,
 }
 

@@ -12,12 +12,12 @@ use crate::{
     tracking::click_id,
 };
 
-/// Bytes of an offer's row: active, platform and whether it includes countries by name `u8` each, countries, start and
-/// end in UNIX seconds `i64` each, click cap, maximum length of a click id, conversion cap and minimum seconds to
-/// convert `u32` each, and as `i64` each its revision, the revision of its terms, and the UNIX second before which
-/// clicks are paid by these terms.
+/// Bytes of an offer's row, in this order. Three `u8`: active, platform, whether countries are included by name. 32
+/// bytes: the targeted countries. Two `i64`: start and end in UNIX seconds. Four `u32`: click cap, maximum length of a
+/// click id, conversion cap, minimum seconds to convert. Three `i64`: the offer's revision, the revision of its terms,
+/// the UNIX second before which clicks are paid by these terms.
 const OFFER_ROW: usize = 1 + 1 + 1 + 32 + 8 + 8 + 4 * 4 + 3 * 8;
-/// Bytes of a goal's row: row of its offer `u32`, retired `u8`.
+/// Bytes of a goal's row: the row of its offer `u32`, whether the goal is retired `u8`.
 const GOAL_ROW: usize = 4 + 1;
 
 columns! {
@@ -87,7 +87,7 @@ pub struct GoalView<'a> {
 }
 
 impl<'a> GoalView<'a> {
-    /// A goal that is in no shard. Its offer has no caps and is live for everybody.
+    /// The view of a goal that is in no shard. Its offer has no caps and is live for everybody.
     pub fn everywhere(id: &'a str, offer: &'a str, target: &'a str, terms: TermsInForce) -> Self {
         let offer = OfferView {
             id: offer,
@@ -197,7 +197,7 @@ pub struct SourceOffer {
     pub conversion_cap: Option<u32>,
     /// Minimum seconds from a click to its conversion. An earlier conversion is held.
     pub min_seconds_to_convert: Option<u32>,
-    /// The revision of its last change.
+    /// The revision of the offer's last change.
     pub revision: i64,
     /// The terms that new clicks seal.
     pub terms: TermsInForce,

@@ -14,7 +14,7 @@ columns! {
     ManifestColumns {
         /// One row: version `u64`, build time in milliseconds `i64`.
         header,
-        /// The checksums of the shards of each kind, `u64` each, by number.
+        /// The checksums of the shards, `u64` each, in the order of the shards' numbers: one column for each kind.
         advertisers,
         apps,
         goals,

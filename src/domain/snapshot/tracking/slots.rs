@@ -9,7 +9,7 @@ pub const MAX_BITS: u8 = 16;
 
 crate::named_values! {
     /// The kinds of shards, with their texts in the names of slots. The catalog publishes the kinds in this order, and
-    /// a kind is stored by its position in it.
+    /// stores a kind as its position in this list.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum ShardKind {
@@ -80,8 +80,8 @@ impl Slot {
         )
     }
 
-    /// The slot's name in the URL at which the catalog answers with its shard: kind, bits and number, such as
-    /// `goals-13-4711`.
+    /// The slot's name: kind, bits and number, such as `goals-13-4711`. It is part of the URL at which the catalog
+    /// answers with the slot's shard.
     pub fn name(self) -> String {
         format!("{}-{}-{}", self.kind.as_str(), self.bits, self.number)
     }
