@@ -81,8 +81,8 @@ impl Context<'_> {
         Ok(bytes)
     }
 
-    /// Parses a document that is put. A document that the register replays was accepted before, maybe by newer code, so
-    /// it is not checked again.
+    /// Parses the document of a write. A document that the register replays was accepted before, maybe by newer code,
+    /// so it is not checked again.
     fn read<T: DeserializeOwned>(&self, body: &str, parse: fn(&str) -> Result<T, ApiError>) -> Result<T> {
         if self.is_repeat {
             return serde_json::from_str(body).map_err(|error| Failure::Internal(error.to_string()));
@@ -90,7 +90,7 @@ impl Context<'_> {
         Ok(parse(body)?)
     }
 
-    /// Seals a text for this purpose under a fresh nonce.
+    /// Seals a text for `purpose` with a fresh nonce.
     fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>> {
         self.reseal(vault, purpose, plain.as_bytes())
     }

@@ -1,6 +1,6 @@
 //! Tells publishers' accounts that they are suspended, because the approval was taken back, or that they are admitted
-//! again. The PUT or the import of the change calls the accounts before it is answered. The alarm calls the accounts
-//! that were not reached ([`push`](crate::delivery::push)).
+//! again. The PUT or import that makes the change calls the accounts before it returns. The alarm calls the accounts
+//! that did not answer ([`push`](crate::delivery::push)).
 //!
 //! A publisher has a row in `suspensions` once its approval was taken back or it was closed. A publisher that was never
 //! approved is not suspended: its owner can sign in and see what is missing.
@@ -63,7 +63,7 @@ pub fn enqueue(
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
         None if !publisher.closed => return Ok(false),
-        // Before a restore of the catalog, the publisher may have had an account.
+        // The publisher may have had an account before the catalog was restored from a copy.
         None => false,
     };
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
@@ -77,7 +77,8 @@ pub fn enqueue(
     Ok(true)
 }
 
-/// Tells a publisher's account, for a PUT of the publisher. The PUT confirms a suspension only once nobody can sign in.
+/// Delivers a publisher's queued change to its account during a PUT, so that the PUT confirms a suspension only once
+/// nobody can sign in.
 ///
 /// # Errors
 /// 503 if the account was not reached.

@@ -13,8 +13,8 @@ use domain::{
 };
 use platform::{Database, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
-/// Maximum new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800
-/// outboxes. An import with more new apps is a first load and claims none.
+/// Maximum new apps that an import claims. Each claim starts an outbox, and a process does not have memory for 800
+/// outboxes. An import with more new apps counts as a first load and claims none.
 pub const MAX_OF_IMPORT: usize = 100;
 /// The timeout of a call to an outbox.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,8 +28,8 @@ pub struct NewApp {
     pub line: i64,
 }
 
-/// Returns the app of a document; none if the catalog has the app or the document is wrong. A wrong document is refused
-/// elsewhere.
+/// Returns the new app in a document; `None` if the catalog already has the app or the document is wrong. A wrong
+/// document is refused elsewhere.
 pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>> {
     let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
     let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
@@ -42,8 +42,8 @@ pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Resul
     }))
 }
 
-/// Claims the apps at their first outboxes or, unless `is_final`, asks whether each can be claimed. Returns the apps
-/// that have another number of outboxes, each with its refusal.
+/// If `is_final`, claims each app at its first outbox; otherwise only asks whether each app could be claimed. Returns
+/// the apps whose first outbox has stored another number of outboxes, each with its refusal.
 ///
 /// # Errors
 /// 503 if an outbox does not answer.

@@ -198,19 +198,19 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || json(one).is_some_and(|one| Some(one) == json(other))
 }
 
-/// The callback or the click secrets of an app that is put.
+/// The callback or the click secrets in an app's new document.
 struct Secret<'a> {
     vault: &'a Vault,
     purpose: String,
     plain: Option<String>,
-    /// Whether the stored sealed value stays.
+    /// True if the stored sealed value is kept.
     is_kept: bool,
 }
 
 impl<'a> Secret<'a> {
-    /// Compares a secret with the stored sealed value, because documents mask secrets. A stored value that the current
-    /// keys cannot decrypt is replaced. A PUT always seals the secret again, with the newest key. `keep` adds the
-    /// members that newer code has stored.
+    /// Compares a secret with the stored sealed value, because stored documents contain only masked secrets. A stored
+    /// value that the current keys cannot decrypt is replaced. A PUT always seals the secret again, with the newest
+    /// key. `keep` adds the members that newer code has stored.
     fn new(
         source: WriteSource,
         vault: &'a Vault,
@@ -246,12 +246,12 @@ impl<'a> Secret<'a> {
     }
 }
 
-/// Returns the number of outboxes of an app that is put: the stored number, or else the number in its first document.
+/// Returns an app's number of outboxes: the stored number or, for a new app, the number in the document or the default.
 fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8> {
     let stored = stored.map(|row| row.number(6)).transpose()?;
     match (app.outbox_shards, stored) {
         (Some(put), Some(stored)) if put != stored => {
-            // With another number, most users' next conversions would be in other outboxes than their earlier
+            // With another number, most users' next conversions would go to other outboxes than their earlier
             // conversions.
             let problem = format!("cannot change; it is {stored}");
             Err(ApiError::from(FieldError::new("outbox_shards", problem)).into())

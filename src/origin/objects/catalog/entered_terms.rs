@@ -88,7 +88,7 @@ impl Document for EnteredApp {
 /// Stores the terms of a lost revision. A retry changes nothing.
 ///
 /// # Errors
-/// `terms_exist` if the catalog has other terms of the revision; `not_found`; or an error of the document.
+/// `terms_exist` if the catalog has different terms for the revision; `not_found`; or an error in the document.
 pub fn enter(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<OperatorReply> {
     let revision = db.transaction(|| store(db, context, command))?;
     Ok(OperatorReply::ok(&json!({ "revision": revision })))
@@ -118,7 +118,7 @@ pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
         }
     };
     let current = current.ok_or_else(|| unknown(*resource, id))?.revision;
-    // A revision's number is the time at which it was made, or the previous number plus one.
+    // A revision's number is the UNIX time in seconds at which it was made, or the previous number plus one.
     let latest = current.max(now_ms.div_euclid(SECOND_MS));
     let revision = revision
         .parse()

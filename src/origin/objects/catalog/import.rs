@@ -63,7 +63,7 @@ pub fn stage(
             return Ok(());
         }
     };
-    // After a wrong line nothing is applied, so no further line is staged.
+    // One wrong line rejects the whole import, so no further line is staged.
     if !errors.is_empty() {
         return Ok(());
     }
@@ -131,7 +131,7 @@ pub struct Line {
     pub id: String,
     /// The line's other fields, as JSON.
     pub document: String,
-    /// The goals of an offer.
+    /// The ids of an offer's goals; empty for other resources.
     pub goals: Vec<GoalId>,
 }
 

@@ -6,7 +6,7 @@ use contract::catalog::Resource;
 use domain::model::{GoalId, OfferId, common};
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// Returns the import that is decided and not yet applied, if there is one.
+/// Returns the import that is decided but not yet fully applied, if there is one.
 pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
     revisions::get(db, revisions::DECIDED_IMPORT)
 }
@@ -44,8 +44,8 @@ pub fn refuse_claimed_goal(
     }
 }
 
-/// Returns the import that is being checked or applied. A decided import comes first, even after a restart. Changes
-/// that are replayed after a restore conflict with no import.
+/// Returns the import that is being checked or applied. A decided import takes precedence, even after a restart.
+/// Changes that are replayed after a restore conflict with no import.
 fn in_turn(db: &impl Database, context: &Context<'_>) -> DbResult<Option<i64>> {
     match context.is_repeat {
         true => Ok(None),
@@ -66,12 +66,12 @@ pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> DbResult {
     }
 }
 
-/// Returns the number of the staged line with a resource.
+/// Returns the line number of the staged line that contains a resource.
 pub fn staged_line(db: &impl Database, import: i64, resource: Resource, id: &str) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STAGED_LINE, params![import, resource as i64, id])
 }
 
-/// Returns the first offer among an import's lines that has a goal.
+/// Returns the first offer in an import's lines that contains the goal.
 pub fn owner_of_goal(db: &impl Database, import: i64, goal: &GoalId) -> DbResult<Option<String>> {
     let parameters = params![import, goal.as_str()];
     db.read_first(sql::GET_STAGED_GOAL, parameters, |row| {

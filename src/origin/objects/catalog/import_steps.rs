@@ -39,7 +39,7 @@ pub fn begin(db: &impl Database) -> DbResult<i64> {
     Ok(import)
 }
 
-/// Decides an import, so that all of it will be applied.
+/// Marks an import as decided: from now on, all of its lines will be applied, even after a restart.
 pub fn decide(db: &impl Database, import: i64) -> DbResult {
     revisions::set(db, revisions::DECIDED_IMPORT, import)
 }
@@ -51,8 +51,9 @@ pub struct Check {
     last: (i64, i64),
     /// The number of checked lines.
     pub lines: u64,
-    /// The number of lines with a new resource, and of lines that change a stored one.
+    /// The number of lines with a new resource.
     new: u64,
+    /// The number of lines that change a stored resource.
     changed: u64,
     /// The first changed payouts, at most `MAX_PAYOUTS`.
     payouts: Vec<PayoutChange>,
@@ -72,7 +73,7 @@ impl Check {
     }
 }
 
-/// Maximum changed payouts that a check names.
+/// Maximum changed payouts that a check lists.
 const MAX_PAYOUTS: usize = 200;
 
 /// A payout of a goal that an import changes.
@@ -155,7 +156,7 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
     Ok(has_lines)
 }
 
-/// Returns the lines of a step, after this kind and line. The list is empty only after the last line.
+/// Returns the lines of the next step, which follow this kind and line. The list is empty only after the last line.
 fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbResult<Vec<Row>> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
@@ -178,7 +179,7 @@ fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Optio
     app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
-/// Returns the payouts that differ between the goals of a stored offer and those of its line.
+/// Returns the goals' payouts that differ between a stored offer and its line.
 fn payout_changes(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Vec<PayoutChange>> {
     let id = row.text(2)?;
     if row.decode(0, kind_of)? != Resource::Offer {

@@ -24,16 +24,18 @@ const KV_VALUE: usize = 25 << 20;
 const COUNTERS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum offers whose figures one step stores.
 const STATS_AT_ONCE: usize = 500;
-/// Maximum shards that a publication writes before a listing, maximum shards after the listing, and maximum chunks. The
-/// next publication writes the rest. KV allows 1,000 operations in one invocation. Of these, sweeps take 250, the
-/// listing takes one, and the pointer takes one.
+/// Maximum shards that a publication writes before a listing. The next publication writes the rest. KV allows 1,000
+/// operations in one invocation: these shards, the shards after the listing, the chunks, 250 for sweeps, one for the
+/// listing and one for the pointer.
 pub const SHARDS: usize = 300;
+/// Maximum shards that a publication writes after a listing.
 pub const SHARDS_AFTER_LISTING: usize = 40;
+/// Maximum chunks that a publication writes.
 const CHUNKS: usize = 400;
 /// Maximum slots that are listed at a time.
 const SHARDS_AT_ONCE: usize = 50;
 
-/// A publication of the tracking snapshot before the pointer is written.
+/// The result of writing the changed shards, before the pointer is written.
 #[derive(Debug)]
 pub struct TrackingPublication {
     /// `None` if the pointer's manifest is still current, or if shards that it needs are not built yet.
@@ -42,15 +44,15 @@ pub struct TrackingPublication {
     pub is_partial: bool,
 }
 
-/// One publication. The caller runs one at a time.
+/// Writes one publication. The caller runs only one at a time.
 pub struct KvWriter<'a, D, R> {
     pub db: &'a D,
     pub runtime: &'a R,
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// Makes the next publication write everything if KV's pointer does not name the last listing: then KV was emptied,
-    /// moved or damaged.
+    /// If KV's pointer does not name the last listing, KV was emptied, moved or damaged. The next publication then
+    /// writes everything.
     ///
     /// # Errors
     /// The database failed. If KV does not answer, publication continues.
@@ -87,7 +89,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Builds and writes at most `most` changed shards, and stores their manifest. The manifest is published once the
-    /// pointer has it.
+    /// pointer contains it.
     pub async fn tracking(&self, most: usize) -> Result<TrackingPublication> {
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
         let mut left = most;
@@ -133,7 +135,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     /// invocation may write.
     pub async fn listing(&self) -> Result<Option<Prepared>> {
         let mut room = CHUNKS;
-        // Chunks that an earlier invocation left are written first, before another build.
+        // Chunks that an earlier invocation did not write are written first, before another build.
         if !self.write_chunks(&mut room).await? {
             return Ok(None);
         }
@@ -174,7 +176,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         })
     }
 
-    /// Writes the pointer to the new values, as soon as KV accepts it after the last write.
+    /// Writes the pointer, which then names the new values. First waits until KV accepts another write of the key.
     pub async fn point(&self, written: &[&Prepared], written_at_ms: &Cell<i64>) -> Result {
         let wait_ms = written_at_ms
             .get()
@@ -214,7 +216,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         each(counters::object_names(), ask).await;
     }
 
-    /// Reads a counters object page by page, so that neither object is busy for long.
+    /// Reads a counters object page by page, so that neither the counters object nor the catalog is busy for long.
     async fn ask_for_stats(&self, object: &str, today: UtcDay) -> Result {
         let counters = counters::address(object.to_owned());
         let mut after = None;
@@ -272,7 +274,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         }
         let written = self.runtime.put(key, bytes).await;
         written.map_err(|error| Failure::Internal(format!("{key} was not written to KV: {error}")))?;
-        // A publication writes hundreds of values, and workerd answers other requests only while a task waits for a timer or a socket.
+        // A publication writes hundreds of values, and workerd answers other requests only while a task waits for a
+        // timer or a socket.
         self.runtime.sleep(Duration::ZERO).await;
         Ok(())
     }

@@ -27,7 +27,7 @@ pub enum Lasting {
     OfferOutbox(String, AppId, u8),
 }
 
-/// Registers a change, within its transaction, unless a restore replays it.
+/// Adds a change to the register, within the change's transaction. A change that a restore replays is not added again.
 pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> DbResult {
     match context.is_repeat {
         true => Ok(()),

@@ -11,7 +11,7 @@ use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
 use platform::{Database, DatabaseError, DbResult, Result, database::json, params};
 
-/// How long the count of nearly used caps is reused, in milliseconds.
+/// How long the count of nearly used up caps is reused, in milliseconds.
 pub const COUNT_CAPS_MS: i64 = 30 * SECOND_MS;
 /// A cap is nearly used up at this percentage or higher.
 const NEAR: u64 = 80;

@@ -1,5 +1,5 @@
-//! The apps of a publisher, which its members read and change. A member's change is made in the operator's document, so
-//! that members and the operator follow the same rules.
+//! The apps of a publisher, which its members read and change. A member's change is applied to the operator's document,
+//! so that members and the operator follow the same rules.
 
 use serde_json::{Value as Json, json};
 use url::Url;
@@ -61,7 +61,7 @@ const END: u32 = 100_000_000;
 /// Maximum test apps of a publisher.
 const MAX_TEST_APPS: usize = 20;
 
-/// Returns a page of a publisher's apps, by id. `cursor` is null on the last page.
+/// Returns a page of a publisher's apps, ordered by id. `cursor` is null on the last page.
 pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
@@ -236,7 +236,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
     })
 }
 
-/// Sets up the test app with a name, or changes it.
+/// Creates the test app with this name, or changes it if it exists.
 pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp) -> Result<OperatorReply> {
     let test = TestApp::from_json(&command.body)?;
     let publisher_id = &command.publisher_id;
@@ -271,7 +271,7 @@ fn test_apps(db: &impl Database, publisher: &PublisherId) -> Result<Vec<Row>> {
     Ok(db.query(sql::LIST_TEST_APPS, of)?)
 }
 
-/// Refuses an app if the publisher is not approved or has its maximum of apps.
+/// Refuses a new app if the publisher is not approved or already has the maximum number of apps.
 fn check_room(db: &impl Database, publisher: &PublisherId, is_test: bool) -> Result {
     let document = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![publisher.as_str()])?;
     let document: Publisher = document.ok_or(UNKNOWN_RESOURCE)?.json(0)?;

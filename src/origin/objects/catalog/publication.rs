@@ -40,7 +40,7 @@ fn built_at_mark(kind: SnapshotKind) -> &'static str {
     }
 }
 
-/// The size of a stored part, in bytes: a SQLite value has at most 2 MB.
+/// Maximum size of a stored part, in bytes: a SQLite value has at most 2 MB.
 const PART_BYTES: usize = 1_500_000;
 /// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
@@ -105,8 +105,9 @@ pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> DbRes
     db.execute(sql::MARK_CHUNK_WRITTEN, params![now_ms, key])
 }
 
-/// Returns a chunk's bytes for an isolate that does not find it in KV. If it was written long ago, the next listing
-/// writes it again. If its bytes are damaged, the next listing, which is due at once, builds it again.
+/// Returns a chunk's bytes for an isolate that does not find it in KV. If the chunk was written more than `MISSED_MS`
+/// ago, the next listing writes it again. If its bytes are damaged, the next listing, which is due at once, builds it
+/// again.
 pub fn chunk_for_isolate(db: &impl Database, key: &str, now_ms: i64) -> DbResult<Option<Vec<u8>>> {
     let missed_ms = now_ms.saturating_sub(MISSED_MS);
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, missed_ms])?;
@@ -131,16 +132,16 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> DbResult {
     revisions::mark_changed(db, now_ms)
 }
 
-/// This release and the formats of what it publishes, as a number.
+/// Returns a number that identifies this release and the formats of its snapshots.
 pub fn own_code() -> i64 {
     let mut code = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     code.extend(Kind::ALL.map(Kind::format));
-    // SQLite's integers come back as JavaScript numbers.
+    // SQLite's integers come back as JavaScript numbers, which are exact up to 53 bits.
     i64::try_from(xxh64(&code, 0) >> 11).unwrap_or_default()
 }
 
-/// Has everything built again if other code published last: an older edge may not read what newer code wrote. Values
-/// that stay the same are not written again.
+/// Makes the next publication rebuild everything if another release published last, because an older edge may be unable
+/// to read what newer code wrote. Unchanged values are not written again.
 pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult {
     if revisions::get(db, revisions::PUBLISHED_BY)? == Some(own_code()) {
         return Ok(());
@@ -233,7 +234,7 @@ pub fn forget_version(db: &impl Database, version: u64) -> DbResult {
     db.execute(sql::DELETE_VERSION, params![version])
 }
 
-/// Stores a snapshot's bytes in place of the previous snapshot's.
+/// Replaces the stored snapshot of a kind.
 pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> DbResult {
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {

@@ -35,7 +35,7 @@ pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<O
         .transpose()
 }
 
-/// Returns the names of a publisher's next apps, as a JSON object by app id.
+/// Returns the next page of a publisher's app names, as a JSON object by app id.
 pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
@@ -45,7 +45,7 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     Ok(OperatorReply::new(200, names))
 }
 
-/// Counts what waits for the operator, including the caps that are nearly used up.
+/// Counts the items that wait for the operator, including the caps that are nearly used up.
 pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
     let row = db.query_first(sql::COUNT_WAITING, &[])?;
     let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
@@ -95,7 +95,7 @@ pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> R
     require(db, Resource::Publisher, publisher)?;
     let from = list.from.map_or(String::new(), |app| app.to_string());
     let to = list.to.map_or_else(|| LAST_ID.to_string(), |app| app.to_string());
-    // A page up to an app includes that app, even if new apps now precede it.
+    // A page with an end includes all apps up to that app, even if new apps make it longer than a usual page.
     let most = if list.to.is_some() {
         u32::MAX
     } else {
@@ -120,9 +120,9 @@ const READ_ROWS: u32 = 20;
 /// Maximum resources that a page with conditions examines, in about 20 ms.
 const MAX_LOOKED_AT: u32 = 1_000;
 
-/// Returns a page of resources, ordered by id or name; an owner's page is always ordered by id. `cursor` is null on the
-/// last page. A page with conditions ends after [`MAX_LOOKED_AT`] resources, so that other callers are answered in
-/// between.
+/// Returns a page of resources, ordered by id or name; a page of one owner's resources is always ordered by id.
+/// `cursor` is null on the last page. A page with conditions ends after [`MAX_LOOKED_AT`] resources, so that other
+/// callers are answered in between.
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
     if let Some(cursor) = list.cursor.as_deref().filter(|_| list.by_name) {

@@ -1,5 +1,5 @@
-//! Seals stored secrets again that are under an old key of `STORE_KEYS` or `EDGE_KEYS`, so that the key can be removed.
-//! The alarm does it after a start with another first key.
+//! Reseals stored secrets that are sealed with an old key of `STORE_KEYS` or `EDGE_KEYS`, so that the old key can be
+//! removed. The alarm does this after the first key has changed.
 
 use super::{Context, callback_sync, revisions, sql, tokens::pub_key_purpose, tracking_slots};
 use contract::catalog::callback_purpose;
@@ -45,13 +45,13 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// The keys that seal, as a number.
+/// Returns a number that identifies the two keys that currently seal.
 fn sealing(context: &Context<'_>) -> i64 {
     let [store, edge] = [context.vault, context.edge_vault].map(|vault| i64::from(vault.sealing_id()));
     (store << 8) + edge
 }
 
-/// Counts the values under old keys if other keys sealed when the last pass ended.
+/// Makes a pass due and counts the values under old keys, unless the last pass sealed with the current keys.
 pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult {
     if revisions::get(db, revisions::SEALED_BY)? == Some(sealing(context)) {
         return Ok(());
@@ -75,12 +75,12 @@ pub struct Resealing {
     column: usize,
     /// The last id that was read.
     after: String,
-    /// Values that no key decrypts.
+    /// The number of values that no key decrypts. They stay as they are.
     kept: i64,
 }
 
 impl Resealing {
-    /// Seals the next values again. Returns whether any are left.
+    /// Reseals the next values. Returns whether any are left.
     pub fn step(&mut self, db: &impl Database, context: &Context<'_>) -> Result<bool> {
         let Some(column) = COLUMNS.get(self.column) else {
             return Ok(false);
@@ -102,7 +102,8 @@ impl Resealing {
                 let again = context.reseal(vault, &purpose, &plain)?;
                 db.execute(column.set, params![again, id])?;
                 if let Some(app) = AppId::parse(id).filter(|_| column.list != sql::LIST_OLD_PUB_KEYS) {
-                    // Outboxes have copies of callbacks, and the edge has the click secrets.
+                    // Outboxes have copies of the callbacks, and the edge has copies of the click secrets. Both must be
+                    // replaced.
                     callback_sync::enqueue(db, id, context.now_ms)?;
                     tracking_slots::mark_app(db, app, revisions::record(db, context.now_ms)?)?;
                 }

@@ -93,7 +93,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// `is_same` is true if the stored document is equal.
+    /// `is_same` is true if the stored document equals the new one.
     pub fn of(is_stored: bool, is_same: bool) -> Self {
         match (is_stored, is_same) {
             (_, true) => Self::Nothing,

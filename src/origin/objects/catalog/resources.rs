@@ -28,7 +28,8 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
 
-/// Maximum length of an offer's body, in bytes: the chunk that ends with it is one SQLite value of at most 2 MB.
+/// Maximum length of an offer's body, in bytes. A chunk ends with the body that takes it to 1 MiB, and is one SQLite
+/// value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
 
 /// Maximum length of a stored document, in bytes: it is one SQLite value of at most 2 MB.
@@ -245,7 +246,7 @@ fn put_offer(
     match source {
         WriteSource::Put => listing_room::require(listing_room::used(db)?, growth).map_err(ApiError::from)?,
         WriteSource::Check { .. } => return Ok((change, growth)),
-        // Members change no offers.
+        // Members cannot change offers.
         WriteSource::Import | WriteSource::Member => {}
     }
 
@@ -259,7 +260,7 @@ fn put_offer(
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
     let since = offer.terms_since.unwrap_or_default();
-    // The current terms pay for clicks before `since`, so outboxes must get new values.
+    // The current terms also pay for clicks before `since`, so outboxes that cache the terms must get new values.
     let repays = since != stored.terms.since || (since != 0 && terms_revision != last);
     if conversion_cap != stored.conversion_cap || repays {
         cap_sync::enqueue(db, id, context.now_ms)?;
@@ -377,7 +378,7 @@ fn change_of<T: Document + Serialize>(
     Ok((Change::of(stored.is_some(), is_same), document))
 }
 
-/// Returns the document to store in place of the row's document.
+/// Returns the document to store in place of the row's document. Members that newer code has stored are kept.
 fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<String> {
     let document = json(put)?;
     Ok(match stored {

@@ -1,5 +1,5 @@
-//! A catalog that was restored from a copy replays its lost changes. They keep their original times, so that revisions
-//! and terms get the same numbers. Then it publishes everything.
+//! A catalog that was restored from a copy replays its lost changes. The changes keep their original times, so that
+//! revisions and terms get the same numbers. Then the catalog publishes everything.
 
 use super::{
     Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims,

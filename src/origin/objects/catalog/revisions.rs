@@ -4,8 +4,8 @@ use super::sql;
 use domain::{conversions::terms::TermsInForce, model::revision};
 use platform::{Database, DbResult, Row, params};
 
-/// The last revision. Each write of the operator makes a revision. Offers and apps store the revision of their last
-/// write.
+/// The last revision. Each change by the operator or a member makes a revision. Offers and apps store the revision of
+/// their last change.
 const CHANGE: &str = "change";
 /// The time of the first change that the tracking snapshot lacks, in milliseconds.
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
@@ -15,17 +15,17 @@ pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
 pub const POINTED_LISTING: &str = "pointed_listing";
 pub const POINTED_AT: &str = "pointed_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
-/// The number of the next slot to rebuild in turn, for all kinds.
+/// The slot number at which the next routine rebuild begins, for each kind of slots.
 pub const CHECKED_SLOTS: &str = "checked_slots";
 /// The format in which the bodies of all offers are rendered.
 pub const BODIES_FORMAT: &str = "bodies_format";
 /// The code that last published, as [`own_code`](super::publication::own_code).
 pub const PUBLISHED_BY: &str = "published_by";
-/// The keys under which the last pass of [`resealing`](super::resealing) sealed all values.
+/// The sealing keys of the last complete pass of [`resealing`](super::resealing), as a number.
 pub const SEALED_BY: &str = "sealed_by";
-/// The values that are under other keys.
+/// The number of values that are sealed with other keys.
 pub const OLD_SEALS: &str = "old_seals";
-/// When a pass became due.
+/// When a pass of [`resealing`](super::resealing) became due, in milliseconds.
 pub const RESEAL_FROM: &str = "reseal_from_ms";
 /// The bytes that active offers take in the listing.
 pub const LISTED_BYTES: &str = "listed_bytes";

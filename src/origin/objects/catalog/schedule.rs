@@ -1,5 +1,5 @@
-//! Decides when the catalog publishes snapshots, pushes settings, caps and suspensions, tells attention of waiting
-//! publishers, and continues an import. The object's one alarm is set to the earliest due time.
+//! Decides when the catalog publishes snapshots, pushes settings, caps and suspensions, reports waiting and closed
+//! publishers, continues an import, and reseals secrets. The object's one alarm is set to the earliest due time.
 
 use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions, waiting::Waiting};
 use crate::delivery::push::Push;

@@ -12,11 +12,13 @@ pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 
 const TABLES: &[&str] = &[
     // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
-    // `tracking_built_at_ms`, `listing_built_at_ms`, `confirmed_at_ms`, `checked_slots`, `import` (the number of the
-    // newest), `decided_import` (the number of the one that is applied), `listed_bytes`, `bodies_format`, `published_by`, `sealed_by`, `old_seals`, `reseal_from_ms`, and for each
-    // kind of slots the number of their bits: `advertiser_slot_bits`, `app_slot_bits`, `goal_slot_bits`.
+    // `tracking_built_at_ms`, `listing_built_at_ms`, `pointed_listing`, `pointed_at_ms`, `confirmed_at_ms`,
+    // `checked_slots`, `import` (the number of the newest import), `decided_import` (the number of the import that is
+    // being applied), `listed_bytes`, `bodies_format`, `published_by`, `sealed_by`, `old_seals` and `reseal_from_ms`.
+    // For each kind of slots also the number of bits of a slot's number: `advertiser_slot_bits`, `app_slot_bits`,
+    // `goal_slot_bits`.
     //
-    // `hash` of apps, advertisers and goals decides their slots of the tracking snapshot.
+    // The `hash` of an app, advertiser or goal decides its slot in the tracking snapshot.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE publishers (
         id TEXT PRIMARY KEY,
@@ -32,8 +34,8 @@ const TABLES: &[&str] = &[
         reason TEXT NOT NULL
      ) STRICT, WITHOUT ROWID",
     // `callback_sealed` is the encrypted callback with its secrets, which the document masks. `callback_revision` is
-    // the revision that last set or removed it. `terms_revision` pays new clicks, and clicks made before the UNIX
-    // second `terms_since`.
+    // the last revision that stored or removed the callback, or suspended or readmitted the publisher. The terms of
+    // `terms_revision` apply to new clicks and to clicks before the UNIX second `terms_since`.
     "CREATE TABLE apps (
         id TEXT PRIMARY KEY,
         publisher_id TEXT NOT NULL,
@@ -96,7 +98,8 @@ const TABLES: &[&str] = &[
     // The rendered body for the listing; `format` is the version of the renderer. It has its own table, because a row
     // has at most 2 MB.
     "CREATE TABLE offer_bodies (id TEXT PRIMARY KEY, body BLOB NOT NULL, format INTEGER NOT NULL) STRICT",
-    // The owners of goals. A goal that a PUT leaves out is retired and not deleted, so that no other offer can have it.
+    // The owners of goals. A goal that a PUT leaves out is retired, not deleted, so that no other offer can take its
+    // id.
     "CREATE TABLE goals (
         id TEXT PRIMARY KEY,
         offer_id TEXT NOT NULL,
@@ -115,8 +118,8 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (kind, id, revision)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX superseded_terms ON terms (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
-    // The last figures from each counters object, so that the listing can be rebuilt while one does not answer. `apps` is
-    // `OfferStats::apps` as JSON.
+    // The last figures from each counters object, so that the listing can be rebuilt while a counters object does not
+    // answer. `apps` is `OfferStats::apps` as JSON.
     "CREATE TABLE offer_stats (
         offer_id TEXT NOT NULL,
         object TEXT NOT NULL,
@@ -141,8 +144,9 @@ const TABLES: &[&str] = &[
      ) STRICT",
     // Every listing in KV, until an hour after it left the pointer.
     "CREATE TABLE published (version INTEGER PRIMARY KEY, superseded_at_ms INTEGER) STRICT",
-    // The slots of the tracking snapshot. `checksum` is that of the newest shard in KV; none before the first. `change`
-    // is the revision of the last change that the shard lacks; 0 if it must be built without a change.
+    // The slots of the tracking snapshot. `checksum` belongs to the slot's newest shard in KV; NULL before the first
+    // shard. `change` is the revision of the last change that this shard lacks, 0 if the shard must be rebuilt for
+    // another reason, and NULL if the shard is current.
     "CREATE TABLE tracking_slots (
         kind INTEGER NOT NULL,
         number INTEGER NOT NULL,
@@ -152,8 +156,9 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX changed_slots ON tracking_slots (kind, number) WHERE change IS NOT NULL",
     "INSERT INTO tracking_slots (kind, number, change) VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0)",
-    // The shards in KV, listed before they are written. `superseded_at_ms` is when the last manifest that named the
-    // shard was replaced, or, before any names it, when it was listed.
+    // The shards in KV. Each is recorded here before it is written. `superseded_at_ms` is NULL while the stored
+    // manifest names the shard. Otherwise it is when that manifest was replaced or, before any manifest names the
+    // shard, when the shard was recorded.
     "CREATE TABLE tracking_shards (
         key TEXT PRIMARY KEY,
         written_at_ms INTEGER,
@@ -180,7 +185,7 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (import, kind, line)
      ) STRICT",
     "CREATE UNIQUE INDEX import_ids ON import_lines (import, kind, id)",
-    // The goals of staged offers, each with the first offer that has it.
+    // The goals of staged offers. Each goal has the first staged offer that contains it.
     "CREATE TABLE import_goals (
         import INTEGER NOT NULL,
         id TEXT NOT NULL,
@@ -195,15 +200,16 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (app_id, shard)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
-    // The publishers whose approval was ever taken back. `revision` is the last change that took or gave it, and
-    // `due_at_ms` is when the account is told; null once it was told.
+    // The publishers whose approval was ever taken back, or that were closed. `revision` is the last change that
+    // suspended or admitted the publisher. At `due_at_ms` the alarm tells the account; NULL once the account knows.
     "CREATE TABLE suspensions (
         publisher_id TEXT PRIMARY KEY,
         revision INTEGER NOT NULL,
         due_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX due_suspensions ON suspensions (due_at_ms) WHERE due_at_ms IS NOT NULL",
-    // Members' requests that set up an app, kept for two days, so that a repeat finds the app instead of making a second one.
+    // The idempotency keys of members' requests that set up an app, kept for two days. A retry finds the app instead of
+    // setting up a second one.
     "CREATE TABLE own_app_keys (
         publisher_id TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -223,8 +229,8 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (offer_id, app_id, shard)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX offer_outboxes_due ON offer_outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
-    // New publishers that wait for approval, until attention was told, and closed publishers, until their activity
-    // object was told.
+    // Publishers with a message that was not sent yet: attention is told of a new publisher that waits for approval,
+    // and the activity object of a closed publisher is told of the closing.
     "CREATE TABLE waiting_publishers (
         publisher_id TEXT PRIMARY KEY,
         since_ms INTEGER NOT NULL,

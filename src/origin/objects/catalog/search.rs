@@ -27,8 +27,8 @@ const PART: RangeInclusive<usize> = 2..=100;
 /// Maximum resources of each kind that a part finds.
 const MAX_NAMED: u32 = 10;
 
-/// Finds everything whose id or credential is the text. If there is none, finds resources whose name or id contains the
-/// text.
+/// Finds everything whose id or credential is the text. If nothing matches, finds resources whose name or id contains
+/// the text.
 pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
@@ -48,8 +48,8 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     if let Some(token) = issued.as_ref().or(Token::claimed(text).as_ref()) {
         let (advertiser, Serial(serial)) = (token.advertiser.as_str(), token.serial);
         let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser, serial])? == Some(1);
-        // A revoked serial is not stored. So only a whole token, through its MAC, differs from a token that was never
-        // issued.
+        // A revoked serial is not stored, so a serial alone does not show whether its token was ever issued. A whole
+        // token shows it by its MAC.
         if valid || issued.is_some() {
             matches.push(json!({
                 "kind": "token",

@@ -66,7 +66,7 @@ pub struct CatalogService<D, R> {
     /// Lets one publication run at a time, because concurrent publications would interleave their versions. KV accepts
     /// one write of the pointer per second, so waiting refreshes share the next publication.
     publishing: SingleFlight<Result<Refreshed>>,
-    /// Whether this process has compared its code with the one that published last.
+    /// True once this process has compared its code with the code that published last.
     is_code_compared: Cell<bool>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
@@ -106,8 +106,8 @@ where
         self.shell.runtime().now_ms()
     }
 
-    /// Returns when the alarm must fire next. A failed alarm fires again after 5 seconds, even if a command comes in
-    /// between.
+    /// Returns when the alarm must fire next. A failed alarm is retried after 5 seconds, and not earlier if a command
+    /// comes in between.
     fn next_alarm(&self, db: &D) -> DbResult<i64> {
         Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
@@ -253,7 +253,7 @@ where
         near.finish(db)
     }
 
-    /// Seals values again that are under old keys, if a pass is due.
+    /// Reseals the values that are sealed with old keys, if a pass is due.
     async fn reseal_due(&self, db: &D) -> Result {
         if revisions::get(db, revisions::RESEAL_FROM)?.is_none() {
             return Ok(());
@@ -289,8 +289,8 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings, caps, suspensions and waiting publishers, finishes a decided import, and
-    /// publishes. Each step is done even if another fails.
+    /// Pushes due callback settings, caps, suspensions and messages about publishers, finishes a decided import,
+    /// reseals secrets, and publishes. Each step is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {

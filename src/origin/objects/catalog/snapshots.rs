@@ -1,6 +1,6 @@
 //! Builds the listing from the tables in steps. The catalog answers other callers between two steps. A built listing is
 //! also stored in the tables, for retries of its write to KV and for cold isolates if KV has no listing.
-//! [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
+//! [`tracking_slots`](super::tracking_slots) builds the tracking snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, log, params};
 
-/// Maximum offers that one step of the listing reads. A chunk has at most half as many, so every step completes a chunk
-/// or reads further.
+/// Maximum offers that one step of the listing reads. A chunk has at most half as many offers, so every step completes
+/// a chunk or reads further.
 const PAGE: usize = 512;
 /// A step of the listing ends after the chunk that reaches this many written bytes.
 const STEP_BYTES: usize = 2 << 20;
@@ -32,8 +32,8 @@ const RENDER_BATCH: i64 = 20;
 /// window exceeds 90 days. So the snapshot's size depends on the offers of a season, not on all offers ever.
 pub(super) const RETENTION_MS: i64 = 97 * DAY_MS;
 
-/// Returns a row that was read. A row that this code cannot read, because newer code wrote it or a fault damaged it, is
-/// logged and left out, so that it does not stop the publication of the other rows.
+/// Returns what was read from a row, or `None` if this code cannot read the row, because newer code wrote it or a fault
+/// damaged it. Such a row is logged and left out, so that the other rows are still published.
 pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
     read.inspect_err(|failure| {
         let id = row.text(0).unwrap_or_default();
@@ -42,8 +42,8 @@ pub(super) fn readable<T>(read: Result<T>, row: &Row) -> Option<T> {
     .ok()
 }
 
-/// Re-renders the next bodies that other code rendered in another format. Returns whether there were any. A mark
-/// records that none are left, because looking for them reads all offers' bodies.
+/// Re-renders the next bodies that another release rendered in another format. Returns whether there were any. A mark
+/// records that none are left, because the search for them reads all offers' bodies.
 pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
     let format = Kind::Bodies.format();
     if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
@@ -68,7 +68,7 @@ pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
     })
 }
 
-/// The listing of the offers that are live at a time, as it is built in steps.
+/// The listing of the offers that are live at `now_ms`, while it is built in steps.
 ///
 /// A step adds whole chunks of offers and bodies that the same step has read. So a chunk's bodies always match its key,
 /// even if offers are put between two steps.
@@ -107,7 +107,7 @@ impl ListingBuild {
         }
         let mut chunks = listing::plan_chunks(&offers);
         if !is_last {
-            // More offers may belong to the last chunk.
+            // The next step may read more offers for the last chunk.
             chunks.pop();
         }
         let mut done = 0;
@@ -137,8 +137,8 @@ impl ListingBuild {
         Ok(rows.iter().filter_map(offer).collect())
     }
 
-    /// Stores the listing once no step is left, and marks the chunks in use. Most listings change no chunk and write no
-    /// chunk's row.
+    /// Stores the listing after the last step, and marks the chunks that it uses. Most listings use the same chunks as
+    /// the previous one, so no chunk's row is written.
     pub fn finish(self, db: &impl Database) -> Result<Prepared> {
         db.transaction(|| {
             let version = revisions::next_snapshot(db, self.now_ms)?;

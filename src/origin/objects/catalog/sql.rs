@@ -33,8 +33,8 @@ macro_rules! named {
     };
 }
 
-/// Orders a table `d` by name, after the resource with an id, or from the beginning if there is no such resource. The
-/// extra lower bound of the name lets the index scan begin there.
+/// Orders a table `d` by name, after the resource with the id `?1`, or from the beginning if there is no such resource.
+/// The additional lower bound of the name lets the index scan begin at that name.
 macro_rules! by_name {
     ($table:literal) => {
         concat!(
@@ -58,7 +58,7 @@ macro_rules! name_of {
     };
 }
 
-/// Offers' current values, and the outboxes that do not have their cap yet.
+/// Offers' current values, and the outboxes that do not have an offer's cap yet.
 macro_rules! queued_caps {
     () => {
         "SELECT o.revision, o.terms_revision, o.terms_since, o.conversion_cap, o.min_seconds_to_convert, o.id, q.app_id, q.shard
@@ -204,7 +204,8 @@ platform::statements! {
         a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day', ", suspension!(), "
         FROM apps a JOIN publishers p ON p.id = a.publisher_id LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1");
 
-    // Values under old keys. The parameters are the first byte of values under the current key, the last id and a limit.
+    // Values under old keys. Parameters: the first byte of values under the current key; for lists also the exclusive
+    // lower id and the maximum rows.
     pub const COUNT_OLD_PUB_KEYS = "SELECT COUNT(*) FROM publishers WHERE substr(pub_key_sealed, 1, 1) <> ?";
     pub const COUNT_OLD_CALLBACKS = "SELECT COUNT(*) FROM apps WHERE substr(callback_sealed, 1, 1) <> ?";
     pub const COUNT_OLD_CLICK_SECRETS = "SELECT COUNT(*) FROM apps WHERE substr(click_secrets_sealed, 1, 1) <> ?";
@@ -247,7 +248,7 @@ platform::statements! {
     pub const GET_NEXT_DUE_SUSPENSION = "SELECT due_at_ms FROM suspensions WHERE due_at_ms IS NOT NULL
         ORDER BY due_at_ms LIMIT 1";
 
-    // New publishers without approval.
+    // Messages about new publishers without approval and about closed publishers.
     pub const QUEUE_WAITING = "INSERT INTO waiting_publishers (publisher_id, since_ms, closed, due_at_ms) VALUES (?, ?, ?, ?)
         ON CONFLICT (publisher_id) DO UPDATE SET since_ms = excluded.since_ms, closed = excluded.closed, due_at_ms = excluded.due_at_ms";
     pub const END_WAITING = "DELETE FROM waiting_publishers WHERE publisher_id = ?";
@@ -352,7 +353,7 @@ platform::statements! {
         o.terms_since, o.min_seconds_to_convert
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
 
-    // The console's questions.
+    // The console's queries.
     /// part in lower case, maximum rows → id; names that begin with the part come first
     pub const FIND_PUBLISHERS = named!("publishers");
     pub const FIND_APPS = named!("apps");
@@ -391,7 +392,8 @@ platform::statements! {
 
     // The listing.
     pub const LIST_OFFER_IDS = "SELECT id FROM offers WHERE id > ? ORDER BY id LIMIT ?";
-    /// JSON list of ids, today; without figures for today, nothing was taken from an offer's caps
+    /// JSON list of ids, today → one row for each offer, by id. If an offer has no figures for today, nothing was taken
+    /// from its caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
         SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0)), '[' || GROUP_CONCAT(s.apps) || ']'

@@ -24,8 +24,8 @@ const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 /// Maximum superseded revisions that one sweep deletes.
 const SWEEP: i64 = 5_000;
 
-/// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms equal to
-/// those of revision `last` make no new revision.
+/// Stores the terms of an offer or an app during its PUT, and returns the number of the current revision. Terms equal
+/// to those of revision `last` make no new revision.
 pub fn seal(
     db: &impl Database,
     now_ms: i64,
@@ -45,11 +45,11 @@ pub fn seal(
     Ok(revision)
 }
 
-/// Returns the `terms_since` of a resource that is put: the document's time, or else the stored time.
+/// Returns the `terms_since` to store with a PUT: the document's time, or else the stored time.
 ///
 /// # Errors
-/// The document's time is below the stored time, so that clicks would change their terms a second time, or it is in the
-/// future.
+/// The document's time is in the future, or it is below the stored time, so that the terms of some clicks would change
+/// a second time.
 pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option<i64>, FieldError> {
     match put {
         None => Ok((stored > 0).then_some(stored)),
@@ -108,7 +108,7 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply> {
     })))
 }
 
-/// Answers an outbox's question about an offer.
+/// Answers an outbox that asks for an offer's terms.
 ///
 /// # Errors
 /// 404 if there is no such offer.
@@ -135,7 +135,7 @@ pub fn of_offer(
     })
 }
 
-/// Answers an outbox's question about its app. From then on, the catalog pushes the app's callback settings to the
+/// Answers an outbox that asks for its app's terms. From then on, the catalog pushes the app's callback settings to the
 /// outbox.
 ///
 /// # Errors

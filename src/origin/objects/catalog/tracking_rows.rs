@@ -17,8 +17,8 @@ use domain::{
 };
 use platform::{Database, Result, Row, params};
 
-/// Maximum rows of a slot, which limits the memory of a build. Shards are split by their size long before they have so
-/// many.
+/// Maximum rows of a slot, which limits the memory of a build. Shards are split by size long before they have so many
+/// rows.
 const MAX_ROWS: usize = 512;
 
 /// Builds the shard of a slot; `None` if it has too many rows.
@@ -112,7 +112,7 @@ fn offer(row: &Row) -> Result<SourceOffer> {
 }
 
 /// True if an offer is active or could be clicked after `since_ms`. An inactive offer was deactivated at its last
-/// change at the latest, and its revision is not below the time of that change.
+/// change or before, and its revision, a time in milliseconds, is not below the time of that change.
 fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
     let has_ended = offer
         .ends_at

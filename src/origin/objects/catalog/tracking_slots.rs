@@ -20,14 +20,14 @@ use domain::{
 };
 use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
 
-/// How long a shard stays in KV after the last manifest that named it. An isolate that cannot read KV serves from its
-/// manifest for as long.
+/// How long a shard stays in KV after it left the current manifest. An isolate that cannot read KV serves from its
+/// manifest for equally long.
 const RETENTION_MS: i64 = DAY_MS;
-/// How long after its last manifest a shard counts as being in KV, so that no manifest names a shard that is being
-/// deleted.
+/// For this long after it left the current manifest, a shard still counts as being in KV. This is less than
+/// [`RETENTION_MS`], so that no manifest names a shard that is being deleted.
 const REUSE_MS: i64 = 12 * HOUR_MS;
 /// The number of slots of each kind that are rebuilt with each listing even if they have not changed. This removes
-/// offers that ended long ago and repairs damage. At 8,192 slots of goals a round takes four days.
+/// offers that ended long ago and repairs damage. At 8,192 slots of goals, a round through all slots takes four days.
 const CHECKED_AT_ONCE: i64 = 8;
 /// Maximum shards that one sweep deletes: KV allows 1,000 operations in one invocation.
 const SWEEP: i64 = 100;
@@ -127,13 +127,13 @@ pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     rows.iter().map(read).collect()
 }
 
-/// True if a slot is out of date since this revision or an earlier one.
+/// True if any slot is out of date since this revision or an earlier one.
 pub fn is_changed_by(db: &impl Database, revision: i64) -> DbResult<bool> {
     db.query_boolean(sql::IS_SLOT_CHANGED, params![revision])
 }
 
-/// Records that the pointer in KV has the manifest. Slots that changed while the manifest was made are due again. The
-/// rest of a partial manifest stays due since its change.
+/// Records that the pointer in KV contains the manifest. Slots that changed while the manifest was made become due now.
+/// After a partial manifest, the remaining slots stay due since their first change.
 pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result {
     if changed(db, 1)?.is_empty() {
         revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
@@ -171,8 +171,8 @@ fn split(db: &impl Database, slot: Slot) -> DbResult {
     })
 }
 
-/// Returns the key of a shard that must be written to KV; `None` if KV has it. The shard is listed first, so that it is
-/// deleted again if no manifest ever names it.
+/// Returns the key of a shard that must be written to KV; `None` if KV has it. The shard is recorded before it is
+/// written, so that it is deleted later even if no manifest ever names it.
 pub fn key_to_write(
     db: &impl Database,
     slot: Slot,
@@ -193,7 +193,7 @@ pub fn key_to_write(
     Ok(Some(key))
 }
 
-/// Records that a slot's shard is in KV. It stays out of date if it changed since it was built.
+/// Records that a slot's shard is in KV. The slot stays out of date if it changed after the shard was built.
 pub fn record_written(db: &impl Database, changed: ChangedSlot, built: &BuiltShard, now_ms: i64) -> DbResult {
     let slot = changed.slot;
     let key = kv::shard_key(slot.kind, built.checksum());
@@ -209,8 +209,8 @@ pub fn record_written(db: &impl Database, changed: ChangedSlot, built: &BuiltSha
 }
 
 /// Stores the manifest of the shards, unless a shard was never built. The shards have every change up to `built_at_ms`;
-/// if that is `None`, the previous manifest's time stays. While the slots of a kind are doubled, its old slots stay in
-/// the manifest, so that changes of other kinds are published.
+/// if that is `None`, the previous manifest's time stays. After the slots of a kind were doubled, the manifest names
+/// the kind's old slots until all new ones are built, so that changes of other kinds are published.
 pub fn prepare_manifest(
     db: &impl Database,
     built_at_ms: Option<i64>,
@@ -294,8 +294,8 @@ pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
     Ok(to_name(db, Some(&manifest))? == Some(named))
 }
 
-/// Returns the shard of a slot for an isolate that does not find it in KV. If it was written long ago, it will be
-/// written again.
+/// Returns the shard of a slot for an isolate that does not find it in KV. If the shard was written more than
+/// `MISSED_MS` ago, the next publication writes it again.
 ///
 /// # Errors
 /// The slots of the kind were doubled in the meantime, and the old slot has too many rows.

@@ -1,5 +1,5 @@
 //! Tells the operator's attention of each new publisher that waits for approval. Tells the activity object of a closed
-//! publisher that the publisher's alarm address ends. The transaction that stores the publisher queues the message, and
+//! publisher to remove the publisher's alarm address. The transaction that stores the publisher queues the message, and
 //! the alarm sends it ([`push`](crate::delivery::push)).
 
 use super::sql;
@@ -13,7 +13,7 @@ use contract::{
 use domain::{catalog::publisher::Publisher, model::PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
 
-/// The queue of publishers that are not announced yet.
+/// The queue of messages about new and closed publishers.
 pub type WaitingQueue<'a, D, R> = PushQueue<'a, D, R, Waiting>;
 
 /// A publisher that waits for approval, or was closed.

@@ -25,7 +25,7 @@ use serde_json::json;
 
 /// Maximum size of an import, in bytes.
 const MAX_IMPORT: usize = 64 << 20;
-/// The bytes of a staging step. The catalog answers other callers between two steps.
+/// A staging step ends at this many bytes. The catalog answers other callers between two steps.
 const STEP_BYTES: usize = 32 << 10;
 
 /// The imports of a process. They are staged concurrently, and checked and applied one after the other.
@@ -72,8 +72,8 @@ where
     /// `POST /v1/operator/import`: lines are staged as they arrive, then checked, then applied unless it is a dry run.
     ///
     /// # Errors
-    /// The import is refused as a whole, or the database failed. Nothing of it is applied, unless it was decided: then
-    /// all of it will be.
+    /// The import is refused as a whole, or the database failed. If the import was already decided, all of it will
+    /// still be applied; otherwise nothing is.
     pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
         &self,
         chunks: Option<S>,
@@ -111,7 +111,8 @@ where
         Ok(reply)
     }
 
-    /// Finishes an import that an earlier process decided, and deletes the other lines that the process staged.
+    /// Once per process: finishes an import that an earlier process decided, and deletes all other lines that earlier
+    /// processes staged.
     async fn discard_leftovers(&self, db: &D, import: i64) -> Result {
         if self.imports.were_swept.replace(true) {
             return Ok(());
@@ -164,7 +165,7 @@ where
             self.with_context(|context| import_steps::check(db, context, import, &mut check))
         })
         .await?;
-        // All apps are asked about before one is claimed, so that a refused import claims nothing.
+        // All outboxes are asked before an app is claimed, so that a refused import claims nothing.
         self.claim_apps(&mut check, false).await?;
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
@@ -177,7 +178,8 @@ where
             return Ok(import::refuse(&check.errors));
         }
         import_steps::decide(db, import)?;
-        // The alarm is set in the commit of the decision. It waits for this turn and applies the lines that are left.
+        // The alarm is set in the same commit as the decision. The alarm waits for this turn and applies the lines that
+        // are left.
         self.shell.wake_by(self.next_alarm(db)?)?;
         let imported = self.apply_decided(db).await?;
         if imported < check.lines {
@@ -187,8 +189,8 @@ where
         Ok(OperatorReply::ok(&json!({ "imported": imported })))
     }
 
-    /// Claims the new apps of an import or, unless `is_final`, asks whether each can be claimed. A refused claim is an
-    /// error of the app's line.
+    /// If `is_final`, claims the new apps of an import; otherwise only asks whether each app could be claimed. A
+    /// refused claim becomes an error of the app's line.
     async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result {
         if !check.errors.is_empty() || check.new_apps.len() > app_claims::MAX_OF_IMPORT {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Publishes to KV: everything for the operator's refresh, and what is due for the alarm.
+//! Publishes to KV. The operator's refresh publishes everything, and the alarm publishes what is due.
 
 use super::CatalogService;
 use crate::objects::catalog::{

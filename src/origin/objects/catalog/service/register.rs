@@ -1,5 +1,5 @@
-//! The catalog's register: it has every change before the change is answered, and a restored catalog replays its
-//! changes.
+//! The catalog's register. A change is confirmed only once the register has it, and a restored catalog replays the
+//! register's changes.
 
 use super::CatalogService;
 use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog};
@@ -53,14 +53,14 @@ where
         Ok(db)
     }
 
-    /// Sends the register the changes that it does not have.
+    /// Sends the register the changes that it lacks.
     pub(super) async fn keep(&self) -> Result {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep(db, runtime, OBJECT_NAME).await
     }
 
-    /// Like [`keep`](Self::keep), but in the middle of many changes: it calls the register only once there are enough
-    /// of them.
+    /// Like [`keep`](Self::keep), for use between many changes: calls the register only once enough of them have
+    /// accumulated.
     pub(super) async fn keep_up(&self) {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep_up(db, runtime, OBJECT_NAME).await;
