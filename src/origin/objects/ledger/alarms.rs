@@ -1,6 +1,6 @@
 //! Alarms that a ledger raises because final days have changed or facts are late. The ledger calls the publisher's
-//! activity object and the operator's attention until both have answered. They recognize a retry by the number of its
-//! cause. A late day is an attention item until the day is loaded.
+//! activity object and the operator's attention until both have answered. Both recognize a retry by the number of the
+//! alarm's cause. A late day is an attention item until the day is loaded.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ use platform::{
     traits::{Clock, ObjectCall},
 };
 
-/// The state with the last announced change of a final day.
+/// The row of `state` with the number of the last announced change of a final day.
 const TOLD: &str = "alarms_told";
-/// The state with the last announced late day.
+/// The row of `state` with the last announced late day.
 const LATE: &str = "alarms_late";
-/// The state with the time at which a failed call is retried.
+/// The row of `state` with the time at which a failed call is retried.
 const AGAIN: &str = "alarms_again_ms";
-/// The subject of the changes of all days, so that many changes at once make one alarm.
+/// The subject of every alarm about changed days. All days share it, so that many changes at once make one alarm.
 const REPORTS: &str = "reports";
 /// A day's facts are late at noon of the next day, this many milliseconds after the day's start.
 const LATE_MS: i64 = 36 * HOUR_MS;
@@ -35,14 +35,14 @@ const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The announced causes and the newest causes.
+/// The announced causes, and the causes that may have to be announced next.
 struct Standing {
     told: i64,
     again_ms: i64,
     newest: i64,
     /// The last loaded day before today.
     loaded: Option<i64>,
-    /// The next day without facts.
+    /// The first day without facts that was not announced.
     missing: Option<i64>,
 }
 
@@ -63,7 +63,7 @@ impl Standing {
         .transpose()
     }
 
-    /// Returns the next day without facts, and when it is late; none if no facts are expected.
+    /// Returns the first unannounced day without facts, and when it is late; none if no facts are expected.
     fn late(&self) -> DbResult<Option<(UtcDay, i64)>> {
         let (Some(last), Some(day)) = (self.loaded, self.missing) else {
             return Ok(None);

@@ -16,8 +16,8 @@ thread_local! {
 }
 
 /// One ledger's columns, by their ids in the table `columns`. A segment never changes and its id is never reused, so a
-/// cached column is valid as long as the object lives. A restarted object may lack its last writes, so it has a new
-/// cache.
+/// cached column is valid as long as the object lives. A restarted object may have lost its last writes and then reuses
+/// their ids, so it starts with a new cache.
 pub struct ColumnCache {
     ledger: u64,
 }

@@ -35,12 +35,12 @@ use platform::{
     params,
 };
 
-/// The state with the last day that is final for readers.
+/// The row of `state` with the last day that is final for readers.
 const FINAL_THROUGH: &str = "final_through";
-/// The state with the last entry that was read.
+/// The row of `state` with the last entry that was read.
 const READ_THROUGH: &str = "day_changes_read";
-/// The states with the first and the last entry that a restored ledger had lost. They exist until new entries say which
-/// figures went back.
+/// The rows of `state` with the first and the last entry that a restored ledger had lost. They exist until new entries
+/// record which figures have reverted.
 const LOST_FROM: &str = "day_changes_lost_from";
 const LOST_THROUGH: &str = "day_changes_lost_through";
 /// How long entries are kept, in milliseconds.
@@ -173,7 +173,7 @@ fn add(
     change(&added)
 }
 
-/// Registers the entries, so that a restored ledger gets them back.
+/// Registers the entries, so that a restored ledger can store them again.
 fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> Result<(), DatabaseError> {
     entries
         .into_iter()
@@ -262,8 +262,8 @@ pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseE
     db.execute(state::RAISE_STATE, params![READ_THROUGH, number])
 }
 
-/// Adds entries for the days whose figures went back in a restored ledger. Each entry goes from the figures of the last
-/// lost entry to the figures of the next entry or, if there is none, to the current figures.
+/// Adds entries for the days whose figures reverted because the ledger was restored from a copy. Each entry goes from
+/// the figures of the last lost entry to the figures of the next entry or, if there is none, to the current figures.
 pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     let Some(from) = db.query_integer(state::GET_STATE, params![LOST_FROM])? else {
         return Ok(());
@@ -294,7 +294,7 @@ pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     })
 }
 
-/// Returns the version of the facts of these days. Any change on one of these days raises the version.
+/// Returns the version of the facts of the days `first` to `last`. Any change on one of these days raises the version.
 pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, DatabaseError> {
     let version = db.query_integer(sql::GET_VERSION, params![first.number(), last.number()])?;
     Ok(version.unwrap_or(0))

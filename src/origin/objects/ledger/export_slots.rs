@@ -1,5 +1,5 @@
-//! The exports of a ledger that are being read. Each makes reports for as long as its reader takes, so only a few are
-//! allowed at a time.
+//! The exports of a ledger that are being read. Each needs reports from the ledger until its reader is done, so only a
+//! few are allowed at a time.
 
 use std::cell::RefCell;
 

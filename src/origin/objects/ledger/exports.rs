@@ -45,7 +45,7 @@ pub const FACTS_CHANGED: ApiError = ApiError::new(
     "the facts changed while the export was made: start it again",
 );
 
-/// The page's request.
+/// A page's request for an export.
 #[derive(Debug, Deserialize)]
 struct NewExport {
     query: Value,
@@ -176,7 +176,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
     ))
 }
 
-/// Spends an export.
+/// Opens an export for reading, which spends it.
 ///
 /// # Errors
 /// 404 for an unknown id, for another session's export, and for an export that was read or has expired. So nobody

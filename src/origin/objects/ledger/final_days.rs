@@ -10,15 +10,15 @@ use platform::{Database, DbResult, params};
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;
-/// A source without sums on a day and on this many previous days is not waited for, because it may have nothing left to
-/// vouch for.
+/// The decision does not wait for a source without sums on a day and on this many previous days, because such a source
+/// may have nothing left to vouch for.
 const IDLE_DAYS: i32 = 3;
 /// The time after a day's end within which its last sums arrive, in milliseconds.
 const ARRIVE_MS: i64 = 2 * HOUR_MS;
 /// The delay before the days' states are decided, in milliseconds. Sources vouch shortly after each other, so one
 /// decision considers all of them.
 const GATHER_MS: i64 = 10 * SECOND_MS;
-/// The state with the time of the next decision.
+/// The row of `state` with the time of the next decision.
 const DUE: &str = "final_days_due_ms";
 
 /// Stores the publisher that the ledger belongs to, for the attention items about the ledger's days.
@@ -35,12 +35,13 @@ pub fn publisher(db: &impl Database) -> DbResult<Option<PublisherId>> {
     row.map(|row| row.parse(0, PublisherId::parse)).transpose()
 }
 
-/// Makes a decision due after a day was loaded or restated, within the caller's transaction.
+/// Schedules the decision on which days are final, because a day was loaded or restated. Runs in the caller's
+/// transaction.
 pub fn changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
 }
 
-/// Reopens a final day after Signpost's own sums of the day have changed, within the caller's transaction.
+/// Reopens a final day, because Signpost's own sums of the day have changed. Runs in the caller's transaction.
 pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if !db.query(sql::REOPEN_DAY, params![day.number()])?.is_empty() {
         changed(db, now_ms)?;
@@ -48,7 +49,8 @@ pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     Ok(())
 }
 
-/// Makes a decision due after a source has vouched for a day, within the caller's transaction.
+/// Schedules the decision on which days are final, because a source has vouched for a day. Runs in the caller's
+/// transaction.
 pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if db.query_boolean(sql::HAS_OPEN_DAY, params![day.number()])? {
         changed(db, now_ms)?;
@@ -61,7 +63,7 @@ pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![DUE])
 }
 
-/// If it is due, decides the state of each loaded day that is open or unconfirmed.
+/// Decides the state of each loaded day that is open or unconfirmed, if a decision is due.
 ///
 /// # Errors
 /// The database failed, and nothing has changed.

@@ -11,7 +11,7 @@ const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
 const FIRST_CLICK: &str = "first_click_ms";
 const FIRST_REPORT: &str = "first_report_ms";
-/// The state with the version of the facts: the time of the last change, or the previous version plus one.
+/// The row of `state` with the version of the facts: the time of the last change, or the previous version plus one.
 const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.

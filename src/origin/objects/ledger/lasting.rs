@@ -14,7 +14,7 @@ use domain::{model::UtcDay, reporting::keys::Scope};
 pub enum Lasting {
     Key(Key),
     RevokedKey(String),
-    /// The revision of a suspension of all keys; negative if it ended the suspension.
+    /// The revision that suspended all keys, or the negative revision that ended the suspension.
     Suspension(i64),
     /// The operator has loaded facts of these days.
     Loaded(Vec<UtcDay>),

@@ -96,8 +96,8 @@ pub fn placement_of(sum: &OfferSum) -> &str {
     placement.unwrap_or(DEFAULT_PLACEMENT)
 }
 
-/// True if a placement is always reported separately: the default placement, and the placement under which counters add
-/// up others.
+/// True if a placement is always reported separately: the default placement, and the placement under which counters sum
+/// up all others.
 pub fn is_always_reported(placement: &str) -> bool {
     [DEFAULT_PLACEMENT, OTHER_PLACEMENT].contains(&placement)
 }
@@ -123,7 +123,7 @@ pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) ->
     Ok([clicks, revenue] != sums || db.query_boolean(sql::HAS_DIFFERED, params![source, day.number()])?)
 }
 
-/// Compares a source's total of a day with the applied total. Stores the result if both totals go up to the same
+/// Compares a source's total of a day with the applied total. Stores the result if both totals go up to the same batch
 /// number.
 pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched> {
     let (source, day) = (vouch.source.as_str(), vouch.day);

@@ -83,7 +83,7 @@ impl SourceReport {
         }
     }
 
-    /// Adds the sums of one step.
+    /// Adds the sums of one step of the source's answer.
     ///
     /// # Errors
     /// The report has too many rows.
@@ -126,7 +126,7 @@ pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
 
 impl ReportedDay {
     /// Returns the sources that must be asked. A source is asked if it has sums of the day or has sent a batch since
-    /// the previous day. It is asked again if the ledger has applied further sums of the day since its report.
+    /// the previous day. It is asked again if the ledger has applied further sums of the day since the source's report.
     pub fn missing(&self, db: &impl Database, day: UtcDay) -> DbResult<Vec<Question>> {
         let first = first_number(day.start_ms().saturating_sub(DAY_MS));
         let mut missing = Vec::new();
@@ -155,8 +155,8 @@ impl ReportedDay {
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
-    /// Returns the rows that the day must have. At most 200 placements of an app are separate; the stored placements
-    /// come first.
+    /// Returns the rows that the day must have. At most 200 placements of an app are reported separately; those that
+    /// are stored already take precedence.
     fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for [app, _, placement, _] in stored.keys() {
@@ -190,8 +190,8 @@ pub struct Restatement {
     pub sources: Vec<String>,
 }
 
-/// Writes the differences, unless it is a dry run. Called in the same turn of the event loop in which no source was
-/// missing.
+/// Writes the differences, unless it is a dry run. The caller must call this in the same turn of the event loop in
+/// which it found no source missing, so that no batch comes in between.
 ///
 /// # Errors
 /// A damaged segment cannot be replaced, or the database failed.

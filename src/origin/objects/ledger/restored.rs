@@ -1,5 +1,5 @@
-//! A ledger that was restored from a copy: it gets its lost keys back, and the operator is told which days to load
-//! again. The sources resend Signpost's own facts. Readers are told on which final days the figures went back.
+//! A ledger that was restored from a copy gets its lost keys back. The operator is told which days to load again, and
+//! the sources resend Signpost's own facts. Readers are told on which final days the figures have reverted.
 
 use std::collections::BTreeSet;
 

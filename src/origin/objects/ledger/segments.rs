@@ -125,7 +125,7 @@ impl<'d, D: Database> Segments<'d, D> {
         }
     }
 
-    /// Keeps columns in memory for the next query.
+    /// Keeps columns in memory for later queries.
     pub fn with_cache(self, cache: &'d ColumnCache) -> Self {
         Self {
             cache: Some(cache),
@@ -174,7 +174,7 @@ fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Vec<Vec<u
 /// Reads separate columns or an image with one statement. Returns `None` if a column is missing.
 fn stored_columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Option<Vec<Vec<u8>>>> {
     let image = id * SLOTS + IMAGE_SLOT;
-    // SQLite looks up repeated ids only once.
+    // Unused parameters repeat the image's id, which SQLite looks up only once.
     let mut slots = [image; COLUMNS + 1];
     for (to, column) in slots.iter_mut().zip(wanted) {
         *to = slot(id, *column);

@@ -95,7 +95,7 @@ pub struct LedgerService<D, R> {
     exports: ExportSlots,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
-    /// Whether this process has recorded that a report was made.
+    /// True once this process has recorded that a report was made.
     has_reported: Cell<bool>,
     /// After a failed request for app names, reports send no further request before this time, in milliseconds.
     names_wait_until_ms: Cell<i64>,
@@ -112,7 +112,7 @@ pub struct Asked<'r> {
     pub if_match: Option<&'r str>,
 }
 
-/// The answer to a request for a page of another version.
+/// The answer to a request whose `If-Match` does not list the current version of the facts.
 const DATA_CHANGED: ApiError = ApiError::new(
     412,
     "data_changed",
@@ -278,8 +278,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         &self.columns
     }
 
-    /// Carries out `POST …/report/generate`, including the check of the key. `body` is read once there is a permit.
-    /// Once the key is accepted, every answer has the rate limit's headers.
+    /// Carries out `POST …/report/generate`, including the check of the key. `body` is read only after a permit was
+    /// acquired. After the key was accepted, every answer has the rate limit's headers.
     ///
     /// # Errors
     /// The key is not valid, too many reports wait, or the database failed.
@@ -372,8 +372,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(ReportAnswer { headers, body })
     }
 
-    /// Receives an upload of facts in decompressed chunks. `chunks` is called once there is a permit; an `Err` in the
-    /// stream ends the upload.
+    /// Receives an upload of facts in decompressed chunks. `chunks` is called only after a permit was acquired; an
+    /// `Err` in the stream ends the upload.
     ///
     /// # Errors
     /// The upload is refused, or the database failed; none of it is applied.

@@ -7,28 +7,30 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES, register::TABLES, DAY_CHANGES]];
 
 const TABLES: &[&str] = &[
-    // The primary key is the hash, by which requests look keys up; the operator's list is short and needs no index.
+    // Requests look keys up by the hash, so it is the primary key. The operator's list is short and needs no index.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
        creator TEXT, creator_name TEXT, accepted_ms INTEGER, scope TEXT NOT NULL DEFAULT 'ia-reporting.READ'
      ) STRICT, WITHOUT ROWID",
-    // When facts of a day were last loaded, and by which member of the operator; null for the operator's token. `state`
-    // is a number of `DayState`.
+    // When facts of a day were last loaded, and which member of the operator loaded them; NULL for the operator's
+    // token. `state` is a number of `DayState`.
     "CREATE TABLE loads (
        day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT, state INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE INDEX loads_not_final ON loads (day) WHERE state <> 1",
-    // A segment's metadata. `upload` is 0 for an active segment, or the upload for which it is staged.
+    // The metadata of segments. `upload` is 0 for an active segment; otherwise it is the upload that has staged the
+    // segment.
     "CREATE TABLE segments (
        upload INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, id INTEGER NOT NULL,
        rows INTEGER NOT NULL, ad_requests INTEGER NOT NULL, ad_responses INTEGER NOT NULL, impressions INTEGER NOT NULL,
        clicks INTEGER NOT NULL, revenue INTEGER NOT NULL, revenue_magnitude INTEGER NOT NULL,
        PRIMARY KEY (upload, day, layer, id)
      ) STRICT, WITHOUT ROWID",
-    // A segment's columns under 16 × its id + the column's number, or its image under 16 × id + 15. The table has
-    // rowids, because only then SQLite keeps large values out of the tree's inner pages.
+    // The columns of segments. A column's id is 16 × the segment's id + the column's number; the id of a segment's
+    // image is 16 × the segment's id + 15. The table has rowids, because only then SQLite keeps large values out of the
+    // tree's inner pages.
     "CREATE TABLE columns (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
-    // Days of a layer with many segments; the alarm merges them.
+    // Days on which a layer has many segments. The alarm merges them.
     "CREATE TABLE crowded (day INTEGER NOT NULL, layer INTEGER NOT NULL, PRIMARY KEY (day, layer)) STRICT, WITHOUT ROWID",
     // Idempotency keys of increments. They are never deleted.
     "CREATE TABLE batches (
@@ -38,15 +40,16 @@ const TABLES: &[&str] = &[
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
-    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is 1 if the source
-    // has vouched for other sums, and 2 if it must vouch for the day, because it skipped the day or sent more clicks of it later.
+    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is 1 if
+    // the source has vouched for other sums. It is 2 if the source must still vouch for the day, because it skipped the
+    // day or sent more clicks of the day after it had vouched.
     "CREATE TABLE totals (
        source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
        number INTEGER NOT NULL DEFAULT 0, differs INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (source, day)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX totals_that_differ ON totals (day) WHERE differs > 0",
-    // The placements of an app's day that the `offers` layer reports separately.
+    // The placements of an app that the `offers` layer reports separately on a day.
     "CREATE TABLE placements (
        day INTEGER NOT NULL, app INTEGER NOT NULL, placement TEXT NOT NULL, PRIMARY KEY (day, app, placement)
      ) STRICT, WITHOUT ROWID",
@@ -61,10 +64,12 @@ const TABLES: &[&str] = &[
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL
      ) STRICT",
-    // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; `final_through` and
-    // `day_changes_…` to `day_changes`; the other rows belong to `freshness`.
+    // `segments` is the last segment id. `suspended` belongs to `keys`, `final_days_due_ms` to `final_days`,
+    // `final_through` and `day_changes_…` to `day_changes`, and `alarms_…` to `alarms`. The other rows belong to
+    // `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // One row since the first load: the ledger's publisher, because an object that its alarm started may not know its name.
+    // The ledger's publisher: one row after the first load. An object that was started by its alarm may not know its
+    // name.
     "CREATE TABLE publisher (only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL) STRICT",
 ];
 
@@ -110,8 +115,8 @@ platform::statements! {
     /// upload: makes its segments active
     pub const ACTIVATE = "UPDATE segments SET upload = 0 WHERE upload = ?";
     pub const LIST_STAGED_DAYS = "SELECT DISTINCT day FROM segments WHERE upload = ? ORDER BY day";
-    /// layer, upload, limit → first day of the upload on which a measure would exceed the limit, for each measure
-    /// whether it would
+    /// layer, upload, limit → first day of the upload on which a measure would exceed the limit; for each measure,
+    /// whether it would exceed the limit
     pub const FIND_OVERFLOW = "SELECT day, ad_requests > most, ad_responses > most, impressions > most, clicks > most, revenue > most
         FROM (
           SELECT day, CAST(?3 AS INTEGER) AS most, SUM(ad_requests) AS ad_requests, SUM(ad_responses) AS ad_responses,
@@ -119,7 +124,7 @@ platform::statements! {
             FROM segments WHERE layer = ?1 AND (upload = ?2 OR upload = 0 AND day IN (SELECT day FROM segments WHERE upload = ?2))
             GROUP BY day)
         WHERE MAX(ad_requests, ad_responses, impressions, clicks, revenue) > most ORDER BY day LIMIT 1";
-    /// layer, JSON list of days, minimum segments: marks the days that have at least so many
+    /// layer, JSON list of days, minimum segments: marks the days that have at least the minimum
     pub const MARK_CROWDED = "INSERT INTO crowded (day, layer)
         SELECT day, layer FROM segments WHERE upload = 0 AND layer = ?1 AND day IN (SELECT value FROM json_each(?2))
           GROUP BY day, layer HAVING COUNT(*) >= CAST(?3 AS INTEGER)

@@ -17,7 +17,7 @@ use platform::{Database, Failure, Result};
 /// Maximum suggestions in an answer.
 const MAX: usize = 20;
 
-/// Returns the query of the report from whose rows values are suggested.
+/// Returns the query of a report whose rows contain the values to suggest.
 pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
     let range: Value = serde_json::from_str(&wanted.date_range).unwrap_or_default();
     let query = json!({

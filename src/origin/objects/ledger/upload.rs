@@ -61,7 +61,7 @@ pub struct Upload {
     by: Option<String>,
 }
 
-/// The end of a preview's transaction.
+/// The error that ends a preview's transaction, so that nothing is stored.
 enum Previewed {
     Differences(Vec<Difference>),
     Failed(DatabaseError),
@@ -77,7 +77,7 @@ impl From<DatabaseError> for Previewed {
 pub struct IncrementResult {
     /// The number of rows in the first upload with this key.
     pub rows: u64,
-    /// Whether an earlier upload with this key was applied.
+    /// True if an earlier upload with this key was applied.
     pub duplicate: bool,
 }
 

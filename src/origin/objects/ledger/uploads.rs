@@ -25,7 +25,8 @@ const EMPTY: &str =
 /// The uploads of one object.
 #[derive(Default)]
 pub struct Uploads {
-    /// True once the facts that an earlier process staged were deleted. That process's uploads had the same numbers.
+    /// True once the facts that an earlier process staged were deleted. New uploads use the same numbers as that
+    /// process's uploads.
     cleared: Cell<bool>,
     started: Cell<i64>,
     in_progress: Cell<usize>,

@@ -8,7 +8,7 @@ pub const TABLES: &[&str] = &[
        before TEXT NOT NULL, after TEXT NOT NULL
      ) STRICT",
     "CREATE INDEX day_changes_by_day ON day_changes (day, app, number)",
-    // When the facts of a day changed last, as a number of `freshness`.
+    // The version of each day's facts: the version of all facts (`freshness`) at the day's last change.
     "CREATE TABLE day_versions (day INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT",
 ];
 

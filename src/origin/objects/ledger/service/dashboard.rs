@@ -152,7 +152,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         suggestions::suggest(db, &suggest.text, &query)
     }
 
-    /// Returns the facts that a batch reads, at least 10,000 for each query.
+    /// Returns the cost of a batch: the facts that it reads, at least 10,000 for each query.
     fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64> {
         let mut cost = 0_u64;
         for query in queries {

@@ -1,4 +1,4 @@
-//! The ledger's register: lost changes are applied before a key is checked.
+//! The ledger's register. A restored ledger applies its lost changes before it checks a key.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(db)
     }
 
-    /// Tells the operator if sources must resend batches. The sources do so by themselves.
+    /// Tells the operator if sources must resend batches. The sources do so without the operator's help.
     pub(super) async fn tell_if_behind(&self, publisher: &PublisherId, marks: (i64, i64)) -> Result {
         let (runtime, name) = (self.shell.runtime(), object_name(publisher));
         tell_if_behind(runtime, Some(&name), Some(publisher), marks, "ledger_restored").await
