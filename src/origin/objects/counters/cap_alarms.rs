@@ -42,7 +42,7 @@ pub struct Change<'c> {
     pub day: UtcDay,
     pub offer: &'c str,
     pub limit: u32,
-    /// Whether the limit differs from the previous one.
+    /// True if the limit differs from the previous one.
     pub is_new: bool,
     pub taken: [u32; 2],
 }
@@ -73,8 +73,8 @@ pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_CAP_ALARM, &[])
 }
 
-/// If an alarm is due, sends attention all levels that it does not know yet, because it accepts an offer's alarms only
-/// in order.
+/// If an alarm is due, sends attention all levels that it does not know yet. Attention accepts an offer's alarms only
+/// in order, so none is left for later.
 pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let now_ms = runtime.now_ms();
     if due_ms(db)?.is_none_or(|due_ms| due_ms > now_ms) {

@@ -16,8 +16,8 @@ const KNOWN: usize = 50_000;
 
 type Cap = (CapKind, UtcDay, OfferId);
 
-/// The number of takes from each cap. A process counts the stored takes once and keeps the count in memory. A stored
-/// count would write one more row for each take.
+/// The number of takes from each cap. A process counts the stored takes once and keeps the count in memory. A count in
+/// the database would cost one more written row for each take.
 #[derive(Debug, Default)]
 pub struct TakenCounts(RefCell<SeededMap<Cap, u32>>);
 
@@ -47,7 +47,7 @@ impl TakenCounts {
     }
 }
 
-/// Returns an offer's counted clicks of a day, and the takes from its conversion cap.
+/// Returns an offer's counted clicks on a day, and the takes from its conversion cap.
 pub fn read_taken(db: &impl Database, counts: &TakenCounts, read: ReadTaken) -> DbResult<TakenOfDay> {
     log::count(db)?;
     let clicks = db.query_integer(sql::GET_CLICKS, params![read.day.number(), read.offer.as_str()])?;

@@ -64,8 +64,7 @@ fn add(apps: &mut Apps, (app, clicks, conversions): (u32, i64, i64)) {
     sums.1 += conversions;
 }
 
-/// Returns the largest apps: those with the most conversions, which nobody can fake, and among equals those with the
-/// most clicks.
+/// Returns the `most` largest apps: first by conversions, which nobody can fake, then by clicks.
 fn largest(apps: Apps, most: usize) -> StoredApps {
     let mut apps: Vec<_> = apps
         .into_iter()

@@ -1,6 +1,6 @@
 //! The log of clicks, from which the [batches] to the ledgers are made. New clicks are rows. After five minutes, rows
-//! are folded. Folds stay for 31 days. A fold adds up the clicks that their ledger has received. Clicks that the ledger
-//! lacks keep their log numbers.
+//! are folded. Folds stay for 31 days. A fold adds up the clicks that their publisher's ledger has received. Clicks
+//! that the ledger lacks keep their log numbers.
 
 use std::collections::BTreeMap;
 
@@ -278,7 +278,7 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
         let number = row.integer(0)?;
         for sum in row.json::<Vec<StoredSum>>(1)? {
             let ((publisher, day, ..), _) = &sum;
-            // The ledger's mark may later be between the numbers of these rows.
+            // The ledger's mark may later be between the numbers of these rows, so this sum keeps its number.
             if number > positions.seen_by(publisher) {
                 late.entry(*day).or_default().push((number, sum));
                 continue;

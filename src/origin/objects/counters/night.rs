@@ -1,4 +1,4 @@
-//! Each night, an object vouches for the previous day's clicks. It calls each ledger to which it sends clicks.
+//! Each night, a counters object vouches for the previous day's clicks. It calls each ledger to which it sends clicks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -78,8 +78,8 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
-/// If it is due, vouches to at most `LEDGERS` ledgers, to each for the next day that it waits for. A ledger that does
-/// not answer delays no other ledger, and gets its days later.
+/// If vouching is due, vouches to at most `LEDGERS` ledgers: to each for the next day that the ledger waits for. A
+/// ledger that does not answer delays no other ledger, and gets its days later.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), source: &str) -> DbResult {
     let mut night = Night::read(db)?;
     let days = night.open_days(db, runtime.now_ms())?;
@@ -160,13 +160,13 @@ fn settle(
     })
 }
 
-/// Returns the day from which a ledger asks the object to vouch again.
+/// Returns the day from which a ledger asks the object to vouch again; none if the day is before `oldest`.
 fn go_back_to(vouched: &Vouched, oldest: UtcDay) -> Option<UtcDay> {
     vouched.go_back_to.filter(|day| *day >= oldest)
 }
 
-/// Returns a day's clicks by ledger, for the ledgers that wait for the day; none for a ledger that has not received all
-/// of its clicks.
+/// Returns a day's clicks by ledger, for the ledgers that wait for the day; none for a ledger that lacks some of the
+/// clicks.
 fn clicks_of(
     db: &impl Database,
     day: UtcDay,

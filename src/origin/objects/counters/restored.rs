@@ -36,7 +36,7 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     db.transaction(|| put_back(db, now_ms))
 }
 
-/// Records that takes are lost, within the caller's transaction.
+/// Records that the object was restored from a copy and may have lost takes, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FORGET_RESTORED, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])
@@ -46,7 +46,7 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
-/// The source under which lost takes are stored.
+/// The `source` under which the table `uncapped` stores lost takes.
 fn source(kind: CapKind) -> &'static str {
     match kind {
         CapKind::Click => "lost clicks",
@@ -118,7 +118,7 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Stores the number by which `least` exceeds the stored takes as lost takes, which count as taken.
+/// Stores lost takes: the number by which `least` exceeds `taken`. Lost takes count as taken.
 pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
     let lost = least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {

@@ -111,8 +111,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // The count in memory may include takes that were learned after an earlier restore. Their number is asked
-            // for again.
+            // The count in memory may include lost takes of an earlier restore. Their rows were deleted, and other
+            // objects were asked for their number again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, take, least, taken)?;
@@ -208,7 +208,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         batches::send(db, self.shell.runtime(), name, &ClickLog(db, None), true, deliver).await
     }
 
-    /// Tells the operator's attention of the batches that were refused or are late, and of the days that differ.
+    /// Tells the operator's attention of the batches that were refused or are late, and of the days whose totals
+    /// differ.
     async fn send_attention(&self, db: &D) -> DbResult {
         let of_name = |name: &str| Source {
             name: name.to_owned(),

@@ -7,17 +7,20 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES]];
 
 const TABLES: &[&str] = &[
-    // The newest cap of each offer that a take or an outbox has brought. A removed cap stays as a row without a limit.
+    // The newest cap of each offer that this object has received, with a take or from an outbox. A removed cap stays as
+    // a row without a limit.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)
      ) STRICT, WITHOUT ROWID",
-    // The takes. They are counted, and a repeat is recognized by its row. A day's takes are deleted together.
+    // One row for each take. A cap's takes are the number of its rows, and a retry is recognized by its row. A day's
+    // takes are deleted together.
     "CREATE TABLE takes (
        kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
        PRIMARY KEY (kind, day, offer, key)
      ) STRICT, WITHOUT ROWID",
-    // Sums by day and offer. `apps` is JSON: the number, clicks and conversions of the 100 largest apps. Outboxes send the conversions and the payout. An offer with a take from its cap has a row, too.
+    // Sums by day and offer. `apps` is JSON: the number, clicks and conversions of the 100 largest apps. Outboxes send
+    // the conversions and the payout. An offer with a take from its cap also has a row.
     "CREATE TABLE daily (
        day INTEGER NOT NULL, offer TEXT NOT NULL,
        clicks INTEGER NOT NULL DEFAULT 0,
@@ -26,32 +29,36 @@ const TABLES: &[&str] = &[
        apps TEXT NOT NULL DEFAULT '[]',
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
-    // The figures of the offers are read page by page.
+    // For the figures of the offers, which are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
-    // Conversions that each outbox paid on a day before the offer had a cap. After a restore, `lost` has the conversions of
-    // all outboxes beyond the stored takes, and `lost clicks` the counted clicks beyond them. All count as taken.
+    // Conversions that each outbox paid on a day before the offer had a cap. After a restore, the source `lost` has the
+    // number by which the conversions of all outboxes exceed the stored takes. The source `lost clicks` has the number
+    // by which the counted clicks exceed the stored takes. All of them count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch of each isolate, without those in `flushes`. The day, and the index that finds
-    // expired marks, change only with an isolate's first batch of a day.
+    // The number of each isolate's last batch, except for batches that are still in `flushes`. `seen_day`, and so the
+    // index that finds expired marks, changes only with an isolate's first batch of a day.
     "CREATE TABLE marks (
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
-    // The log of clicks. `isolates` and `sums` are JSON: the isolates' batches in a row, and its sums.
+    // The log's rows of clicks. `isolates` is JSON: the number of each isolate's last batch in the row. `sums` is JSON:
+    // the row's sums of clicks.
     "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
-    // The older part of the log. `last` is the last number of a fold, which has one row or more for each day. `spans`
-    // is JSON: the first and the last number of each publisher. The demand source in the segment in `image` is the
-    // publisher. If `rows` is 0, `spans` has sums that their ledgers lacked, with their numbers.
+    // The older part of the log. A fold has at least one row for each of its days, and all its rows have the same
+    // `last`, the fold's last log number. `spans` is JSON: the first and the last log number of each publisher. `image`
+    // is a segment whose demand source is the publisher. If `rows` is 0, `spans` instead has the sums that their
+    // ledgers lacked, with their log numbers.
     "CREATE TABLE folds (
        fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
        image BLOB NOT NULL
      ) STRICT",
     "CREATE INDEX folds_by_last ON folds (last, day)",
-    // One row: the number up to which `daily` has the clicks; the last day for which the object vouched to the ledgers;
-    // when the object noticed that it was put back.
+    // One row. `counted` is the log number up to which `daily` has the clicks. `vouched` is the last day for which the
+    // object vouched to the ledgers; `attempts` and `due_ms` are the failed attempts for the next day and the time of
+    // the next attempt. `restored_ms` is when the object noticed that it was restored from a copy; 0 for never.
     "CREATE TABLE clicks (
        only INTEGER PRIMARY KEY CHECK (only = 1), counted INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, restored_ms INTEGER NOT NULL DEFAULT 0
@@ -60,10 +67,10 @@ const TABLES: &[&str] = &[
     // One row: the UTC day of the last complete sweep.
     "CREATE TABLE sweeps (id INTEGER PRIMARY KEY CHECK (id = 0), day INTEGER NOT NULL) STRICT",
     // The number of the last batch applied from each outbox. Unlike an isolate's mark it is never deleted, because an
-    // outbox may be idle for weeks and then repeat its last batch.
+    // outbox may be idle for weeks and then resend its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // The level that an offer's cap of a day has reached under this limit: 1 at 80 %, 2 when it is used up. `at_ms`
-    // rises with each level of an offer. `due_ms` is when attention is told, NULL afterwards.
+    // The level that a day's use of an offer's cap has reached under this limit: 1 at 80 %, 2 when the cap is used up.
+    // `at_ms` rises with each level of an offer. `due_ms` is when attention must be told; NULL once it was told.
     "CREATE TABLE cap_alarms (
        offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
        at_ms INTEGER NOT NULL, due_ms INTEGER,

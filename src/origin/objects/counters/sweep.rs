@@ -9,8 +9,8 @@ use domain::{
 };
 use platform::{Database, DbResult, params};
 
-/// Days for which takes of clicks are kept. A take is retried within seconds, but just after midnight it may be
-/// yesterday's.
+/// Days for which takes of clicks are kept. A take is retried within seconds, but just after midnight the retried take
+/// may be yesterday's.
 const CLICK_TAKES_DAYS: i32 = 2;
 /// Days for which takes of conversions are kept. An outbox that got no answer retries the take, which names the day on
 /// which the conversion was received.
