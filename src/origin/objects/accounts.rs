@@ -1,5 +1,5 @@
-//! Accounts: one object for each publisher. An account's object owns its members, invites, sessions, passkeys and
-//! audit. It stores only the hashes of invites and sessions.
+//! Accounts: one object for each publisher, and one for the operator. An account's object owns its members, invites,
+//! sessions, passkeys and audit. It stores only the hashes of invites and sessions.
 //!
 //! A command is checked first and then written in one transaction, together with its audit row.
 

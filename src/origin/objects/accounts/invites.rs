@@ -131,7 +131,7 @@ pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> DbResult {
     db.execute(sql::DELETE_INVITE, params![credentials::hash(invite).to_vec()])
 }
 
-/// Withdraws an open invite. If it is a recovery, its member can no longer sign in.
+/// Withdraws an open invite. If the invite is a recovery, its member can no longer sign in.
 pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> Result {
     let by = members::manager(db, &withdraw.by)?;
     let row = db

@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-/// Maximum members of an account. A publisher shows its figures to fewer people.
+/// Maximum members of an account. Usually fewer people see a publisher's figures.
 pub const MAX_MEMBERS: i64 = 100;
 
 pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(

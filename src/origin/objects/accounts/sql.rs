@@ -1,5 +1,5 @@
-//! The schema and statements of `origin/accounts`. Each table with rows that expire has an index on the expiry; the
-//! audit is swept by its numbers, which ascend with time.
+//! The schema and statements of accounts. Each table with rows that expire has an index on the expiry; the audit is
+//! swept by its numbers, which ascend with time.
 
 use crate::delivery::register;
 use platform::migrations::Migration;
@@ -7,8 +7,9 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row. The owner is null until the first invite names it. `suspension_revision` is the catalog's revision that
-    // last suspended or admitted the account, and `restored_ms` when the object noticed that it was put back; 0 for never.
+    // One row. The owner is NULL until the first invite names it. `suspension_revision` is the catalog's revision that
+    // last suspended or admitted the account. `restored_ms` is when the object noticed that it was restored from a
+    // copy; 0 for never.
     "CREATE TABLE account (
        only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0,
        suspension_revision INTEGER NOT NULL DEFAULT 0, restored_ms INTEGER NOT NULL DEFAULT 0
@@ -17,8 +18,8 @@ const TABLES: &[&str] = &[
        member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
        last_seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // Invites that are not spent. Name and role are null for a recovery, since the member's row has them, and
-    // `issuer_member` for the operator's.
+    // Invites that are not spent. `name` and `role` are NULL for a recovery, because the member's row has them.
+    // `issuer_member` is NULL if the operator issued the invite.
     "CREATE TABLE invites (
        hash BLOB NOT NULL PRIMARY KEY, invite_id TEXT NOT NULL, member TEXT NOT NULL, name TEXT, role TEXT,
        expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL, issuer_member TEXT
@@ -31,7 +32,7 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX sessions_by_member ON sessions (member)",
     "CREATE INDEX sessions_by_end ON sessions (ends_ms)",
-    // A key of RSA has 550 bytes, so the table has rowids.
+    // An RSA key has 550 bytes. WITHOUT ROWID suits smaller rows, so this table has rowids.
     "CREATE TABLE passkeys (
        credential_id BLOB NOT NULL PRIMARY KEY, member TEXT NOT NULL, algorithm INTEGER NOT NULL, spki BLOB NOT NULL,
        sign_count INTEGER NOT NULL, transports TEXT NOT NULL, is_backup_eligible INTEGER NOT NULL,
@@ -41,14 +42,15 @@ const TABLES: &[&str] = &[
     // Spent challenges, until they expire.
     "CREATE TABLE challenges (id BLOB NOT NULL PRIMARY KEY, expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE INDEX challenges_by_expiry ON challenges (expires_ms)",
-    // The members are null for the operator and for things. A row that announces another object's change is unconfirmed
-    // until its outcome is known.
+    // `actor_member` and `subject_member` are NULL for the operator and for things. A row that announces another
+    // object's change is unconfirmed until the outcome of the change is known.
     "CREATE TABLE audit (
        number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT,
        detail TEXT, actor_member TEXT, subject_member TEXT, is_unconfirmed INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE INDEX recoveries ON audit (at_ms) WHERE action = 'recovery_issued'",
-    // Counts of events in their windows. A subject is a credential's id, or empty.
+    // Counts of events in their windows. `subject` is a member's id, a passkey's credential id, or empty for the whole
+    // account.
     "CREATE TABLE rates (
        kind TEXT NOT NULL, subject BLOB NOT NULL, started_ms INTEGER NOT NULL, count INTEGER NOT NULL,
        PRIMARY KEY (kind, subject)
@@ -173,16 +175,16 @@ platform::statements! {
 
     // The sweep.
     pub const SWEEP_RATES = "DELETE FROM rates WHERE started_ms <= ?";
-    /// last time to delete, maximum rows
+    /// inclusive cutoff time, maximum rows: deletes the expired rows
     pub const SWEEP_SESSIONS = "DELETE FROM sessions
         WHERE hash IN (SELECT hash FROM sessions WHERE ends_ms <= ? LIMIT ?)";
-    /// last time to delete, maximum rows
+    /// inclusive cutoff time, maximum rows: deletes the expired rows
     pub const SWEEP_CHALLENGES = "DELETE FROM challenges
         WHERE id IN (SELECT id FROM challenges WHERE expires_ms <= ? LIMIT ?)";
-    /// last time to delete, maximum rows
+    /// inclusive cutoff time, maximum rows: deletes the expired rows
     pub const SWEEP_INVITES = "DELETE FROM invites
         WHERE hash IN (SELECT hash FROM invites WHERE expires_ms <= ? LIMIT ?)";
-    /// last time to delete, maximum rows
+    /// inclusive cutoff time, maximum rows: deletes the expired rows
     pub const SWEEP_AUDIT = "DELETE FROM audit
         WHERE at_ms <= ? AND number IN (SELECT number FROM audit ORDER BY number LIMIT ?)";
     pub const FIRST_DUE = "SELECT (SELECT MIN(ends_ms) FROM sessions), (SELECT MIN(expires_ms) FROM challenges),

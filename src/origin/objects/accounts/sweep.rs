@@ -14,7 +14,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     for sql in [sql::SWEEP_SESSIONS, sql::SWEEP_CHALLENGES, sql::SWEEP_INVITES] {
         db.execute(sql, params![now_ms, SLICE])?;
     }
-    // A passkey has at most one row of rates, so these rows need no alarm of their own.
+    // A subject has at most one row for each rate, so these rows need no alarm of their own.
     db.execute(sql::SWEEP_RATES, params![now_ms.saturating_sub(rates::MAX_MS)])?;
     db.execute(
         sql::SWEEP_AUDIT,
