@@ -1,4 +1,4 @@
-//! The schema and statements of `origin/clicks`. Storing a record writes one row. An index on the expiry would cost a
+//! The schema and statements of click records. Storing a record writes one row. An index on the expiry would cost a
 //! second row, so the sweep walks the primary key instead, one slice at a time.
 
 use platform::migrations::Migration;
@@ -11,7 +11,7 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     // One row during a sweep: the last nonce that it has passed.
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
-    // One row: when the object was last put back.
+    // One row: when the object was last restored from a copy.
     "CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT",
 ];
 
