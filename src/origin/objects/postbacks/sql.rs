@@ -1,19 +1,20 @@
-//! The schema and statements of `origin/postbacks`.
+//! The schema and statements of received postbacks.
 
 use platform::migrations::Migration;
 
 pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row: the number of postbacks that were kept, the number that were only counted and since when, and the time of the last write,
-    // also of one without an issued token.
+    // One row. `kept` is the number of postbacks that were ever kept. `not_shown` is the number that were only counted,
+    // since `since_ms`. `written_ms` is when a postback with an issued token was last written, and
+    // `unsigned_written_ms` when one without an issued token was last written.
     "CREATE TABLE counts (
        only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
        since_ms INTEGER, written_ms INTEGER, unsigned_written_ms INTEGER
      ) STRICT",
     "INSERT INTO counts (only) VALUES (1)",
-    // The newest postbacks by their numbers, which rise by one. `details` is JSON, and `is_unsigned` is set without an
-    // issued token.
+    // The newest postbacks by their numbers, which rise by one. `details` is JSON. `is_unsigned` is 1 for a postback
+    // without an issued token.
     "CREATE TABLE postbacks (
        number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, code TEXT NOT NULL, details TEXT NOT NULL,
        is_unsigned INTEGER NOT NULL DEFAULT 0
