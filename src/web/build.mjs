@@ -1,6 +1,6 @@
 // Builds the pages of the dashboard and the console into the folder of the origin module: node src/web/build.mjs OUT_DIR
-// Bundles the scripts of each, writes the styles into its page, and compresses all. `pages.js` names them for
-// src/origin/entry.js.
+// Bundles each site's scripts, writes the styles into its page, and compresses all files. `pages.js` names the files
+// for src/origin/entry.js.
 
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -77,16 +77,16 @@ async function buildSite(name, { first, views, without, extra = "" }) {
 
   const outputs = Object.entries(scripts.metafile.outputs).map(([path, output]) => [nameOf(path), output]);
   const [appName, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"));
-  // The entry imports these at once, so the page loads them beside the entry and not after it.
+  // The entry imports these scripts at once, so the page loads them together with the entry and not after it.
   const shared = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => nameOf(path));
   const styleText = style.outputFiles[0].text.trim();
-  // A browser hashes the element's content as it stands, so nothing may change it afterwards.
+  // A browser hashes the element's content exactly as it is, so nothing may change it afterwards.
   const styleHash = `sha256-${createHash("sha256").update(styleText).digest("base64")}`;
 
   const links = Object.entries(views).map(([path, view]) => `<li><a href="/${name}${path}">${view}</a></li>`);
   const preloads = [...shared, appName].map((file) => `<link rel="modulepreload" href="${assets + file}" />`);
   const shell = await readFile(join(WEB, "shared", "shell.html"), "utf8");
-  // The replacements are functions, because `$` has a meaning in a replacement string.
+  // The replacements are functions, because `$` has a special meaning in a replacement string.
   const html = shell
     .replace(/<!--(?!\[).*?-->\s*/gs, "")
     .replaceAll("{{root}}", () => `/${name}`)

@@ -32,7 +32,7 @@ const COMMANDS: { name: string; path: string; isChange?: boolean }[] = [
   { name: text.held, path: `${router.ATTENTION_PATH}?kind=held`, isChange: true },
 ];
 
-/** The commands whose names have, for each typed word, a word that begins with it. */
+/** The commands whose names match: each typed word is the beginning of a word of the name. */
 export function commandsOf(typed: string) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const isFound = (name: string) => words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`));

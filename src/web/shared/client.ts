@@ -3,7 +3,7 @@
 import { FIRST, NAME, READS } from "#site";
 import type { Refusal, WrongLine } from "./types";
 
-// After a 429 or 503 with a wait of at most this, the call is repeated once. The person decides about a longer wait.
+// After a 429 or 503 that asks for at most this wait, the call is retried once. The person decides about a longer wait.
 const MAX_WAIT_SECONDS = 10;
 
 export class ApiError extends Error {
@@ -78,7 +78,7 @@ async function send(method: string, path: string, body?: Body, extra: Headers = 
   }
 }
 
-/** Makes a call, and repeats it once if that is safe. The body is JSON, or text whose type is in a header. */
+/** Makes a call, and retries it once if that is safe. The body is JSON, or text whose type is in a header. */
 export async function call<Result>(method: string, path: string, body?: Body, extra?: Headers): Promise<Result> {
   return read(await accepted(method, path, body, extra));
 }
@@ -95,7 +95,7 @@ async function read<Result>(response: Response): Promise<Result> {
 /** The answer to a call, unless it is a refusal. */
 async function accepted(method: string, path: string, body?: Body, extra?: Headers): Promise<Response> {
   let response = await send(method, path, body, extra);
-  // A write that was not answered may have been carried out, so only reads are repeated after a 503.
+  // A write that was not answered may have been carried out, so only reads are retried after a 503.
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
   if (mayRepeat) {
     const wait = retryAfterSeconds(response);

@@ -35,7 +35,7 @@ function write(url: string | URL, how: "push" | "replace") {
   history.pushState(null, "", url);
 }
 
-/** Restores an entry's scroll position after its view is drawn. Some browsers try before, and stop at the old end. */
+/** Restores an entry's scroll position after its view is drawn. Some browsers try earlier, at the old view's height. */
 function scrollBack() {
   const { top } = (history.state ?? {}) as { top?: number };
   if (top !== undefined) requestAnimationFrame(() => scrollTo(0, top));

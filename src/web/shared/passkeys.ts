@@ -45,7 +45,7 @@ export async function createPasskey(invite: string): Promise<void> {
   await api.storePasskey(invite, await createCredential(options));
 }
 
-/** Another passkey of the member who is signed in. */
+/** Adds another passkey for the member who is signed in. */
 export async function addPasskey(): Promise<void> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
   const { options } = await withVerification(api.additionOptions);

@@ -34,7 +34,7 @@ interface Props {
   words: { empty: string; labelHint: string; made: string; revokeText: string };
   longestLabel: number;
   mayChange: boolean;
-  /** Whether the member may make keys that read or erase users. */
+  /** True if the member may make keys that read or erase users. */
   mayReachUsers?: boolean;
   /** Draws the section around the keys. */
   frame: (keys: ComponentChildren) => ComponentChildren;

@@ -10,7 +10,7 @@ export function useTyped(value: string, change: (text: string) => void): [string
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const stop = () => clearTimeout(timer.current);
   useEffect(() => {
-    // The space that is typed last belongs to the next word.
+    // Keep a space at the end, because the next word may follow.
     if (typed.trim() !== value) setTyped(value);
     return stop;
   }, [value]);

@@ -13,7 +13,7 @@ interface Props {
   /** The file that was taken, in words. */
   chosen: string | null;
   problem: string | null;
-  /** Accepts no other file until the last one is processed. */
+  /** True while a file is processed. No other file is accepted then. */
   isBusy?: boolean;
   onFile: (file: File) => void;
 }

@@ -120,7 +120,7 @@ export const attention = {
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer items may be missing.`,
   notListed: (number: number) =>
     `${plural(number, "more is", "more are")} open and not listed. They appear as the list gets shorter.`,
-  /** Waiting items that are counted beside the kinds of the list. */
+  /** Waiting items that are counted in addition to the kinds of the list. */
   waiting: {
     publishers: "Publishers to approve",
     pub_key_requests: "Pub-Key requests",

@@ -216,7 +216,7 @@ export const facts = {
   countedRows: "Counted rows",
   countedClicks: "Counted clicks",
   countedRevenue: "Counted revenue",
-  /** Leaves out the year if it is the day's own, which is shown above. */
+  /** Leaves out the year if it is the year of `date`, which is shown above. */
   loadedOn: (at: number, date: string) => {
     const loaded = new Date(at * 1000).toISOString().slice(0, 10);
     return `loaded ${loaded.slice(0, 4) === date.slice(0, 4) ? shortDate(loaded) : dateText(loaded)}`;

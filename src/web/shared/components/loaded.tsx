@@ -38,7 +38,7 @@ interface ListProps<Row> extends Omit<TableProps<Row>, "rows"> {
   empty: ComponentChildren;
   missing?: ComponentChildren;
   isCompact?: boolean;
-  /** Stands below the rows. */
+  /** Shown below the rows. */
   children?: ComponentChildren;
 }
 

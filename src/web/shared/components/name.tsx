@@ -1,4 +1,5 @@
-// Text by a publisher, an advertiser or a stranger, such as a name or a user id, within a line of the page's own.
+// Text written by a publisher, an advertiser or a stranger, such as a name or a user id, within a line of the page's
+// own text.
 
 import { visibleText } from "../format";
 

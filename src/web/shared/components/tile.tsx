@@ -8,7 +8,7 @@ interface Props {
   note?: string;
   /** If it is undefined, the tile keeps its place. */
   value: string | undefined;
-  /** Stands below the number. */
+  /** Shown below the number. */
   below?: ComponentChildren;
   belowClass?: string;
 }

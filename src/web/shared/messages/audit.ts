@@ -45,7 +45,7 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   alarms_tested: "Tested the address of alarms",
 };
 
-/** Text for details that are words of our own, by action. */
+/** Text for details that Signpost itself words, by action. */
 const AUDIT_WORDS: Record<string, Record<string, string>> = {
   app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
   callback_tested: {

@@ -36,7 +36,7 @@ export const CallbackBadge = ({ state }: { state: CallbackState }) => (
 interface Cells {
   app: (appId: string) => ComponentChildren;
   hints: Record<CallbackState, string>;
-  /** Stands below the state. */
+  /** Shown below the state. */
   belowState?: (callback: AppCallback) => ComponentChildren;
   /** The cell for callbacks that were given up, if there are any. */
   dead?: (callback: AppCallback) => ComponentChildren;

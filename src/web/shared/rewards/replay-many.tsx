@@ -44,7 +44,7 @@ export interface ReplayCalls {
 
 interface Props {
   calls: ReplayCalls;
-  /** Whether the member may stop a replay. */
+  /** True if the member may stop a replay. */
   mayStop: boolean;
   /** Empty while none is chosen. */
   app: string;

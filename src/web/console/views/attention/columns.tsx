@@ -26,7 +26,7 @@ const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind)
 export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
   app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
 
-/** The publisher of the day. Counters serve all publishers, so their subjects begin with the publisher. */
+/** The publisher of an item's day. Counters serve all publishers, so their subjects begin with the publisher. */
 function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
   if (OF_FACTS.includes(kind) || kind === "restored") return publisher;
   return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;

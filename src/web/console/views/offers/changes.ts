@@ -76,7 +76,7 @@ export function changesOf(before: Offer, after: Offer): Change[] {
   ];
 }
 
-/** A field that both have changed, shown as a change from their value to mine. */
+/** A field that the member and somebody else have changed, shown as a change from their value to the member's. */
 export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeof treeOf>): Words {
   const offerWith = (value: unknown) => documentOf(ofTree(setAt(tree, path, value)));
   const [change] = changesOf(offerWith(theirs), offerWith(mine));
@@ -88,7 +88,7 @@ export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeo
   return { field, theirs: before, mine: isUnread ? mine : after.replace(/\$NaN$/, payout) };
 }
 
-/** The terms that a click is promised. A postback that names no goal means the first one, so the order matters. */
+/** The terms that a click is promised. A postback that names no goal means the first goal, so the order matters. */
 export const termsOf = (offer: Offer): Terms => ({
   advertiser_id: offer.advertiser_id,
   conversion_window_days: offer.conversion_window_days ?? DEFAULT_WINDOW_DAYS,

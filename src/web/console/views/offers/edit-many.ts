@@ -38,7 +38,7 @@ export function percentOf(text: string): bigint | null {
   return percent >= -10_000n ? percent : null;
 }
 
-/** A payout in USD after the change, to the nearest millionth, halves up. */
+/** A payout in USD after the change, rounded to the nearest millionth, halves up. */
 function changed(usd: string, percent: bigint): string {
   const payout = micros(usd) ?? 0n;
   return payoutText(Number((payout * (10_000n + percent) + 5_000n) / 10_000n) / 1_000_000);

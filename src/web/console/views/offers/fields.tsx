@@ -40,7 +40,7 @@ export const TextOf = ({ state, name, isMono, mode, ...props }: TextOfProps) => 
   />
 );
 
-/** Countries by code, with their names below as they are typed. */
+/** A field for countries by code. The names of the typed codes appear below it. */
 export function CountriesOf(props: TextOfProps & { name: "include" | "exclude" }) {
   const { state, name } = props;
   const codes = codesOf(state.draft[name]);

@@ -1,4 +1,4 @@
-// The terms in force and the earlier terms, and which of them pay the clicks made so far.
+// The terms in force and the earlier terms, and which of them apply to earlier clicks.
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";

@@ -1,4 +1,4 @@
-// The terms that pay an app's older clicks.
+// The terms that apply to an app's earlier clicks.
 
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";

@@ -31,7 +31,8 @@ interface Props {
 export function SettleMany(props: Props) {
   const { state, reason } = props.filter;
   const actions = state ? ACTIONS[state] : [];
-  // An approval pays for any reason of refusal, even if the reward was already paid. So one reason must be chosen.
+  // An approval overrides any reason for the refusal, even that the reward was already paid. So the filter must name a
+  // reason.
   const needsReason = state === "refused" && !reason;
   const isPossible = actions.length > 0 && !needsReason;
   const hint = needsReason ? text.manyReason : state ? text.manyNone : text.manyHint;

@@ -1,4 +1,5 @@
-// Identifies a pasted text. A single match opens at once. Several matches are listed, and special ones are shown.
+// Identifies a pasted text. A single match opens at once, unless its page would not show what matched. Other matches
+// are listed or shown here.
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";

@@ -1,4 +1,5 @@
-// Metrics from instances and outboxes: faults, failed checks and memory; and rewards that saved clicks may explain.
+// Metrics from instances and outboxes: faults, failed checks and memory; and rewards that show whether somebody saves
+// up clicks before a payout drops.
 
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../../../shared/cache";

@@ -1,4 +1,4 @@
-// The days of the period, and today after them, above the same weekdays whole weeks before.
+// Charts the days of the period, with today after them, and the same weekdays whole weeks before.
 
 import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";

@@ -6,7 +6,8 @@ import type { Query } from "../../types";
 
 const PATH = "/v1/core/reporting/public/signal/report/generate";
 
-// Inside single quotes a shell changes nothing. A quote in the text ends the quoting, is escaped, and begins it again.
+// Inside single quotes a shell changes nothing. So a quote in the text ends the
+// quoting, is escaped, and begins the quoting again.
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function curl(reportingUrl: string, query: Query, dataThrough: string | null): string {

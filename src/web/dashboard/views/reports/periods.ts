@@ -27,8 +27,8 @@ export interface Comparison {
 const daysBack = (length: number) => Math.ceil(length / 7) * 7;
 
 /**
- * The days that a range is compared with; null if the range has no complete day. The whole range goes back, even if its
- * last days are left out because they are incomplete.
+ * The days that a range is compared with; null if the range has no complete day. The whole range determines the number
+ * of weeks, even if its last days are left out because they are incomplete.
  */
 export function comparison(range: DateRange, { last }: Days): Comparison | null {
   const leavesOutDays = range.end_date > last;

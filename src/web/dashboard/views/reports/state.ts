@@ -141,5 +141,5 @@ const COLUMNS_KEY = "report-columns";
 /** The browser keeps the metrics that were chosen last. */
 export const rememberColumns = (metrics: Metric[]) => stored(COLUMNS_KEY, metrics.join());
 
-/** The query of the page without a choice. */
+/** The query of the page before anything was chosen. */
 export const usualQuery = () => formatState(parseState(`?metrics=${stored(COLUMNS_KEY) ?? ""}`));
