@@ -72,8 +72,8 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     ]))
 }
 
-/// Returns when the alarm must fire after clicks were appended. Clicks take from no cap. They also make no retry due: a
-/// batch that is retried has set its alarm already.
+/// Returns when the alarm must fire after clicks were appended. Clicks do not take from caps, so no cap alarm becomes
+/// due. No retry becomes due either: a batch that is retried has already set its alarm.
 pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,

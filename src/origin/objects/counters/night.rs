@@ -55,8 +55,8 @@ impl Night {
         )
     }
 
-    /// Returns the days that ended at least an hour ago and for which the object has not vouched to all ledgers, as
-    /// [`Positions::not_vouched`] takes them. Returns none if no ledger waits or the log is empty.
+    /// Returns the days that ended at least an hour ago and for which the object has not vouched to all ledgers, in
+    /// the form that [`Positions::not_vouched`] expects. Returns none if no ledger waits or the log is empty.
     fn open_days(&self, db: &impl Database, now_ms: i64) -> DbResult<Option<[UtcDay; 3]>> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
             return Ok(None);

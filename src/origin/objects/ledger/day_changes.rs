@@ -2,8 +2,8 @@
 //!
 //! For readers, all days up to a certain day are final. That day never moves back, unless the ledger is restored from a
 //! copy. Every later change of a final day adds an entry for each changed app, in the transaction of the change. An
-//! entry has the app's sums on the day before and after the change. So a reader who reads the changed days and the days
-//! that are not final again has the same figures as after a full pull.
+//! entry has the app's sums on the day, before and after the change. So a reader who rereads the changed days and the
+//! days that are not final has the same figures as after a full pull.
 
 pub mod sql;
 
