@@ -147,9 +147,12 @@ pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult {
         return Ok(());
     }
     db.transaction(|| {
-        db.execute(sql::MARK_ALL_SLOTS, &[])?;
-        revisions::clear(db, revisions::LISTING_BUILT_AT)?;
-        revisions::mark_changed(db, now_ms)?;
+        // A new catalog has published nothing.
+        if revisions::get(db, revisions::VERSION)?.is_some() {
+            db.execute(sql::MARK_ALL_SLOTS, &[])?;
+            revisions::clear(db, revisions::LISTING_BUILT_AT)?;
+            revisions::mark_changed(db, now_ms)?;
+        }
         revisions::set(db, revisions::PUBLISHED_BY, own_code())
     })
 }

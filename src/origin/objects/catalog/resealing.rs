@@ -65,7 +65,10 @@ pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult {
     }
     db.transaction(|| {
         revisions::set(db, revisions::OLD_SEALS, old)?;
-        revisions::set(db, revisions::RESEAL_FROM, context.now_ms)
+        match old {
+            0 => revisions::set(db, revisions::SEALED_BY, sealing(context)),
+            _ => revisions::set(db, revisions::RESEAL_FROM, context.now_ms),
+        }
     })
 }
 
