@@ -17,6 +17,9 @@ export const service = {
     waiting: "Changes waiting",
     noneWaiting: "None",
     waitingFor: (ms: number) => `for ${durationText(ms)}`,
+    oldSeals: "Secrets under old keys",
+    noOldSeals: "None",
+    stillOld: (secrets: number) => `${secrets}, being sealed again`,
     resources: "Stored",
     counts: (publishers: number, apps: number, advertisers: number, offers: number) =>
       [

@@ -2,7 +2,7 @@
 //! register's changes.
 
 use super::CatalogService;
-use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog};
+use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog, revisions};
 use contract::catalog::{Command, OBJECT_NAME};
 use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
@@ -47,7 +47,10 @@ where
         if !self.is_code_compared.get() {
             publication::rebuild_after_other_code(db, self.now_ms())?;
             self.with_context(|context| Ok(resealing::begin(db, context)?))?;
-            self.shell.wake_by(self.next_alarm(db)?)?;
+            // Nothing is due in a new catalog: its first listing must wait for its first offers.
+            if revisions::get(db, revisions::VERSION)?.is_some() {
+                self.shell.wake_by(self.next_alarm(db)?)?;
+            }
             self.is_code_compared.set(true);
         }
         Ok(db)

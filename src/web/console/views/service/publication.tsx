@@ -60,6 +60,7 @@ function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
         [text.waiting, dirty ? text.waitingFor(Math.max(0, now - dirty)) : text.noneWaiting],
         [text.tracking, built(tracking)],
         [text.listing, built(listing)],
+        [text.oldSeals, catalog.old_seals ? text.stillOld(catalog.old_seals) : text.noOldSeals],
         [text.resources, text.counts(publishers, apps, advertisers, offers)],
         [
           text.size,
