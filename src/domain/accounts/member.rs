@@ -32,7 +32,7 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     {
         return Err(FieldError::new(
             path,
-            "must not be a name that the audit reserves",
+            "must not be a name that the audit log reserves",
         ));
     }
     Ok(name)

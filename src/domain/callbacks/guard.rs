@@ -127,7 +127,7 @@ impl Guard {
         let port = url.port_or_known_default().unwrap_or_default();
         if !self.allows_port(port) {
             return Err(format!(
-                "must be on port 443, or on a port from 1024 that browsers do not block, not {port}"
+                "must be on port 443, or on a port of 1024 or higher that browsers do not block, not {port}"
             ));
         }
         // The following rules read the parsed host, in which decimal, octal and hexadecimal addresses, full-width

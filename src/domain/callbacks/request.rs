@@ -136,7 +136,7 @@ impl Template {
         if path.split('/').any(could_be_dots) {
             return Err(
                 "must not have a path segment that consists only of macros that a user could fill with dots: \
-                such a segment could become .. and leave its folder; put a letter beside the macro"
+                such a segment could become .. and lead to another folder; put a letter next to the macro"
                     .to_owned(),
             );
         }

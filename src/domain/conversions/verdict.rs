@@ -81,12 +81,12 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "invalid_click_id",
-        "Signpost did not issue this click id, it was changed on its way, or its app or offer does not exist.",
+        "Signpost did not issue this click id, the id was changed in transit, or its app or offer does not exist.",
         "The sender must return the click id exactly as in the landing URL: not shortened, not in another letter case, and not an id of its own system.",
     ),
     (
         "unknown_goal",
-        "The clicked offer has no goal with this id or event code. An unreplaced macro, such as {goal}, or a word such as null is not a goal. Letter case is ignored only if one goal alone can be meant.",
+        "The clicked offer has no goal with this id or event code. An unreplaced macro, such as {goal}, or a word such as null is not a goal. Letter case is ignored only if exactly one goal then matches.",
         "Give this event code to the offer's goal, or have the sender name a goal of the offer. To have the first goal paid, the sender omits goal or leaves it empty.",
     ),
     (
@@ -116,7 +116,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "after_restore",
-        "The app's outbox was restored to an earlier state, and its record of payments for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
+        "The app's outbox was restored to an earlier state, and its record of payments for clicks from that time is lost, so the conversion is held. The sender is told that it is pending.",
         "Look the click up in the publisher's records. If it was paid, reject it in the app's conversions; otherwise approve it. After 72 hours it is checked again.",
     ),
     (
@@ -161,7 +161,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "not_found",
-        "This is not the address of postbacks, so a request to it is not a conversion.",
+        "This is not the URL for postbacks, so a request to it is not a conversion.",
         "Postbacks go to /v2/tracking/conversion on the tracking host. A URL with /v2/tracking/click is a link for users.",
     ),
 ];

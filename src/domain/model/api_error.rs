@@ -60,24 +60,24 @@ pub mod common {
     /// A required field or parameter is absent or empty.
     pub const MISSING_FIELD: ApiError = ApiError::new(400, "missing_field", "a required field is missing");
     /// The path, or the resource that it names, does not exist.
-    pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "there is nothing at this address");
+    pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "nothing exists at this path");
     /// The path exists but does not support this method.
     pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
         405,
         "method_not_allowed",
-        "this address does not support that method",
+        "this path does not support that method",
     );
     /// The body exceeds the limit of its path.
     pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
         413,
         "payload_too_large",
-        "the body is larger than this address accepts",
+        "the body is larger than this path accepts",
     );
     /// The path does not accept the `Content-Type`.
     pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
         415,
         "unsupported_media_type",
-        "this address does not accept that Content-Type",
+        "this path does not accept that Content-Type",
     );
     /// An internal fault. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =

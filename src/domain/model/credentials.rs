@@ -60,18 +60,20 @@ impl Vault {
             .map(str::trim)
             .filter(|item| !item.is_empty())
         {
-            let (id, key) = item.split_once(':').ok_or_else(|| wrong("an item is id:key"))?;
+            let (id, key) = item
+                .split_once(':')
+                .ok_or_else(|| wrong("each item must be id:key"))?;
             let id = id
                 .parse::<u8>()
-                .map_err(|_| wrong("an id is a number from 0 to 255"))?;
-            let key = parse_key(key).ok_or_else(|| wrong("a key is 64 hexadecimal digits"))?;
+                .map_err(|_| wrong("each id must be a number from 0 to 255"))?;
+            let key = parse_key(key).ok_or_else(|| wrong("each key must be 64 hexadecimal digits"))?;
             if keys.iter().any(|(known, _)| *known == id) {
                 return Err(wrong("two keys have the same id"));
             }
             keys.push((id, ChaCha20Poly1305::new(&key.into())));
         }
         if keys.is_empty() {
-            Err(wrong("it must have at least one key"))
+            Err(wrong("must have at least one key"))
         } else {
             Ok(Self { keys })
         }

@@ -245,7 +245,7 @@ fn read_match(matching: &Value, read_values: ReadValues) -> Result<Filter, Strin
 fn object<'a>(value: &'a Value, known: &[&str]) -> Result<&'a Map<String, Value>, String> {
     let members = value.as_object().ok_or(" must be an object")?;
     match members.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(format!(".{name} is not known")),
+        Some(name) => Err(format!(".{name} is unknown")),
         None => Ok(members),
     }
 }

@@ -66,7 +66,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("not a snapshot of this kind"),
-            Self::UnknownFormat(format) => write!(f, "snapshot format {format} is not known"),
+            Self::UnknownFormat(format) => write!(f, "snapshot format {format} is unknown"),
             Self::Corrupt => f.write_str("the snapshot is damaged"),
         }
     }

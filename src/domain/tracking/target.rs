@@ -57,7 +57,7 @@ impl Template {
         if path.split('/').any(could_be_dots) {
             return Err(
                 "must not have a path segment that consists only of dots and of {user_id}, {gaid}, {idfa}, {c1} to {c5} \
-                or {country}: such a segment could become .. and leave its folder; put a letter beside the macro"
+                or {country}: such a segment could become .. and lead to another folder; put a letter next to the macro"
                     .to_owned(),
             );
         }
@@ -71,7 +71,9 @@ impl Template {
             let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
             let is_empty = |parameter: &&str| is_click_id(parameter.strip_suffix('=').unwrap_or(parameter));
             if let Some(empty) = parameters.find(is_empty) {
-                return Err(format!("has {empty} beside {{click_id}}: fill it or remove it"));
+                return Err(format!(
+                    "has {empty} without a value in addition to {{click_id}}: give it a value or remove it"
+                ));
             }
         }
         if has_click_id {

@@ -332,7 +332,7 @@ fn a_refusal_names_the_reason() {
         ("http://acme.example.com/", "must begin with https://"),
         (
             "https://acme.example.com:22/",
-            "must be on port 443, or on a port from 1024 that browsers do not block, not 22",
+            "must be on port 443, or on a port of 1024 or higher that browsers do not block, not 22",
         ),
         (
             "https://0x7f.1/",

@@ -172,7 +172,7 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
         ),
         (
             json!({ "dim": "country", "match": {}, "not": true }),
-            ".not is not known",
+            ".not is unknown",
         ),
     ] {
         check(json!([filter]), &format!("filt[0]{fault}"));
@@ -186,10 +186,7 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
             ".type must be any or exact",
         ),
         (json!({ "type": "any" }), ".value is missing"),
-        (
-            json!({ "type": "any", "value": ["US"], "x": 1 }),
-            ".x is not known",
-        ),
+        (json!({ "type": "any", "value": ["US"], "x": 1 }), ".x is unknown"),
         (
             json!({ "type": "any", "value": ["US"], "values": ["DE"] }),
             ".value and .values are both given and differ",

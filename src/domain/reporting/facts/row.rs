@@ -149,7 +149,7 @@ impl DayTotals {
                 return Err(Problem::of_column(
                     measure.as_str(),
                     format!(
-                        "brings {} above the maximum of a day, {MAX_OF_A_DAY}{}",
+                        "brings {} above the daily maximum, {MAX_OF_A_DAY}{}",
                         fact.day,
                         unit(measure)
                     ),

@@ -59,7 +59,7 @@ pub(super) fn object<'a>(
         .as_object()
         .ok_or_else(|| error.with_message(format!("{path} must be an object")))?;
     match members.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(error.with_message(format!("{path}.{name} is not known"))),
+        Some(name) => Err(error.with_message(format!("{path}.{name} is unknown"))),
         None => Ok(members),
     }
 }

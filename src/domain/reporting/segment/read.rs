@@ -111,7 +111,7 @@ impl<'b> KeyColumn<'b> {
         // The checksum is correct, so from here on only a bug of the writer can cause an error. Every index is checked
         // anyway.
         if opened.values().count() != distinct {
-            return Err(corrupt("a value lies outside its text"));
+            return Err(corrupt("a value extends beyond its text"));
         }
         let in_range = match codes {
             Codes::Constant => distinct == 1 || rows == 0,

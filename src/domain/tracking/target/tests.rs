@@ -241,15 +241,15 @@ fn a_faulty_template_is_refused_with_the_fault() {
         ),
         (
             "https://t.example/?sub={click_id}&click_id=",
-            "has click_id= beside {click_id}",
+            "has click_id= without a value in addition to {click_id}",
         ),
         (
             "https://t.example/{click_id}?clickId",
-            "has clickId beside {click_id}",
+            "has clickId without a value in addition to {click_id}",
         ),
         (
             "market://details?id=a.b&click_id",
-            "has click_id beside {click_id}",
+            "has click_id without a value in addition to {click_id}",
         ),
         (
             "https://play.google.com/?referrer=click_id%3D5",

@@ -41,7 +41,7 @@ const REFUSALS: &str = r#"
     invalid_filter      | filters    | {}                                                           | filters must be an array
     invalid_filter      | filters    | ["US"]                                                       | filters[0] must be an object
     invalid_filter      | filters    | [{"values":["a"]}]                                           | filters[0].dimension is missing
-    invalid_filter      | filters    | [{"dimension":"app","value":["a"]}]                          | filters[0].value is not known
+    invalid_filter      | filters    | [{"dimension":"app","value":["a"]}]                          | filters[0].value is unknown
     invalid_filter      | filters    | [{"dimension":"app"}]                                        | filters[0].values is missing
     invalid_filter      | filters    | [{"dimension":"app","values":"a"}]                           | filters[0].values must be an array
     invalid_filter      | filters    | [{"dimension":"app","values":null}]                          | filters[0].values must be an array
@@ -54,9 +54,9 @@ const REFUSALS: &str = r#"
     invalid_order_by    | order_by   | [{"column":"app_id","ascending":true}]                       | order_by[0].column must be a metric or a requested dimension
     invalid_order_by    | order_by   | [{"column":"date","ascending":true},{"column":"ecpm"}]       | order_by[1].ascending is missing
     invalid_order_by    | order_by   | [{"column":"date","ascending":"true"}]                       | order_by[0].ascending must be true or false
-    invalid_order_by    | order_by   | [{"column":"date","desc":true}]                              | order_by[0].desc is not known
+    invalid_order_by    | order_by   | [{"column":"date","desc":true}]                              | order_by[0].desc is unknown
     invalid_pagination  | pagination | [1,2]                                                        | pagination must be an object
-    invalid_pagination  | pagination | {"page":1,"size":10}                                         | pagination.size is not known
+    invalid_pagination  | pagination | {"page":1,"size":10}                                         | pagination.size is unknown
 "#;
 
 #[test]

@@ -53,8 +53,8 @@ const COUNT: &str = "must be a whole number from 0 to 9007199254740992, not";
 const USD: &str = "must be USD, a decimal number with at most 6 decimals and at most 9007199254.740992";
 const UNCLOSED: &str = "has a quote that is not closed on its line";
 const LATE_QUOTE: &str = "has a quote but does not begin with one";
-const DAY_COUNT: &str = "brings 2026-11-21 above the maximum of a day, 9007199254740992";
-const DAY_USD: &str = "above the maximum of a day, 9007199254740992 micro-USD in magnitude";
+const DAY_COUNT: &str = "brings 2026-11-21 above the daily maximum, 9007199254740992";
+const DAY_USD: &str = "above the daily maximum, 9007199254740992 micro-USD in magnitude";
 
 #[test]
 fn wrong_csv_rows_are_refused() {
