@@ -37,7 +37,7 @@ fn text(context: &RequestContext) -> String {
     );
     metrics.value(
         "isolate_clicks_coarse_total",
-        "Clicks that lost their placement and country.",
+        "Clicks that were counted without their placement and country.",
         isolate.counts.borrow().coarse(),
     );
     metrics.text()

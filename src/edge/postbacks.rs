@@ -240,7 +240,7 @@ async fn find_advertiser(
         .inspect_err(|error| {
             log::warn(
                 "postbacks",
-                format_args!("the catalog did not give the offer of a postback: {error}"),
+                format_args!("a postback's offer could not be read from the catalog: {error}"),
             )
         })
         .ok()?;

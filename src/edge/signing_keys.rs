@@ -35,7 +35,7 @@ impl OpenedKeys {
         let opened = vault.open(&signature::purpose(&app.id.to_string()), sealed);
         let keys = opened.and_then(|opened| SigningKeys::parse(&opened)).map(Rc::new);
         if keys.is_none() {
-            let problem = format_args!("no key of EDGE_KEYS opens the click secrets of app {}", app.id);
+            let problem = format_args!("no key in EDGE_KEYS decrypts the click secrets of app {}", app.id);
             log::error("click", problem);
         }
         let known = Opened {

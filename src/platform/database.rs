@@ -191,17 +191,17 @@ impl Row {
 
     /// A text column, converted with `parse`.
     pub fn parse<T>(&self, column: usize, parse: impl FnOnce(&str) -> Option<T>) -> DbResult<T> {
-        parse(self.text(column)?).ok_or_else(|| damaged(column, "does not parse"))
+        parse(self.text(column)?).ok_or_else(|| damaged(column, "cannot be parsed"))
     }
 
     /// Decodes a value from its stored code.
     pub fn decode<T>(&self, column: usize, decode: impl FnOnce(u8) -> Option<T>) -> DbResult<T> {
-        decode(self.number(column)?).ok_or_else(|| damaged(column, "is not a known code"))
+        decode(self.number(column)?).ok_or_else(|| damaged(column, "has an unknown code"))
     }
 
     pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> DbResult<T> {
         serde_json::from_str(self.text(column)?)
-            .map_err(|error| damaged(column, &format!("does not parse: {error}")))
+            .map_err(|error| damaged(column, &format!("cannot be parsed: {error}")))
     }
 
     /// An integer that fits the type `T`.

@@ -59,7 +59,7 @@ pub fn respond(answer: Answer) -> worker::Result<Response> {
     answer.into_response().or_else(|error| {
         log::error(
             "entry",
-            format_args!("an answer could not be sent, so 500 was: {error}"),
+            format_args!("an answer could not be sent, so 500 was sent instead: {error}"),
         );
         Answer::from(common::INTERNAL_ERROR).into_response()
     })

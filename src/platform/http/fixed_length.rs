@@ -31,7 +31,7 @@ pub fn respond(
     length: u64,
     chunks: impl Stream<Item = Result<Vec<u8>>> + 'static,
 ) -> Result<Response> {
-    let failure = |error: JsValue| Error::RustError(format!("a stream: {error:?}"));
+    let failure = |error: JsValue| Error::RustError(format!("the stream of an answer failed: {error:?}"));
     let chunked: web_sys::Response = Response::from_stream(chunks)?.into();
     let body: JsValue = chunked.body().into();
     let through = FixedLengthStream::new(length as f64).map_err(failure)?;

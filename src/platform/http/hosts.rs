@@ -6,7 +6,7 @@ use domain::model::{ApiError, CredentialHash, credentials};
 pub const MISDIRECTED: ApiError = ApiError::new(
     421,
     "misdirected_request",
-    "the request's host does not serve this address",
+    "the request's host does not serve this path",
 );
 
 /// True for a built-in name of this machine. Such a name always leads to the machine that resolves it, so nobody can
