@@ -197,7 +197,7 @@ fn terms_since_only_rises_and_stays_where_a_document_leaves_it_out() {
         assert_eq!(
             message,
             format!(
-                "terms_since: must not be less than {}, because it only rises",
+                "terms_since: must not be less than {}, because the time can only be moved later",
                 now_s - 100
             )
         );

@@ -78,7 +78,7 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);
     let last = db.query_first(sql::LAST_WRITES, &[])?;
-    let last = last.ok_or_else(|| DatabaseError("the row of counts is gone".into()))?;
+    let last = last.ok_or_else(|| DatabaseError("the table counts has no row".into()))?;
     // A clock that was set back must not stop the writes.
     let is_due = |last_ms: Option<i64>| {
         !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))

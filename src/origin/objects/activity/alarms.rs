@@ -79,7 +79,7 @@ pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     let (kind, subject) = (u32::from(alarm.kind.number()), alarm.subject.as_str());
     let group = group(alarm.kind, subject);
     let row = db.query_first(sql::GET_CAUSE, params![kind, subject, group])?;
-    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    let row = row.ok_or_else(|| DatabaseError("the query returned no row".into()))?;
     let (last, free_ms) = (row.optional_integer(0)?, row.optional_integer(4)?.unwrap_or(0));
     if last.is_some_and(|last| alarm.cause <= last) {
         return Ok(());

@@ -31,20 +31,22 @@ use platform::{Database, Failure, Result, Row, database::json, params};
 /// Decrypts an app with its secrets, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
 pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
     let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
-        let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
+        let broken = || Failure::Internal(format!("no listed key decrypts {purpose}"));
         vault.open(purpose, sealed).ok_or_else(broken)
     };
     let mut app: App = row.json(0)?;
     if let Some(sealed) = row.optional_blob(2)? {
         let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
-        let callback = serde_json::from_slice(&callback)
-            .map_err(|error| Failure::Internal(format!("the callback of app {app_id}: {error}")))?;
+        let callback = serde_json::from_slice(&callback).map_err(|error| {
+            Failure::Internal(format!("the callback of app {app_id} cannot be parsed: {error}"))
+        })?;
         app.callback = Some(callback);
     }
     if let Some(sealed) = row.optional_blob(3)? {
         let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
-        let (secret, previous) = signature::secrets_in(&secrets)
-            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} do not parse")))?;
+        let (secret, previous) = signature::secrets_in(&secrets).ok_or_else(|| {
+            Failure::Internal(format!("the click secrets of app {app_id} cannot be parsed"))
+        })?;
         (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
     }
     Ok(app)

@@ -127,7 +127,7 @@ pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
     let revision: i64 = revision.ok_or_else(|| {
         ApiError::from(FieldError::new(
             "revision",
-            "must be the number of a revision that was in force before",
+            format!("must be the number of a revision: a whole number from 1 to {latest}"),
         ))
     })?;
     let kind = resource.singular();

@@ -321,5 +321,7 @@ fn draw_id(db: &impl Database, context: &Context<'_>, is_test: bool) -> Result<A
             return Ok(app_id);
         }
     }
-    Err(Failure::Internal(format!("{DRAWS} drawn app ids are all taken")))
+    Err(Failure::Internal(format!(
+        "all {DRAWS} generated app ids are taken"
+    )))
 }

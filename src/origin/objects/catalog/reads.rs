@@ -48,7 +48,7 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
 /// Counts the items that wait for the operator, including the caps that are nearly used up.
 pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
     let row = db.query_first(sql::COUNT_WAITING, &[])?;
-    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    let row = row.ok_or_else(|| DatabaseError("the query returned no row".into()))?;
     Ok(OperatorReply::ok(&json!({
         "publishers": row.integer(0)?, "pub_key_requests": row.integer(1)?, "near_caps": near_caps,
     })))
@@ -65,7 +65,7 @@ pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
 pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
     let ids = json(&command.offer_ids)?;
     let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
-    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    let row = row.ok_or_else(|| DatabaseError("the query returned no row".into()))?;
     let mut names: Names = row.json(0)?;
     let asked = command.offer_ids.iter().filter_map(|id| test_offers::find(id));
     for offer in asked {

@@ -98,7 +98,10 @@ impl Resealing {
                 let (id, sealed) = (row.text(0)?, row.blob(1)?);
                 let purpose = (column.purpose)(id);
                 let Some(plain) = vault.open(&purpose, sealed) else {
-                    log::error("catalog", format_args!("{purpose}: no listed key decrypts it"));
+                    log::error(
+                        "catalog",
+                        format_args!("no listed key decrypts {purpose}, so it keeps its seal"),
+                    );
                     self.kept += 1;
                     continue;
                 };

@@ -55,7 +55,7 @@ pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option
         None => Ok((stored > 0).then_some(stored)),
         Some(since) if since < stored => Err(FieldError::new(
             "terms_since",
-            format!("must not be less than {stored}, because it only rises"),
+            format!("must not be less than {stored}, because the time can only be moved later"),
         )),
         Some(since) if since > now_ms.div_euclid(SECOND_MS) => Err(FieldError::new(
             "terms_since",

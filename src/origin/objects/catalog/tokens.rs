@@ -65,7 +65,7 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .vault
         .open(&pub_key_purpose(publisher_id), row.blob(0)?)
         .and_then(|plain| String::from_utf8(plain).ok())
-        .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not decrypt")))?;
+        .ok_or_else(|| Failure::Internal(format!("no listed key decrypts the Pub-Key of {publisher_id}")))?;
     let request = pub_key_requests::get(db, publisher_id)?;
     Ok(OperatorReply::ok(
         &json!({ "pub_key": plain, "request": request }),

@@ -111,7 +111,7 @@ fn read(row: &Row) -> DbResult<Alarm> {
             (CLICK, SPENT) => AlarmKind::ClickCapSpent,
             (CONVERSION, NEAR) => AlarmKind::ConversionCapNear,
             (CONVERSION, SPENT) => AlarmKind::ConversionCapSpent,
-            other => return Err(DatabaseError(format!("no cap and level are {other:?}"))),
+            other => return Err(DatabaseError(format!("unknown cap kind and level: {other:?}"))),
         },
         subject: row.text(0)?.to_owned(),
         cause: at_ms,

@@ -44,8 +44,8 @@ pub fn stats(db: &impl Database, counts: &TakenCounts, stats: &Stats) -> DbResul
     ];
     // The JSON form of `OfferStats` is an array.
     let figures = db.read_all(sql::STATS, page, |row| {
-        let offer =
-            OfferId::parse(row.text(0)?).ok_or_else(|| DatabaseError("figures of no offer".into()))?;
+        let offer = OfferId::parse(row.text(0)?)
+            .ok_or_else(|| DatabaseError("the figures have an invalid offer id".into()))?;
         let taken = |kind| counts.get(db, (kind, stats.today, offer.clone()));
         let [clicks, conversions] = [taken(CapKind::Click)?, taken(CapKind::Conversion)?];
         Ok((

@@ -42,7 +42,8 @@ impl Night {
         let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
         let vouched = UtcDay::from_number(row.integer(0)?);
         Ok(Self {
-            vouched: vouched.ok_or_else(|| DatabaseError("the day of a night is damaged".into()))?,
+            vouched: vouched
+                .ok_or_else(|| DatabaseError("the day in the table clicks is out of range".into()))?,
             attempts: row.number(1)?,
             due_ms: row.integer(2)?,
         })

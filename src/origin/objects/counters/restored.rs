@@ -83,7 +83,7 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     let reply = reply.map_err(|error| unavailable("the catalog", &error))?;
     let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body).map_err(|error| {
         Failure::Internal(format!(
-            "the list of outboxes of offer {offer} does not parse: {error}"
+            "the list of outboxes of offer {offer} cannot be parsed: {error}"
         ))
     })?;
     let rewards = try_each(outboxes, |(app, number)| {
@@ -114,7 +114,7 @@ async fn rewards(
 }
 
 fn unavailable(whom: &str, error: &CallError) -> Failure {
-    log::warn("counters", format_args!("a call of {whom} failed: {error}"));
+    log::warn("counters", format_args!("a call to {whom} failed: {error}"));
     common::UNAVAILABLE.into()
 }
 

@@ -29,7 +29,7 @@ where
     match runtime.call(&catalog, question, TIMEOUT).await {
         Ok(reply) => serde_json::from_str(&reply.body).map_err(|error| {
             Failure::Internal(format!(
-                "the catalog's answer about terms does not parse: {error}"
+                "the catalog's answer about terms cannot be parsed: {error}"
             ))
         }),
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
@@ -115,6 +115,6 @@ pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes
 }
 
 fn unavailable(object: &str, error: &CallError) -> Failure {
-    log::warn("outbox", format_args!("a call of {object} failed: {error}"));
+    log::warn("outbox", format_args!("a call to {object} failed: {error}"));
     common::UNAVAILABLE.into()
 }

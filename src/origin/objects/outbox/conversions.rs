@@ -237,10 +237,11 @@ fn commit(
 ) -> Result<Answer> {
     let duplicate = step == Transition::Repeat;
     let same = row.filter(|_| duplicate).map(|row| (row.state, None));
-    let (state, movement) = step
-        .outcome()
-        .or(same)
-        .ok_or_else(|| Failure::Internal(format!("{step:?} cannot be committed")))?;
+    let (state, movement) = step.outcome().or(same).ok_or_else(|| {
+        Failure::Internal(format!(
+            "the transition {step:?} has no resulting state, so it cannot be committed"
+        ))
+    })?;
     if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
         rows::store(db, peers, now_ms, approval, row, state)?;
     }

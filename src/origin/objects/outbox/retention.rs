@@ -32,7 +32,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let row = db.query_first(sql::GET_SWEEP, &[])?;
     let (day, after) = match row {
         Some(row) => (row.integer(0)?, row.integer(1)?),
-        None => return Err(DatabaseError("the row of sweeps is gone".into())),
+        None => return Err(DatabaseError("the table nights has no row".into())),
     };
     if day == night {
         return due_ms(db, now_ms);

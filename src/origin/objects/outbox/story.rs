@@ -152,7 +152,7 @@ fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> DbResult<Callback
 
 fn analyst_attempt(attempt: serde_json::Value) -> DbResult<AnalystAttempt> {
     serde_json::from_value(attempt)
-        .map_err(|error| DatabaseError(format!("an attempt does not parse: {error}")))
+        .map_err(|error| DatabaseError(format!("a stored attempt cannot be parsed: {error}")))
 }
 
 fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {

@@ -147,22 +147,22 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
             of("/rewards?delivery=dead", "?kind=dead"),
         ),
         AlarmKind::ClickCapNear => (
-            format!("Offer {subject} has used 80 % of its click cap of today."),
+            format!("Offer {subject} has used 80 % of today's click cap."),
             "At 100 % the offer leaves the lists until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ClickCapSpent => (
-            format!("Offer {subject} has used all of its click cap of today."),
-            "The offer is not listed until midnight UTC. Clicks made before can still convert.",
+            format!("Offer {subject} has used all of today's click cap."),
+            "The offer is not listed until midnight UTC. Earlier clicks can still convert.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ConversionCapNear => (
-            format!("Offer {subject} has used 80 % of its conversion cap of today."),
+            format!("Offer {subject} has used 80 % of today's conversion cap."),
             "At 100 % the offer leaves the lists, and conversions are refused until midnight UTC.",
             format!("/offers/{subject}"),
         ),
         AlarmKind::ConversionCapSpent => (
-            format!("Offer {subject} has used all of its conversion cap of today."),
+            format!("Offer {subject} has used all of today's conversion cap."),
             "The offer is not listed, and conversions are refused until midnight UTC.",
             format!("/offers/{subject}"),
         ),

@@ -124,7 +124,11 @@ pub fn judge(
     let current = row.map(|row| row.state);
     let same = current.filter(|_| step == Transition::Repeat);
     let state = step.outcome().map(|(state, _)| state).or(same);
-    let state = state.ok_or_else(|| Failure::Internal(format!("{step:?} is no step of a postback")))?;
+    let state = state.ok_or_else(|| {
+        Failure::Internal(format!(
+            "the transition {step:?} has no resulting state, so a postback cannot cause it"
+        ))
+    })?;
     let status = state.answer().map_err(Failure::from)?;
     let answered = answered(status, step == Transition::Repeat, state.reason())?;
     let current = conversion.current.offer.as_ref();

@@ -17,7 +17,7 @@ use domain::{
 use platform::{Database, Result};
 
 /// The message for a goal that may be newer than the terms that the outbox and the sender's snapshot have.
-pub const NOT_KNOWN_YET: &str = "goal is not known yet; send the postback again";
+pub const NOT_KNOWN_YET: &str = "goal cannot be checked yet; send the postback again";
 
 /// The goal of a postback, and the stored data of its conversion.
 pub struct ResolvedGoal {

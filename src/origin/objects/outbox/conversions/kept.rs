@@ -33,7 +33,7 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
         _ => return Ok(failure),
     };
     let refusal = common::UNAVAILABLE
-        .with_message("the terms of the click are missing; the postback is kept, and may be repeated");
+        .with_message("the terms of the click are missing; the postback is stored, and may be sent again");
     let Event::Postback(status) = conversion.event else {
         return Ok(refusal.into());
     };

@@ -89,7 +89,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         match self.other_keeper(txn)? {
             None => {
                 let db = self.shell.storage();
-                let unknown = || Failure::Internal("a claim before the app is known".into());
+                let unknown = || Failure::Internal("the outbox got a claim before it knew its app".into());
                 let own = endpoint::read(db)?.ok_or_else(unknown)?.shard;
                 Ok(txns::claim(db, self.now_ms(), own, txn)?)
             }

@@ -199,7 +199,7 @@ pub async fn refill(
         Err(error) => {
             log::warn(
                 "journal",
-                format_args!("a call of the witness of {source} failed, so the outbox waits: {error}"),
+                format_args!("a call to the witness of {source} failed, so the outbox waits: {error}"),
             );
             return Ok(false);
         }
@@ -214,7 +214,7 @@ pub async fn refill(
     }
     log::error(
         "journal",
-        format_args!("{source} was restored, and lost its log after {heard} up to {mark}"),
+        format_args!("{source} was restored, and lost its log entries after {heard} up to {mark}"),
     );
     // The refill continues even if the operator cannot be told.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];

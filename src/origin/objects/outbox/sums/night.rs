@@ -46,7 +46,7 @@ impl Night {
         let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
         let day = |column| {
             let day = UtcDay::from_number(row.integer(column)?);
-            day.ok_or_else(|| DatabaseError("the day of a night is damaged".into()))
+            day.ok_or_else(|| DatabaseError("a day in the table nights is out of range".into()))
         };
         let adding = day(1)?;
         Ok(Self {

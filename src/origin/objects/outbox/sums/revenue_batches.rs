@@ -68,7 +68,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
         };
         for row in self.db.query(sql::MOVEMENTS, params![after, end])? {
             let number = row.integer(0)?;
-            let damaged = || DatabaseError(format!("the day of {number} is out of range"));
+            let damaged = || DatabaseError(format!("the day of entry {number} is out of range"));
             let offer = row.parse(2, OfferId::parse)?;
             let paid = row.optional_integer(5)?;
             let amounts = Amounts {
@@ -154,7 +154,7 @@ async fn send_batch(
     source: &str,
     batch: &Batch,
 ) -> Result<Mark, DeliveryError> {
-    let unknown = || DeliveryError::Unanswered("the app is not known yet".into());
+    let unknown = || DeliveryError::Unanswered("the outbox does not know its app yet".into());
     let mark = if batch.destination == TO_LEDGER {
         let ledger = ledger_of(state).ok_or_else(unknown)?;
         runtime
