@@ -256,7 +256,7 @@ fn settle(
                 log::error(
                     "batches",
                     format_args!(
-                        "{}: the receiver was restored, and has batches to {mark} only",
+                        "{}: the receiver was restored, and has batches only up to {mark}",
                         subject()
                     ),
                 );

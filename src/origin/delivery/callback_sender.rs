@@ -119,9 +119,9 @@ impl CallbackSender {
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault
             .open(purpose, sealed)
-            .ok_or_else(|| broken("no key of STORE_KEYS decrypts the callback settings"))?;
-        let settings: Callback =
-            serde_json::from_slice(&plain).map_err(|_| broken("the callback settings do not parse"))?;
+            .ok_or_else(|| broken("no key in STORE_KEYS decrypts the callback settings"))?;
+        let settings: Callback = serde_json::from_slice(&plain)
+            .map_err(|_| broken("the decrypted callback settings are not valid"))?;
         Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
     }
 
@@ -183,7 +183,10 @@ impl CallbackSender {
             Ok(url) => self.guard.check_parsed(&url).map_err(|problem| {
                 NoAnswer::new("forbidden", format!("not called: the callback URL {problem}"))
             }),
-            Err(error) => Err(NoAnswer::new("not_a_url", format!("the callback URL: {error}"))),
+            Err(error) => Err(NoAnswer::new(
+                "not_a_url",
+                format!("the callback URL is not valid: {error}"),
+            )),
         };
         match allowed {
             Ok(()) => runtime.send(request, timeout).await,

@@ -196,7 +196,7 @@ impl Register {
             log::error(
                 "register",
                 format_args!(
-                    "{source} lost the changes after {after} up to {}, and makes them again",
+                    "{source} lost the changes after {after} up to {}, and replays them",
                     part.mark
                 ),
             );
@@ -277,7 +277,7 @@ async fn put_back<R: Restore>(
     let left_out = |number: i64, cause: &str| {
         log::error(
             "register",
-            format_args!("{source} cannot make change {number} again, and leaves it out: {cause}"),
+            format_args!("{source} cannot replay change {number}, and skips it: {cause}"),
         );
         Doubt::new(format!("{source}: change {number}"), "not_made_again")
     };
@@ -369,7 +369,7 @@ async fn call<O: Operation>(
 ) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| {
-        log::warn("register", format_args!("a call of {} failed: {error}", to.name));
+        log::warn("register", format_args!("a call to {} failed: {error}", to.name));
         common::UNAVAILABLE.into()
     })
 }

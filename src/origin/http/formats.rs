@@ -83,8 +83,8 @@ pub fn formats() -> Vec<Format> {
             &"id of its key",
             "catalog, activity",
             "catalog, activity, outboxes",
-            "callbacks wait, and changes of the app are 500",
-            "list the key again",
+            "callbacks wait, and changes of the app return 500",
+            "add the key to its setting again",
         ),
         format(
             "command of an object",

@@ -48,7 +48,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let mut metrics = MetricsText::default();
     metrics.value(
         "catalog_up",
-        "Whether the catalog answered this scrape; if not, the metrics of the catalog are missing.",
+        "1 if the catalog answered this scrape; otherwise 0, and the catalog's metrics are missing.",
         u8::from(catalog.is_some()),
     );
     if let Some(catalog) = catalog {
@@ -71,7 +71,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let compared = comparisons::counts();
     metrics.metric(
         "isolate_reconciled_days_total",
-        "Days that this isolate's outboxes compared, by whether the log equals the ledger.",
+        "Days that this isolate's outboxes compared with the ledger, by whether their totals were equal.",
         [
             ([("outcome", "equal")], compared.equal),
             ([("outcome", "different")], compared.different),
@@ -84,7 +84,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let apps: Vec<_> = apps.collect();
     metrics.metric(
         "isolate_reconciled_rewards_total",
-        "Rewards of the compared days, by app and kind: all, more than 24 hours after the click, by superseded terms.",
+        "Rewards of the compared days, by app and kind: all; after_24_h, over 24 hours after the click; superseded_terms, paid under earlier terms.",
         apps.iter().flat_map(|(app, rewards)| {
             [
                 ([("app", app.as_str()), ("kind", "all")], rewards.all),
@@ -114,7 +114,7 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
     for (mark, help) in [
         (
             OLD_SEALS,
-            "Secrets in the catalog that are sealed with a key that is not the first of its setting.",
+            "Secrets in the catalog that are sealed with a key other than the first in its setting.",
         ),
         (
             TRACKING_BUILT_AT,

@@ -166,7 +166,7 @@ fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<S
     opened
         .and_then(|opened| SigningKeys::parse(&opened))
         .ok_or_else(|| {
-            let problem = format_args!("no key of EDGE_KEYS opens the click secrets of app {app}");
+            let problem = format_args!("no key in EDGE_KEYS decrypts the click secrets of app {app}");
             internal("dashboard", problem)
         })
 }

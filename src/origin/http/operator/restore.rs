@@ -91,7 +91,9 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         told.inspect_err(|error| {
             log::error(
                 "operator",
-                format_args!("the restore of {name}, with the undo bookmark {undo}, is not listed: {error}"),
+                format_args!(
+                    "the restore of {name} (undo bookmark {undo}) was not added to Attention: {error}"
+                ),
             )
         })
         .is_ok()

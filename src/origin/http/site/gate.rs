@@ -30,7 +30,7 @@ use platform::{
 const CROSS_SITE: ApiError = ApiError::new(
     403,
     "cross_site_request",
-    "a session is good only for requests of its own pages",
+    "a session is valid only for requests from this site's own pages",
 );
 
 /// Prefixes of proxies' headers, in lower case. A request through a proxy is not local.

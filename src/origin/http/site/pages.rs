@@ -133,7 +133,7 @@ fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerR
             let response = Response::from(response).with_encode_body(EncodeBody::Manual);
             Ok(Answer::pass_unread(response))
         }
-        Some(Err(error)) => Err(internal("site", format_args!("a page: {error:?}")).into()),
+        Some(Err(error)) => Err(internal("site", format_args!("a page could not be sent: {error:?}")).into()),
         None => Err(common::NOT_FOUND.into()),
     }
 }
