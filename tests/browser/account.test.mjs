@@ -89,7 +89,7 @@ for (const [Hand, width] of WAYS) {
     await developer.goto("/dashboard/reports");
     await developer.getByRole("heading", { name: "Sign in" }).waitFor();
     await developer.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await developer.getByText(/^This passkey is not known here/).waitFor();
+    await developer.getByText(/^This passkey is unknown/).waitFor();
     await closePage(developer);
     await closePage(page);
   });

@@ -40,9 +40,9 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   replay_cancelled: "Stopped sending callbacks again",
   user_erased: "Erased a user",
   user_exported: "Downloaded a user's data",
-  alarm_address_set: "Set the address of alarms",
+  alarm_address_set: "Set the alarm address",
   alarm_address_ended: "Ended alarms",
-  alarms_tested: "Tested the address of alarms",
+  alarms_tested: "Sent a test to the alarm address",
 };
 
 /** Text for details that Signpost itself words, by action. */

@@ -68,7 +68,7 @@ export const errors = {
   },
   suspended: "This account is suspended.",
   entry: (number: number, problem: string) => `Line ${count(number)}: ${problem}`,
-  passkeyRefused: `This passkey is not known here. It may have been removed. Ask an ${HIGHEST} for a new invite.`,
+  passkeyRefused: `This passkey is unknown. It may have been removed. Ask an ${HIGHEST} for a new invite.`,
 };
 
 export const account = {

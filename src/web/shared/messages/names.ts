@@ -15,9 +15,9 @@ export const ROLE_HINTS: Record<Role, string> = {
   owner: "everything, including members",
   developer: "reports, rewards, apps, keys and settings, but not members",
   analyst: "reports, and rewards without their users",
-  user_support: "reports, rewards with their users, and single callbacks sent again",
+  user_support: "reports, rewards with their users, and resending single callbacks",
   admin: "everything, including members",
-  support: "sees everything but keys, and sends up to 100 callbacks again",
+  support: "sees everything but keys, and resends up to 100 callbacks",
 };
 
 export type Section = "keys" | "pub_key" | "members" | "alarms" | "passkeys" | "sessions" | "audit";

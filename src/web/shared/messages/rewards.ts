@@ -156,7 +156,7 @@ export const replay = {
     dead: "no longer tried automatically",
     waiting: `sent as soon as ${RECEIVER} takes calls, not at their next try`,
     delivered: `${RECEIVER} answered 2xx, and gets them once more`,
-    not_wanted: "sent if the app’s callback asks for their events now",
+    not_wanted: "sent if the app’s callback now asks for their events",
     no_endpoint: "sent once the app has a callback",
   } satisfies Record<RewardDelivery | "", string>,
   mayPayTwice: sentence(
