@@ -203,7 +203,7 @@ export async function setUpByMistakes(page, hand, signpost, receiver) {
   receiver.failsWith = 404;
   const url = `${receiver.url}?uid={user_id}&coins={value}&id={transaction_id}`;
   const secret = await setFirstCallback(page, hand, url);
-  await testReceiver(page, hand, "Your server has nothing at this address (404).");
+  await testReceiver(page, hand, "Your server has nothing at this path (404).");
   receiver.failsWith = null;
   await testReceiver(page, hand, "Your receiver refuses a valid signature (401).");
   receiver.checksSignatures = false;

@@ -160,7 +160,7 @@ export const appForm = {
     sign: "Require signed clicks",
     signTitle: "Require signed clicks?",
     signText:
-      "Within two minutes, every click without a valid signature is refused. Your backend must sign tracking URLs by then: unsigned links already out stop working.",
+      "Within two minutes, every click without a valid signature is refused. Your backend must sign tracking URLs by then: existing unsigned links stop working.",
     renew: "Make a new secret",
     renewTitle: "Make a new click secret?",
     renewText: "The old secret stays valid until you end it.",
@@ -208,7 +208,7 @@ export const MACROS: Record<string, string> = {
   currency: "the name of the app's currency",
   transaction_id: "the ID of the reward, the same each time it is sent: pay each ID once",
   offer_id: "the offer",
-  goal_id: "the goal of the offer that was reached",
+  goal_id: "the goal that the user reached",
   goal_value: "the level or amount of the goal, if it has one",
   app_id: "this app",
   gaid: "the Android advertising ID, as in the click",

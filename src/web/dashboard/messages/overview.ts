@@ -48,7 +48,7 @@ export const overview = {
   stepOpen: "open",
   approvalHint: "There is nothing for you to do. Write to us if it takes longer than expected.",
   restored: (at: number) =>
-    `This account was restored from an earlier copy on ${timeText(at)}. Everybody had to sign in again. Check the members: joins and role changes shortly before may be lost.`,
+    `This account was restored from an earlier copy on ${timeText(at)}. Everybody had to sign in again. Check the members: new members and role changes since the copy may be lost.`,
   recovery: (member: string, by: string, at: number) =>
     `${by} made a recovery link for ${member} on ${timeText(at)}. The member’s passkeys and sessions were ended. If nobody expected this, contact support at once.`,
 };

@@ -34,10 +34,10 @@ const FINDINGS: Record<string, (subject: string) => string> = {
     `Your receiver accepts unsigned callbacks: it answered a wrong signature with ${status}. Anybody who knows the URL can make it pay. Check the signature before you answer.`,
   redirect: (status) =>
     `Your receiver redirects (${status}). Redirects are not followed, so no reward arrives. Enter the final URL.`,
-  not_found: () => "Your server has nothing at this address (404). Check the path of the URL.",
-  method_refused: () => "Your server does not take this method here (405). Change the method, or the URL.",
+  not_found: () => "Your server has nothing at this path (404). Check the URL.",
+  method_refused: () => "Your server does not accept this method at this path (405). Change the method or the URL.",
   gone: () => "410 switches callbacks off: we stop calling until you switch them on again. Answer 2xx instead.",
-  content_type_refused: () => "Your server does not take JSON here (415). POST sends application/json.",
+  content_type_refused: () => "Your server does not accept JSON at this path (415). POST sends application/json.",
   busy: (status) => `Your receiver asks to be called later (${status}). A real callback would be tried again.`,
   signature_refused: (status) =>
     `Your receiver refuses a valid signature (${status}). Check that it uses this app's secret and signs the exact bytes shown below.`,
@@ -48,7 +48,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   tls: () => "No secure connection could be made. Check that the certificate is valid for this host and not expired.",
   unreachable: () => "No connection could be made. Check the host of the URL, and that a firewall lets us in.",
   broken_answer: () => "The answer broke off before its end. Check your server and any proxy in front of it.",
-  forbidden: () => "This address may not be called: it is private or not allowed.",
+  forbidden: () => "This URL may not be called: its host is private or not allowed.",
   asks_to_disable: () => "The header “webhook-delivery: disable” in the answer switches callbacks off. Leave it out.",
   answers_a_page: () =>
     "The answer is a web page. A sign-in page or a catch-all may have answered in place of your receiver, and no reward is paid then.",
@@ -87,7 +87,7 @@ export const rotation = {
   },
   texts: {
     make: "Each call is then signed with both the new and the old secret. No call is lost.",
-    teach: "Add the new secret to your receiver beside the old one. It is shown only this once.",
+    teach: "Add the new secret to your receiver next to the old one. It is shown only this once.",
     accepts:
       "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you no longer have the new secret, make another.",
     refuses: "The next test has a wrong signature, as a forger would send it. Your receiver must not answer 2xx.",
@@ -108,7 +108,7 @@ export const rotation = {
   },
   failed: {
     accepts:
-      "Not passed: your receiver does not accept the new secret yet. Calls are still signed with the old one, too, so no reward is lost.",
+      "Not passed: your receiver does not accept the new secret yet. Calls are still signed with the old one as well, so no reward is lost.",
     refuses:
       "Not passed: your receiver must refuse a wrong signature with a 4xx. Have it check the signature, then test again.",
   },
