@@ -45,7 +45,7 @@ export const tokens = {
   issuedAt: "Issued",
   lastUsed: "Last used",
   notUsed: "Not within 90 days",
-  unknown: "Not known",
+  unknown: "Unknown",
   state: "State",
   valid: "Valid",
   revokedState: "Revoked",
@@ -102,7 +102,7 @@ export const check = {
   title: "Check a postback URL",
   intro: "Shows what Signpost would answer. Nothing is counted.",
   url: "Postback URL",
-  urlHint: "The whole address, with the click ID and the token.",
+  urlHint: "The whole URL, with the click ID and the token.",
   button: "Check it",
   would: (status: number, code: string) => `It would be answered ${status}, ${code}`,
   click: "The click",
@@ -144,7 +144,7 @@ export const CODE_NAMES: Record<string, string> = {
   internal_error: "Failed",
   payload_too_large: "Too large",
   unsupported_media_type: "Not a form",
-  not_found: "Wrong address",
+  not_found: "Wrong URL",
 };
 
 export const codeName = (code: string) => CODE_NAMES[code] ?? code;

@@ -15,7 +15,7 @@ export const importText = {
   title: "Import",
   intro: "Loads publishers, apps, advertisers and offers from a file. If a line is wrong, nothing is loaded.",
   drop: "Drop an NDJSON file here, or choose one.",
-  or: "One resource a line, at most 67 MB.",
+  or: "One resource per line, at most 67 MB.",
   choose: "Choose a file",
   checking: (name: string) => `Checking ${name}. Nothing is imported yet…`,
   ready: (resources: number) => `${plural(resources, "resource is", "resources are")} ready to import`,

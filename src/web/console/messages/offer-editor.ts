@@ -26,7 +26,7 @@ export const editor = {
   targetHint:
     "Clicks go here instead of the landing page. The advertiser sends {click_id} back; other macros are {user_id}, {app_id}, {offer_id}, {goal_id}, {country}, {gaid}, {idfa}, {c1} to {c5}.",
   clickIdMax: "Longest click ID",
-  clickIdMaxHint: "The most characters that the advertiser's system sends back uncut, 50 to 1,000. Empty: 255.",
+  clickIdMaxHint: "The most characters that the advertiser's system returns uncut: 50 to 1,000. Empty: 255.",
   targeting: "Countries",
   include: "Only in these countries",
   includeHint: "Codes such as DE, AT. Empty: everywhere.",
@@ -41,7 +41,7 @@ export const editor = {
   goalIdHint: "Unique among all offers. It appears in links.",
   goalTitle: "Title",
   instructions: "Steps",
-  instructionsHint: "One step a line.",
+  instructionsHint: "One step per line.",
   payout: "Payout in USD",
   payoutHint: "At most 6 decimals.",
   order: "Order",
@@ -66,7 +66,7 @@ export const editor = {
   oncePer: "A goal is paid",
   minSeconds: "Minimum time to convert",
   minSecondsHint: "Seconds from the click, 1 to 86,400. Faster conversions are held for review. Empty: no minimum.",
-  termsSince: "Terms also for clicks before",
+  termsSince: "Current terms also for clicks before",
   termsSinceHint:
     "Such as 25 Nov 2026, 14:30 in UTC. Earlier clicks are paid under the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
   required: "Must not be empty.",

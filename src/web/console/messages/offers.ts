@@ -100,7 +100,7 @@ export const offers = {
   offer: "Offer",
   payout: "Payout",
   payoutNote: (goals: number) => plural(goals, "goal", "goals"),
-  caps: "Used of daily caps",
+  caps: "Daily caps used",
   clickCap: (limit: number, used?: number) => usedOf(used) + plural(limit, "click", "clicks"),
   conversionCap: (limit: number, used?: number) => usedOf(used) + plural(limit, "conversion", "conversions"),
   figures: "Last 30 days",

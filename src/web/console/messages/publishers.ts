@@ -228,7 +228,7 @@ export const facts = {
   nothingTitle: (date: string) => `Nothing to load for ${dateText(date)}?`,
   nothingText: [
     "The day counts as loaded, without facts, and becomes final like others. Signpost's own counts stay.",
-    "If somebody else has loaded the day meanwhile, those facts are removed. You can still load a file later.",
+    "If somebody else has loaded the day in the meantime, those facts are removed. You can still load a file later.",
   ],
   nothingDone: (date: string) => `${dateText(date)} has nothing to load.`,
   load: "Load a day",

@@ -65,7 +65,7 @@ export const settle = {
   manyTitle: (app: string) => `Approve or reject all that match, ${app}`,
   manyReason: "Choose a reason, too. An approval pays the rewards that were refused for that reason.",
   manyHint:
-    "Choose a state first. Held and pending rewards can be approved or rejected, refused ones approved, approved ones reversed.",
+    "Choose a state first. Held and pending rewards can be approved or rejected. Refused ones can only be approved, and approved ones only reversed.",
   manyNone: "Rejected and reversed rewards cannot be changed.",
   action: "What to do",
   actionHints: {

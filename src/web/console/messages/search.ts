@@ -20,7 +20,7 @@ export const search = {
   note: "Type a part of a name, or paste a transaction ID, click ID, user ID, App-Id, offer or goal ID, or a key.",
   nothingYet: "Search for a name, an ID or a key",
   nothingYetText:
-    "Signpost does not store the text you paste, and no server sees it in an address. Keys never appear in an address.",
+    "Signpost does not store the text you paste, and no server sees it in a URL. Keys never appear in a URL.",
   beginnings:
     "Paste a Pub-Key in full. For a report key, the beginning with its publisher is enough, such as sk_lumen-arcade. For a valid token, the beginning with its serial is enough.",
   noneTitle: "No match",

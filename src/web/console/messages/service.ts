@@ -132,7 +132,7 @@ export const service = {
   rewards: {
     title: "Rewards from old clicks and old terms",
     note: (day: string) =>
-      `Of ${day}, in UTC. A click is paid under the terms in force when it was made, so users or a publisher may save up clicks before a payout drops. If an app’s shares stand out, pay older clicks under the current terms, with the button under the terms of the offer or the app.`,
+      `Rewards on ${day}, UTC. A click is paid under the terms in force when it was made, so users or a publisher may save up clicks before a payout drops. If an app’s shares stand out, pay older clicks under the current terms, with the button under the terms of the offer or the app.`,
     app: "App",
     rewards: "Rewards",
     late: "After 24 hours",
