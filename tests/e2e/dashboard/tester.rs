@@ -437,7 +437,11 @@ fn a_preview_shows_the_request_of_a_draft_and_refuses_what_could_not_be_sent() {
     assert_eq!(codes(&post, "ok"), ["sends_all_fields"]);
     for (url, method, words) in [
         ("https://hooks.example/r?u={user}", "GET", "unknown macro {user}"),
-        ("https://hooks.example/r?u={user_id}", "POST", "must not have macros if the method is POST"),
+        (
+            "https://hooks.example/r?u={user_id}",
+            "POST",
+            "must not have macros if the method is POST",
+        ),
         (
             "https://hooks.example/r?signature=1",
             "GET",

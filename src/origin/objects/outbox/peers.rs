@@ -119,7 +119,7 @@ const TESTS_A_MINUTE: u32 = 300;
 const TOO_MANY_TESTS: ApiError = ApiError::new(
     429,
     "rate_limit_exceeded",
-    "a test app accepts at most 300 reports per minute",
+    "a test app accepts at most 300 postbacks per minute",
 )
 .retry_after(60);
 

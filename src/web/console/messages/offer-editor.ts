@@ -66,7 +66,7 @@ export const editor = {
   oncePer: "A goal is paid",
   minSeconds: "Minimum time to convert",
   minSecondsHint: "Seconds from the click, 1 to 86,400. Faster conversions are held for review. Empty: no minimum.",
-  termsSince: "Current terms also for clicks before",
+  termsSince: "Apply current terms to clicks before",
   termsSinceHint:
     "Such as 25 Nov 2026, 14:30 in UTC. Earlier clicks are paid under the current terms. The time can only be moved later. Empty: each click keeps its own terms.",
   required: "Must not be empty.",

@@ -73,7 +73,7 @@ export const service = {
       page: "Pages of offers",
       body: "Bodies of offer requests",
       start: "First loads of the catalog",
-      shard: "Loads of the catalog’s parts",
+      shard: "Requests waiting for catalog parts",
       operator: "Operator’s calls",
       dashboard: "Dashboard",
       console: "Console",
