@@ -32,8 +32,8 @@ pub fn object_name(account: AccountId) -> String {
     format!("accounts-{account}")
 }
 
-/// The address of an account. A passkey names an account only by its id, so the path does not name the owner; the
-/// object knows the owner from the first invite.
+/// The address of an account. A passkey contains only the account's id, so the path does not name the owner. The object
+/// learns the owner from the account's first invite.
 pub fn address(account: AccountId) -> ObjectAddress {
     ObjectAddress::of(BINDING, object_name(account))
 }
@@ -209,8 +209,8 @@ pub struct NewPasskey {
     pub challenge: SpentChallenge,
 }
 
-/// Marks a challenge as spent, by its id, until the challenge would have expired. Returns 401 `passkey_refused` if it
-/// was already spent.
+/// Marks the challenge with this id as spent until the challenge would have expired anyway. Returns 401
+/// `passkey_refused` if the challenge was already spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentChallenge {
     /// Derived from the challenge's bytes.

@@ -131,7 +131,7 @@ pub struct Counts {
     pub approved: i64,
     /// Rewards that were never paid: the advertiser rejected them, or reversed them before any other event.
     pub rejected: i64,
-    /// Rewards that were reversed, on the day of the reversal.
+    /// Rewards that were reversed, counted on the day of the reversal.
     pub reversed: i64,
     /// Rewards that wait for the operator.
     pub held: i64,

@@ -47,7 +47,8 @@ pub struct Alarm {
     /// The app, offer, object, publisher or day that the alarm is about. All given-up rewards share one subject, and so
     /// do all changed days of a publisher.
     pub subject: String,
-    /// Increases with each cause of the kind and subject. A cause that is not above the last one is a repeat.
+    /// The number of the cause, which increases with each cause of the same kind and subject. An alarm whose number is
+    /// not above the last one is a repeat.
     pub cause: i64,
     /// The time when the problem began, in milliseconds.
     pub since_ms: i64,

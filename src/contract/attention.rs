@@ -93,7 +93,8 @@ pub struct AttentionBatch {
     pub rewards: Option<DayRewards>,
 }
 
-/// The rewards of an outbox on a UTC day. Two of the counts show the operator whether somebody saves up clicks.
+/// The rewards of an outbox on a UTC day. Two of the counts show the operator whether somebody saves up clicks, that
+/// is, converts old clicks because their terms pay more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayRewards {
     /// The day that was compared.
@@ -132,7 +133,7 @@ pub struct AttentionItem {
 /// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclinedItems {
-    /// The open items that were declined because there is no room, by their index in the batch.
+    /// The indexes, in the batch, of the open items that were declined because the list has no room for them.
     pub declined: Vec<u32>,
     /// True if the receiver lacks a confirmed batch, or has a batch that the source does not know: the receiver or the
     /// source was lost or restored. Stays true until a batch with `resets` arrives.

@@ -116,7 +116,7 @@ pub struct Put {
 pub enum PutCondition {
     /// No version: the resource must not exist.
     New,
-    /// The version in the answer to a `Get`, by its [tag](domain::model::document::tag).
+    /// The version that the caller has read with a `Get`, identified by its [tag](domain::model::document::tag).
     Read(String),
 }
 
@@ -273,7 +273,8 @@ pub struct GetOfferTerms {
     pub offer_id: OfferId,
     /// The revision that the click names.
     pub revision: i64,
-    /// The outbox that asks, by app and number. The catalog then sends it each change of the offer's cap.
+    /// The app and the number of the outbox that asks. The catalog then sends that outbox each change of the offer's
+    /// cap. `None` for any other caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<(AppId, u8)>,
 }

@@ -1,5 +1,5 @@
 //! The counters: 64 objects, chosen by a hash of the offer's id. The first eight also add up clicks. The comment of
-//! each operation says by which rule it is idempotent.
+//! each operation says why the operation is idempotent.
 
 use std::rc::Rc;
 
@@ -33,8 +33,8 @@ pub const STATS_PAGE: usize = 1_000;
 /// Maximum apps of one offer in an answer to [`Stats`], at up to 30 bytes each.
 pub const STATS_APPS: usize = 40;
 
-/// The name of the object that keeps an offer's caps and adds up its conversions. With another number or name, its
-/// counts would be lost.
+/// The name of the object that keeps an offer's caps and adds up its conversions. If this name or the number of objects
+/// changed, the stored counts would be lost.
 pub fn object_name(offer: &OfferId) -> String {
     name(shard(offer.as_str().as_bytes(), OBJECTS))
 }
@@ -210,7 +210,8 @@ impl CapKind {
 pub struct Take {
     /// The cap to take from.
     pub kind: CapKind,
-    /// The click's nonce or the conversion's row. A key always belongs to the same offer.
+    /// For a click, its nonce; for a conversion, the click's nonce and the goal. A key always belongs to the same
+    /// offer.
     pub key: String,
     /// The offer that has the cap.
     pub offer: OfferId,
@@ -283,7 +284,7 @@ pub struct OfferStats {
     pub apps: Vec<AppStats>,
 }
 
-/// An app's number, its clicks and its conversions. A negative sum counts as 0.
+/// An app's id as a number, the app's clicks, and its conversions. A negative sum counts as 0.
 pub type AppStats = (u32, u64, u64);
 
 #[cfg(test)]

@@ -131,8 +131,8 @@ operations! {
     }
 }
 
-/// Adds a batch of another object's sums to the `offers` layer. The batch sums that object's log after `after`, up to
-/// and including `number`.
+/// Adds a batch of another object's sums to the `offers` layer. The batch has the sums of the log entries of that
+/// object after `after`, up to and including `number`.
 ///
 /// Idempotent: a batch is applied only if it begins where the last applied batch of its source ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

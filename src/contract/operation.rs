@@ -158,8 +158,8 @@ impl ObjectAddress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}
 
-/// Maximum bytes of a command's JSON that is sent in a header. Reading a body takes the receiver a turn of the event
-/// loop, which a header saves.
+/// Maximum bytes of a command's JSON that is sent in a header. A header saves the receiver the turn of the event loop
+/// that it needs to read a body.
 const MAX_HEADER_COMMAND: usize = 4 << 10;
 
 /// The header of a short command. The command may contain user ids. Cloudflare's request logs redact a header with

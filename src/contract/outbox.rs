@@ -55,7 +55,7 @@ operations! {
         ClaimApp(ClaimApp) -> ClaimedApp, Idempotent;
         /// Claims a sender's id of a conversion for a click. Idempotent by the claim's number.
         ClaimTxn(ClaimTxn) -> Claimed, IdempotentInHeader;
-        /// Ends a claim, unless a later one of the same click replaced it.
+        /// Ends a claim, unless a later claim of the same click has replaced it.
         FreeTxn(FreeTxn) -> Done, Idempotent;
         /// Reports that the endpoint has disabled itself.
         Disabled(Disabled) -> Done, Idempotent;
@@ -231,7 +231,7 @@ pub struct Conversion {
     /// The reason given by the sender or the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The reasons that the operator overrides by name.
+    /// The reasons to hold or refuse a conversion that the operator overrides by naming them here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
     /// The current values known to the caller. The outbox uses the newest values that it has seen.

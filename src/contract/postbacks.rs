@@ -19,7 +19,7 @@ pub const BINDING: &str = "POSTBACKS";
 
 /// Maximum postbacks in one batch.
 pub const MAX_IN_BATCH: usize = 32;
-/// Maximum postbacks in one batch without an issued token. Anybody who clicks can send such a postback.
+/// Maximum postbacks without an issued token in one batch. Anybody who clicks can send such postbacks.
 pub const MAX_UNSIGNED_IN_BATCH: usize = 4;
 
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
@@ -76,7 +76,7 @@ pub struct ReceivedPostback {
     pub parameters: Vec<ShownParameter>,
     /// The status of the answer.
     pub http_status: u16,
-    /// The code of the refusal, or the code of a [200](domain::conversions::verdict::taken_code).
+    /// The code of the refusal; for a 200, the [code of its outcome](domain::conversions::verdict::taken_code).
     pub code: String,
     /// The transaction id in a 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]

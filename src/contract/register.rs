@@ -1,9 +1,9 @@
-//! Registers. A register is a second object. It also keeps those changes that must survive when the first object is
-//! restored from an earlier copy. It records, for example, which sessions and keys have ended, because they are still
-//! open in the copy.
+//! Registers. An object's register is a second object. It stores the changes of the first object that must survive if
+//! the first object is restored from an earlier copy. It records, for example, which sessions and keys have ended,
+//! because in the copy they are still valid.
 //!
-//! A register is an [`activity`](crate::activity) object with its own name. It reads only the numbers of its entries,
-//! which increase.
+//! A register is an [`activity`](crate::activity) object with its own name. It does not interpret its entries, except
+//! for their numbers, which increase.
 
 use serde::{Deserialize, Serialize};
 

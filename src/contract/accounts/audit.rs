@@ -69,7 +69,7 @@ pub enum AnnouncedChange {
         /// The callback's app.
         app_id: AppId,
     },
-    /// Makes a signed tracking URL. Opening the URL clicks in a user's name.
+    /// Makes a signed tracking URL. Opening the URL counts as a click by the user that it names.
     SignTrackingUrl {
         /// The app that the user is in.
         app_id: AppId,
@@ -123,8 +123,8 @@ pub struct PendingAudit {
     pub entry: i64,
 }
 
-/// Settles an announced change. If it was refused or changed nothing, its row is removed. Sent once, because the number
-/// of a removed row may be reused.
+/// Settles an announced change. If the change was refused or changed nothing, the audit's row is removed. This call is
+/// not retried, because the number of a removed row may be reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
     /// The number in [`PendingAudit`].

@@ -32,7 +32,8 @@ pub struct MemberRow {
     pub role: Role,
     /// The time when the member joined, in milliseconds.
     pub created_at_ms: i64,
-    /// The last use of a session, in milliseconds, stored at most every 10 minutes.
+    /// The time of the last use of any of the member's sessions, in milliseconds. It is updated at most every 10
+    /// minutes.
     pub last_seen_at_ms: Option<i64>,
     /// The number of passkeys; 0 after a local sign-in, and after a recovery was issued.
     pub passkeys: u32,
@@ -55,8 +56,8 @@ pub struct InviteRow {
     pub by: String,
 }
 
-/// Gives a member another role, or removes the member together with its sessions and passkeys. Returns 404 `not_found`
-/// if the member is unknown, and 409 `last_owner` if no owner would be left.
+/// Changes a member's role, or removes the member together with its sessions and passkeys. Returns 404 `not_found` if
+/// the member is unknown, and 409 `last_owner` if no owner would be left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeMember {
     /// The operator, or a member with the permission to manage members.

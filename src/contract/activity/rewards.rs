@@ -6,12 +6,12 @@ use super::RewardDetails;
 use crate::rewards::{RewardDelivery, RewardFilter, RewardState};
 use domain::model::AppId;
 
-/// Reads a page of rewards, or with `after` the changes since a version.
+/// Reads a page of rewards. If `after` is set, reads the changes since that version instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRewards {
     /// Only this app; all apps of the publisher if `None`.
     pub app: Option<AppId>,
-    /// The conditions for a page and for changes.
+    /// The conditions that the listed rewards must meet.
     pub filter: RewardFilter,
     /// Maximum rewards, up to 200.
     pub limit: u32,
@@ -40,7 +40,7 @@ pub struct RewardPage {
     pub behind_ms: i64,
     /// The rewards, newest first; with `after`, in the order of their changes.
     pub rewards: Vec<ListedReward>,
-    /// For a list after a version, the transaction ids of entries that changed and no longer match the filter.
+    /// With `after`, the transaction ids of entries that have changed since and no longer match the filter.
     pub unmatched: Vec<String>,
     /// The place of the last entry, if there are more.
     pub next: Option<Place>,

@@ -54,7 +54,7 @@ pub struct ListPublisherOutboxes {
 /// The number of outboxes after which a page ends. The last app on a page may exceed it.
 pub const OUTBOXES_PAGE: u32 = 256;
 
-/// Enters terms that the catalog has lost, as the operator's JSON. Existing terms are never replaced.
+/// Enters terms that the catalog has lost. The operator supplies them as JSON. Existing terms are never replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterTerms {
     /// An offer or an app.

@@ -40,8 +40,8 @@ pub struct CreateOwnApp {
     pub body: String,
 }
 
-/// Creates the publisher's test app with the name in `body`, or changes it. Each call gives the app a new callback
-/// secret.
+/// Creates the publisher's test app with the name in `body`, or changes the test app that has this name. Each call
+/// generates a new callback secret for the app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutTestApp {
     /// The publisher that owns the key of the request.

@@ -13,9 +13,9 @@ use domain::{
 pub struct CheckPostback {
     /// The conversion, with the offer's current values.
     pub conversion: Conversion,
-    /// The offer's terms that pay the click.
+    /// The offer's terms under which a conversion of the click is paid.
     pub paying: NumberedTerms,
-    /// The offer's current terms; `None` if they are the paying ones.
+    /// The offer's current terms; `None` if they are the same as `paying`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<NumberedTerms>,
     /// The app's currency.

@@ -18,7 +18,7 @@ pub struct Settle {
     pub action: Action,
     /// The reason given by the operator. Not empty.
     pub reason: String,
-    /// The reasons that the operator overrides by name.
+    /// The reasons to hold or refuse a conversion that the operator overrides by naming them here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
 }
@@ -32,7 +32,7 @@ pub struct SettleMany {
     pub action: Action,
     /// The reason given by the operator. Not empty.
     pub reason: String,
-    /// The reasons that the operator overrides by name.
+    /// The reasons to hold or refuse a conversion that the operator overrides by naming them here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
     /// True to count them and settle none.
