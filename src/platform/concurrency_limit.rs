@@ -133,7 +133,8 @@ impl ConcurrencyLimit {
         })
     }
 
-    /// Scans the permits in use. A few hundred comparisons cost less than one call to an object.
+    /// True if the pool or one of the shares in `claims` is used up. Scans the permits in use: a few hundred
+    /// comparisons cost less than one call to an object.
     fn is_full(&self, State { in_use, .. }: &State, claims: &[(u64, usize)]) -> bool {
         let is_spent = |&(owner, share): &(u64, usize)| {
             in_use.len() >= share

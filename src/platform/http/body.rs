@@ -1,5 +1,5 @@
-//! Reads a request's headers, and its body with limits of size and time. Every route of both Workers uses it, since it
-//! removes what senders put around their values: a byte order mark, and blanks.
+//! Reads a request's headers, and its body with limits of size and time. Every route of both Workers uses it, because
+//! it also removes a byte order mark and the blanks around a header's value.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Api
         .map_err(|_| common::INVALID_JSON.with_message("the body is not UTF-8"))
 }
 
-/// Reads the whole body without a byte order mark, at most `most` bytes. Allocates memory as bytes arrive and not by
-/// `Content-Length`, which an attacker can set for free: the module's memory never shrinks.
+/// Reads the whole body without a byte order mark, at most `most` bytes. Allocates memory as bytes arrive, and not the
+/// announced `Content-Length`, which an attacker can set for free: the module's memory never shrinks.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;
@@ -76,7 +76,7 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
 }
 
 async fn arrive(request: &mut Request, most: usize, take: impl FnMut(&[u8])) -> Result<(), ApiError> {
-    // The fast path has read the body, which ended early.
+    // A body is used here only if the fast path read it and it ended early.
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));
     }
