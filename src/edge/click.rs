@@ -68,7 +68,7 @@ pub struct Prepared<'t> {
     pub click_cap: Option<u32>,
 }
 
-/// The shards of a click's app and goal. A shard may lack an unknown id.
+/// The shards in which a click's app and goal belong. If an id is unknown, its shard lacks it.
 pub struct ClickShards {
     app_id: AppId,
     apps: Rc<CachedShard>,

@@ -222,7 +222,7 @@ impl Isolate {
     fn counts(&self, now_ms: i64) -> Vec<Count> {
         let age_s = self.manifest.age_s(now_ms);
         let is_old = self.manifest.get().is_some() && age_s >= OLD_S;
-        // The age is rounded down to whole steps of `OLD_S`, since each new number is reported.
+        // The age is rounded down to whole steps of `OLD_S`, because each change of a figure causes a report.
         let age_s = if is_old { age_s - age_s % OLD_S } else { 0 };
         let mut counts = vec![
             (Figure::CLICKS_UNCOUNTED, "", self.counts.borrow().dropped()),
