@@ -92,8 +92,8 @@ fn subject(destination: &str, after: i64) -> String {
     format!("{destination}: batch after {after}")
 }
 
-/// Opens an item for a day on which the ledger has too few or too many clicks, or too little or too much revenue. The
-/// reason says whether the ledger or the log is behind.
+/// Opens an item for a day on which the ledger's clicks or revenue differ from the sender's log. The reason says
+/// whether the ledger or the log is behind.
 pub fn open_differing(db: &impl Database, now_ms: i64, subject: &str, vouched: &Vouched) -> DbResult {
     let reason = match (vouched.missing_micro_usd, vouched.missing_clicks) {
         (1.., _) | (0, 1..) => "ledger_behind",
@@ -194,7 +194,8 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
             before: row.sequence,
             confirmed: row.confirmed,
             at_ms: now_ms,
-            // An item that did not fit changed after the last complete batch, and not before the item was opened.
+            // The items that did not fit into this batch changed after the last complete batch, and no item changed
+            // before it was opened.
             owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
             next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
             resets: row.resets,
@@ -219,7 +220,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         let is_declined =
             |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
         let offered = batch.items.len().saturating_sub(marks.changes.len());
-        // An item that was declined before is updated only if it is accepted now.
+        // The row of an item that was declined before changes only if the receiver accepts the item now.
         let settled: Vec<_> = batch
             .items
             .iter()

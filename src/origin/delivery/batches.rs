@@ -140,8 +140,9 @@ fn offer_sum((key, amounts): (&SumKey, &Amounts)) -> OfferSum {
     }
 }
 
-/// Returns one page of a log's sums of a day for a destination: the sums after `after`, up to `through`. The day's
-/// first number comes after `start`.
+/// Returns one page of the sums that a log has for a destination on a day. Includes the numbers after `after`, up to
+/// and including `through`. `start` is any number before the day's first number, so earlier parts of the log are not
+/// read.
 pub fn sums_of_day(
     log: &impl Log,
     destination: &str,
@@ -218,8 +219,8 @@ pub async fn send(
     .await;
     let now_ms = clock.now_ms();
     if Positions::read(db)? != before {
-        // During the calls a mark was read, or the alarm ran a second time. The next call makes the batches again,
-        // which is safe because receivers apply no batch twice.
+        // While the batches were being sent, another call stored a mark, or the alarm ran a second time. The next call
+        // remakes the batches. This is safe, because receivers apply no batch twice.
         return Ok(true);
     }
     db.transaction(|| {

@@ -1,5 +1,5 @@
-//! Changes that another object must receive before the call that made them is answered. The transaction of a change
-//! puts it in a queue, the call sends it, and the alarm resends the changes that did not arrive.
+//! Delivers changes to other objects. A call that makes a change succeeds only after the receiver has the change. The
+//! change's transaction puts it in a queue, the call sends it, and the alarm resends it if it did not arrive.
 
 use std::{cell::Cell, marker::PhantomData, time::Duration};
 

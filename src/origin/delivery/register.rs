@@ -1,9 +1,9 @@
 //! An object's register: entries for the changes that must survive if the object is restored from an earlier copy.
 //!
-//! The transaction of a change writes its entry, and the change is answered once the register also has the entry. The
-//! first command of a process reads the register. If the register has entries that the object lacks, the object was
-//! restored. Then the missing entries are applied, and the operator is told what is in doubt. Both objects keep entries
-//! for 31 days, and at most a million entries.
+//! The transaction of a change writes its entry, and the call that made the change is answered once the register also
+//! has the entry. The first command of a process reads the register. If the register has entries that the object lacks,
+//! the object was restored. Then the missing entries are applied, and the operator is told what is in doubt. Both
+//! objects keep entries for 31 days, and at most a million entries.
 
 pub mod announced;
 
@@ -72,7 +72,8 @@ pub trait Restore {
         Ok(())
     }
 
-    /// The time of the last `begin`. The default ignores announcements.
+    /// The time of the last `begin`, with which the time of an announcement is compared. The default is later than any
+    /// announcement, so announcements are ignored.
     fn begun_ms(&self, _db: &impl Database) -> DbResult<i64> {
         Ok(i64::MAX)
     }
@@ -206,7 +207,7 @@ impl Register {
         Ok(())
     }
 
-    /// Sends the register the entries that it lacks, before a change is answered.
+    /// Sends the entries that the register lacks. Must be called before the call that made a change is answered.
     ///
     /// # Errors
     /// `unavailable`: the change is made but not registered. The next change also registers this one.
@@ -228,7 +229,7 @@ impl Register {
         Ok(())
     }
 
-    /// Like [`keep`](Self::keep), for an object whose alarm retries it.
+    /// Like [`keep`](Self::keep). If it fails, arms the object's alarm, whose run must send the entries.
     ///
     /// # Errors
     /// The errors of [`keep`](Self::keep).
@@ -252,7 +253,7 @@ impl Register {
         }
     }
 
-    /// Checks that the register answers, before a change whose answer must not be lost.
+    /// Checks that the register answers. Called before a change whose answer must not be lost.
     ///
     /// # Errors
     /// `unavailable`: the change should not be made.
@@ -314,7 +315,7 @@ async fn put_back<R: Restore>(
         Ok::<_, Failure>(refused)
     })?;
     if !refused.is_empty() {
-        // If this call fails, the log still has the refused entries.
+        // If this call fails, the refused entries are still in the service's log.
         drop(tell(runtime, source, publisher, refused).await);
     }
     Ok(())

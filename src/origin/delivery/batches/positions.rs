@@ -149,7 +149,7 @@ impl Positions {
                 }
             }
         })?;
-        // Nothing follows the last page, so `end` is never below the current `seen`.
+        // The log has nothing after the last page, so `end` is raised to `seen` if it is below.
         let end = if page.is_last {
             page.end.max(self.seen)
         } else {
@@ -187,8 +187,9 @@ impl Positions {
         self.set_seen(destination, mark, 0, now_ms);
     }
 
-    /// Stores a receiver's mark. If the receiver was restored from an earlier copy, the sender vouches again, beginning
-    /// with the day before the mark's day, because clicks of that day may follow.
+    /// Stores a receiver's mark. A lower mark than before means that the receiver was restored from an earlier copy.
+    /// The sender then vouches again, beginning with the day before the day of the mark, because clicks of that earlier
+    /// day may have numbers above the mark.
     fn set_mark(&mut self, destination: &str, mark: i64) {
         let position = self.known.entry(destination.to_owned()).or_default();
         if mark < position.mark {
