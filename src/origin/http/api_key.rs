@@ -22,7 +22,7 @@ use platform::{
 /// The key of a request, before the ledger has confirmed that it is active.
 pub struct ApiKey {
     text: String,
-    /// The publisher that the key names, as its MAC proves.
+    /// The publisher that the key names. The key's MAC proves that the name is genuine.
     pub publisher: PublisherId,
 }
 
@@ -41,7 +41,7 @@ impl ApiKey {
         pool.acquire_part(self.publisher.as_str(), (&self.text, PER_MEMBER), context.now_ms)
     }
 
-    /// Counts a use of the key. The key must be active, and its scope and its rate must allow the call.
+    /// Counts a use of the key. Refuses the call if the key is not active, lacks the scope or exceeds its rate.
     pub async fn use_for(
         &self,
         context: &RequestContext,

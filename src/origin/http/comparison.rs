@@ -21,8 +21,8 @@ pub struct Comparison {
     app_id: AppId,
     date: String,
     outboxes: Vec<OutboxSums>,
-    /// Number of rewards in all outboxes. The next two fields count some of these rewards. See docs/OPERATING.md,
-    /// "Reconcile a day".
+    /// Number of rewards in all outboxes. Each of the next two fields counts a part of these rewards. See
+    /// docs/OPERATING.md, "Reconcile a day".
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
@@ -49,7 +49,7 @@ struct OutboxSums {
     ledger_micro_usd: i64,
     /// The amount that the ledger lacks; negative if the ledger has too much.
     difference_micro_usd: i64,
-    /// The side that is behind.
+    /// The side with the lower sum, `ledger` or `log`; `None` if both sums are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     behind: Option<&'static str>,
 }
@@ -83,7 +83,7 @@ pub async fn read_day<E>(
 }
 
 impl Comparison {
-    /// Compares the outboxes' days with the ledger's day. Each of `days` has the number of its outbox.
+    /// Compares the outboxes' days with the ledger's day. `days` has the number of each outbox with its day.
     pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], ledger: CountedDay) -> Self {
         let offers = by_offer(days, ledger.offers);
         let total = |of: fn(&OfferSums) -> i64| offers.iter().map(of).sum();

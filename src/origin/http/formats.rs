@@ -6,7 +6,7 @@ use std::fmt::Display;
 use crate::objects::{accounts, activity, catalog, clicks, counters, ledger, outbox, postbacks};
 use domain::{reporting::segment, snapshot::envelope::Kind, tracking::click_id};
 
-/// A format.
+/// A row of the table: one format.
 #[derive(Clone, Debug)]
 pub struct Format {
     pub name: &'static str,

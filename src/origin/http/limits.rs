@@ -14,8 +14,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(25);
 /// The timeout of a call for an optional part of an answer.
 pub const SPARE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum permits of one member or key. A publisher has 16 permits for calls and 16 permits for bodies. Browsers open
-/// at most 6 connections to a host.
+/// Maximum permits of one member or key. It is 6 because browsers open at most 6 connections to a host. A publisher's
+/// members and keys share 16 permits for calls and 16 permits for bodies, so no single one of them can take all.
 pub const PER_MEMBER: usize = 6;
 
 /// A permit's lease, in milliseconds. It is longer than the longest calls, which run in steps: a refresh, a replay, or

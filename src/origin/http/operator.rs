@@ -78,7 +78,7 @@ pub async fn call(
         Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
-        // These handlers do not belong to the operator, so the entry sends them elsewhere.
+        // These handlers do not belong to the operator, so this function is never called with them.
         Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) | Handler::TestPage(_) => {
             Err(common::NOT_FOUND.into())
         }

@@ -73,7 +73,7 @@ impl UserBody {
     }
 }
 
-/// Where a call continues: at an app, before a number of its log.
+/// Where a call continues: at an app, with the log entries below a number.
 #[derive(Clone, Copy)]
 struct Place {
     app: AppId,
@@ -111,7 +111,7 @@ async fn with_key(
     let body = UserBody::read(&mut request).await;
     let _permit = key.enter(context)?;
     let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
-    // As for reports, an invalid body is refused only after the key and its rate were checked.
+    // An invalid body is refused only after the key and its rate were checked. Reports do the same.
     let by = Actor::Key(format!("key {label} ({key_id})"));
     carry_out(context, &key.publisher, by, call, body?).await
 }

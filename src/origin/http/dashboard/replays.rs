@@ -37,7 +37,8 @@ pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
     Ok(visit.change(announced, to, start).await?.into())
 }
 
-/// Returns the app and the replay that a path names. An app of another publisher has no replay here.
+/// Returns the app and the replay that a path names. The app is not checked, because the publisher's own
+/// activity object has no replay of another publisher's app.
 fn replay_of(visit: &Visit<'_>) -> Result<(AppId, String), ApiError> {
     let app = AppId::parse(&visit.segment(0));
     let app = app.ok_or_else(|| common::NOT_FOUND.with_message("no replay has this id"))?;

@@ -31,7 +31,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
         resource,
         limit,
         cursor: cursor.filter(|cursor| !cursor.is_empty()),
-        // The list of one owner is ordered by id.
+        // The list of one owner is always ordered by id.
         by_name: by_name.unwrap_or_default() && owner.is_none(),
         owner,
         filter: filter(resource, query)?,
@@ -42,7 +42,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
     search(context, list).await
 }
 
-/// Asks the catalog page by page until the page is full. After `FILL_MS` one resource is enough.
+/// Asks the catalog repeatedly until the page is full. After `FILL_MS`, a page with at least one resource is returned.
 async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     let limit = list.limit as usize;
     let started_ms = now_ms();

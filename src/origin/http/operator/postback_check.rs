@@ -188,7 +188,7 @@ async fn judge(
             (click, nonce)
         }
     };
-    // The terms of an older click may have been deleted.
+    // The age is checked first, because the terms of a click that is too old may have been deleted.
     check_life(click.clicked_at_ms, context.now_ms)?;
     let app_id = click.app;
     let app: AppSettings = known(ask_catalog(context, GetAppSettings { app_id }).await)?;

@@ -85,12 +85,12 @@ pub async fn search(context: &RequestContext, mut request: Request) -> HandlerRe
 #[derive(Default)]
 struct SearchResult {
     matches: Vec<Value>,
-    /// The refusal of the last part that did not answer.
+    /// The refusal of the last lookup that failed.
     missing: Option<Refusal>,
 }
 
 impl SearchResult {
-    /// Adds the result of a part. If a part does not answer, the results of the other parts are still shown.
+    /// Adds the result of one lookup. If a lookup fails, the results of the other lookups are still shown.
     fn add(&mut self, part: Result<Option<Value>, Refusal>) {
         match part {
             Ok(found) => self.matches.extend(found),
@@ -197,8 +197,8 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         })));
     }
     let Some(click) = click.filter(|click| check_life(click.clicked_at_ms, context.now_ms).is_ok()) else {
-        // The click no longer accepts postbacks. The record of a short click id is deleted soon, so the data of such an
-        // old click is never shown, even if its click id is sealed.
+        // The click is too old for postbacks. At this age the record of a short click id may already be deleted. So
+        // that both kinds of click ids give the same answer, the data of a sealed click id is not shown either.
         return Ok(Some(json!({
             "kind": "click", "app_id": app, "shard": number, "not_shown": "expired", "rewards": outcome.rewards,
         })));
