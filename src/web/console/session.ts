@@ -14,7 +14,7 @@ export const hasSession = () => session.peek() !== undefined && !isSignedOut.pee
 
 export const accountName = () => (session.value && !isSignedOut.value ? "the console" : null);
 
-/** The console has one account, so every invite belongs to it. */
+/** True if somebody is signed in. The console has one account, so every invite belongs to that account. */
 export const holds = (_invite: Invite) => session.value !== undefined;
 
 // The time by which the browser's clock is behind the server's. The browser's clock may be wrong by hours.

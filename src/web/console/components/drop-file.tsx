@@ -10,7 +10,7 @@ interface Props {
   /** The text of the button. */
   label: string;
   hint: string;
-  /** The file that was taken, in words. */
+  /** Describes the file that the field has accepted; null if there is none. */
   chosen: string | null;
   problem: string | null;
   /** True while a file is processed. No other file is accepted then. */

@@ -21,7 +21,7 @@ export const audit = {
   nothingChanged: "no change",
 };
 
-/** Actions of the operator. `src/origin/http/access.rs` gives them their names. */
+/** Actions of the operator, by the names in `src/origin/http/access.rs`. */
 const OPERATOR_ACTIONS: Record<string, string> = {
   publisher_put: "Changed a publisher",
   app_put: "Changed an app",
@@ -111,7 +111,7 @@ const GOAL_FIELDS: Record<string, string> = {
   gl_val: "value",
 };
 
-/** A member of a document by its path, as `src/domain/catalog/changes.rs` writes it. */
+/** The name for a document's member, from the path that `src/domain/catalog/changes.rs` writes. */
 function fieldName(action: string, path: string): string {
   const [first = "", ...rest] = path.split(".");
   const name = FIELDS[action]![first] ?? first;

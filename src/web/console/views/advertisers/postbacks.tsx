@@ -68,7 +68,10 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
 
 type Keyed = Postback & { key: string };
 
-/** Keys from the time and the index within that time, so that an open row stays open when new rows arrive. */
+/**
+ * Adds a key to each row: its time, and its index among the rows of that time. New rows do not change the keys of older
+ * rows, so an open row stays open.
+ */
 function keyed(rows: Postback[]): Keyed[] {
   const seen = new Map<number, number>();
   return [...rows]
@@ -91,7 +94,8 @@ const COLUMNS: Column<Keyed>[] = [
       </span>
     </span>
   )),
-  // The header is not plain text, so that the verdict gets the whole row on a narrow screen.
+  // The header is an element, because on a narrow screen a header that is a string becomes a label. Without a label,
+  // the verdict gets the whole row.
   column("verdict", <span>{text.verdict}</span>, ({ http_status: status, verdict, remedy, parameters }) => (
     <div class="postback-verdict">
       <Words status={status} verdict={verdict} remedy={remedy} />

@@ -24,7 +24,8 @@ interface Row {
   last_used_at?: number;
 }
 
-// Some advertisers send their postbacks once a day.
+// A revoked token is highlighted for two days after its last use, because some advertisers send their postbacks only
+// once a day.
 const RECENT_MILLISECONDS = 2 * 86_400_000;
 
 interface Props {

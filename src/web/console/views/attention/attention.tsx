@@ -151,7 +151,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
   const { items, behind_ms: behind } = page;
   const open = items.filter(isToDecide);
   const kinds = kind ? [kind] : KINDS;
-  // Unlisted items are not counted by app.
+  // Unlisted items have no count per app, so a list of one app counts none of them.
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
   const isWell = items.length === 0 && !page.cursor && !cursor && unlisted === 0;
   const list = (

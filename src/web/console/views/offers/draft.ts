@@ -111,7 +111,7 @@ export const NEW_OFFER: OfferDraft = {
   active: true,
 };
 
-/** A draft with its goals by their IDs. An ID that is missing or occurs twice names no goal. */
+/** The draft with its goals keyed by ID. A goal with no ID, or with an earlier goal's ID, is keyed by its index. */
 export const treeOf = ({ goals, ...draft }: OfferDraft) => ({
   ...draft,
   goals: Object.fromEntries(
@@ -127,10 +127,10 @@ export const ofTree = ({ goals, ...draft }: ReturnType<typeof treeOf>): OfferDra
   goals: Object.values(goals).filter(Boolean),
 });
 
-/** Codes that were typed or pasted, between commas, spaces or lines. */
+/** Codes that were typed or pasted, separated by commas, semicolons, spaces or line breaks. */
 export const codesOf = (typed: string) => unique(typed.toUpperCase().split(/[\s,;]+/));
 
-/** The problems of a draft, by the path of the API's field. */
+/** The problems of a draft, keyed by the path of the API's field. */
 export function problemsOf(draft: OfferDraft, keptSince: number | null | undefined, now: number): Map<string, string> {
   const problems = new Map<string, string>();
   const require = (path: string, value: string) => {

@@ -29,7 +29,7 @@ export const isComplete = ({ active, payout, doing, typed }: Edit) =>
   (active !== "" || payout.trim() !== "" || TYPED.some((field) => doing[field] !== "")) &&
   TYPED.every((field) => doing[field] !== "set" || typed[field].trim() !== "");
 
-/** Hundredths of a percent; null if the text is not a percentage. No payout falls below 0. */
+/** Parses a percentage into hundredths of a percent. Null for other text, and below -100: no payout is negative. */
 export function percentOf(text: string): bigint | null {
   const match = /^([+-]?)(\d{1,4})(?:\.(\d{1,2}))?$/.exec(text.trim());
   if (!match) return null;

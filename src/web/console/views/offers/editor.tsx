@@ -78,7 +78,8 @@ export function Editor({ offerId, kept, reload }: Props) {
       const written = await withVerification(() => offersApi.write(offerId, kept, document));
       put(offerKey(offerId), written);
     } catch (error) {
-      // The form itself shows wrong fields, and lets the person decide about somebody else's change.
+      // The review closes if the form can show the error: wrong fields, or changes by somebody else. The review itself
+      // shows all other errors.
       const isOfForm = kept !== null && isChangedMeanwhile(error);
       if (!isOfForm && (!(error instanceof ApiError) || fieldErrors(error, SHOWN_FIELDS).rest)) throw error;
       setOpen(null);

@@ -26,7 +26,7 @@ function kindOf(line: string): string | null {
   }
 }
 
-/** The kind and the ID of the resource on a line, counted from 1. Nothing else is shown: lines of apps have secrets. */
+/** The kind and the ID of the resource on a line, counted from 1. The rest is not shown: apps have secrets. */
 export function subjectOf({ text }: TextFile, number: number): string {
   try {
     const { kind, id } = JSON.parse(text.split("\n", number)[number - 1] ?? "") as { kind?: unknown; id?: unknown };

@@ -12,7 +12,7 @@ import { NEAR_CAPS_KEY } from "../cache-keys";
 
 const SHOWN = 3;
 
-/** Takes no room if there are no such caps. A failure is one line here; the service's page also reports it. */
+/** Draws nothing if no cap is nearly used up. A failure takes one line, because the service's page also reports it. */
 export function NearCaps() {
   const near = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
   const [isWhole, setWhole] = useState(false);

@@ -30,7 +30,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
     },
   });
   const { values, errors } = draft;
-  // A role that may not change the decisions reads them in the list above.
+  // A role that may not change the decisions needs no form: the list above shows the decisions to this role.
   if (!may("manage")) return null;
   const problems = problemsOf(values);
   const isWrong = problems.ports !== null || problems.rewards !== null;

@@ -20,7 +20,7 @@ export interface Typed {
 
 type Decided = Required<Pick<AppDocument, Decision>>;
 
-/** The values between line breaks, spaces or commas, without repetitions. */
+/** The values, which are separated by line breaks, spaces or commas, without repetitions. */
 const partsOf = (typed: string) => unique(typed.split(/[\s,]+/));
 
 export const typedOf = (app: App): Typed => ({

@@ -8,7 +8,7 @@ export const NO_FACTS =
 
 export const linesOf = ({ text }: TextFile) => text.split("\n").filter((line) => line.trim() !== "").length;
 
-/** The type by the file's name, or else by its first character, because a line of NDJSON begins with a brace. */
+/** Tells the type from the file's name. If the name does not help, a first character `{` means NDJSON. */
 export function mediaTypeOf({ name, text }: Pick<TextFile, "name" | "text">): "text/csv" | "application/x-ndjson" {
   if (/\.csv$/i.test(name)) return "text/csv";
   if (/\.(ndjson|jsonl)$/i.test(name) || /^\s*\{/.test(text)) return "application/x-ndjson";

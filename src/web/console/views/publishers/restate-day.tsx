@@ -42,7 +42,7 @@ export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   );
 }
 
-/** Keeps the message of a 503, because it names the silent source. Other pages only say that Signpost is busy. */
+/** Shows the message of a 503, which names the source that did not answer. Usually a 503 shows only "busy". */
 const inItsWords = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && error.message
     ? new ApiError(409, error.code, error.message, error.requestId, null)
