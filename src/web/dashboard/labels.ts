@@ -1,4 +1,4 @@
-// Names of values. Apps have the names that answers gave, and countries have their own names.
+// Names for the values of dimensions. The names of apps come from the answers to earlier calls.
 
 import { signal } from "@preact/signals";
 import { countryName, dateWithWeekday } from "../shared/format";

@@ -2,7 +2,7 @@
 
 import type { Dimension, ExportFormat, Metric } from "../types";
 
-/** In the order of the pages. */
+/** In the order in which the pages show the metrics. */
 export const METRIC_NAMES: Record<Metric, string> = {
   revenue: "Revenue",
   ecpm: "eCPM",

@@ -20,7 +20,7 @@ import { TestResult } from "./tester";
 type Step = "make" | "teach" | "accepts" | "refuses" | "end";
 const STEPS: Step[] = ["make", "teach", "accepts", "refuses", "end"];
 
-/** The finding that passes each test. A 404 or a server that is down refuses every call, so it proves nothing. */
+/** The finding with which each test passes. A 404 or a failed connection is no proof, because every call would fail. */
 const PASSES = { accepts: "accepted", refuses: "wrong_signature_refused" };
 
 export function Rotation({ app, reload, onClose }: { app: App; reload: () => Promise<unknown>; onClose: () => void }) {

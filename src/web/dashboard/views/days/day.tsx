@@ -44,7 +44,7 @@ export function Day({ date }: { date: string }) {
           </>
         }
       />
-      {/* A POST must name the account, which only the first answer tells. */}
+      {/* A POST must name the account, which is unknown until the first answer. */}
       {overview &&
         (app && offer ? (
           <Payments key={`${app} ${offer}`} {...{ date, app, offer }} />

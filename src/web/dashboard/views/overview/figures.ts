@@ -10,7 +10,7 @@ import { resolveRange } from "../reports/state";
 type Reports = Overview["reports"];
 
 export interface Figures {
-  /** The days that are shown: the complete ones of the period, if it has any. */
+  /** The days that are shown: the complete days of the period, or the whole period if it has no complete day. */
   range: DateRange;
   /** Null if the period has no complete day. */
   compared: Comparison | null;
@@ -35,7 +35,8 @@ export function useFigures(
   return { figures: reports ? { range, compared, reports } : null, asked: isOwn ? asked : overview };
 }
 
-// The overview's own queries, except that the days before are a query of their own: a report has at most 91 days.
+// The queries of the overview's own answer. That answer has both periods in one query for the chart. Here each period
+// needs its own query, because a report has at most 91 days.
 const ALL = { metrics: ["revenue", "clicks"], totals: true } as const;
 const ADS = { metrics: ["revenue", "impressions", "ecpm"], totals: true, without_offerwall: true } as const;
 const DAYS = { metrics: ["revenue", "clicks", "impressions"] } as const;

@@ -46,7 +46,7 @@ type ToolsProps = Pick<Props, "state" | "onChange"> & { isTable: boolean; setTab
 
 function Tools({ state, onChange, isTable, setTable }: ToolsProps) {
   const noAdTag = adTagBlocked(state.metrics) !== undefined;
-  // A change of the chart alone leaves the table on its page.
+  // Changing only the chart does not move the table to another page.
   const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });
   return (
     <>

@@ -4,7 +4,7 @@ import { METRIC_NAMES, reports } from "../../messages";
 import { DIMENSIONS, WITHOUT_AD_TAG } from "../../report-facts";
 import type { Dimension, Metric } from "../../types";
 
-/** In the order of the page. */
+/** In the order in which the page shows the metrics. */
 export const METRICS = Object.keys(METRIC_NAMES) as readonly Metric[];
 
 /** Why a metric cannot be chosen while the ad tag is in use. */

@@ -5,7 +5,7 @@ import { api } from "../../api";
 import { countryName } from "../../../shared/format";
 import { type DateRange, isRefusal, type Suggestion } from "../../types";
 
-// As many as the server suggests.
+// Maximum suggestions. The server has the same maximum for other dimensions.
 const MOST = 20;
 
 // There are 249 codes, so one page has all countries of the data.

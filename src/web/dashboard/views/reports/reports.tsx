@@ -38,7 +38,7 @@ export function Reports() {
   if (report.cached.data) last.current = { state, report };
   const shown = report.cached.data ? { state, report } : error ? null : last.current;
 
-  // A change of anything but the page starts at the first page.
+  // Changing anything other than the page number goes back to the first page.
   const change = (part: Partial<ReportState>) => {
     if (part.metrics) rememberColumns(part.metrics);
     setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
@@ -46,7 +46,7 @@ export function Reports() {
 
   const table = report.table && !isRefusal(report.table) ? report.table : null;
   const through = report.cached.data?.data_through ?? overview.data?.data_through;
-  // Days become final while the page is open.
+  // The report's answer may be newer than the overview, and more days may have become final in between.
   const finalThrough = report.cached.data?.final_through ?? days.finalThrough;
   return (
     <>

@@ -110,7 +110,7 @@ export function repair(state: ReportState): ReportState {
 export const rangeText = (range: Preset | DateRange) =>
   typeof range === "string" ? range : `${range.start_date}_${range.end_date}`;
 
-/** The query of a page whose dates are its only choice. */
+/** The URL's query for a page on which people choose only the dates. */
 export const rangeQuery = (range: Preset | DateRange) => (range === "last_30" ? "" : `?range=${rangeText(range)}`);
 
 export function formatState(state: ReportState): string {

@@ -58,7 +58,7 @@ export function Toolbar({ state, days, onChange }: Props) {
 
 function Compare({ state, onChange }: Pick<Props, "state" | "onChange">) {
   return (
-    // The rows are the same, so the page stays.
+    // A comparison changes no rows, so the table stays on its page.
     <Checkbox checked={state.compare} onChange={(compare) => onChange({ compare, page: state.page })}>
       <span>
         {text.compare} <span class="visually-hidden">{text.compareHint}</span>

@@ -29,7 +29,8 @@ export function Rewards() {
   // Analysts see no users, so they cannot filter by one.
   if (isAnalyst) filter.user = "";
   const names = useAppNames();
-  // A POST must name the account, which only the first answer tells. Without it the page would go to the overview.
+  // A POST must name the account, which is unknown until the first answer. A POST without the account would be refused,
+  // and the page would then go to the overview.
   const log = useLog(session.value ? queryOf(filter) : null);
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
 

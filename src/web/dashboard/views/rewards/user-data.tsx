@@ -15,7 +15,7 @@ import { userData as text } from "../../messages/rewards";
 import type { ErasedUser, UserData as Data } from "../../types";
 
 interface Props {
-  /** The user that the log shows, or empty. */
+  /** The user whose rewards the log shows; empty if the log is not limited to a user. */
   user: string;
   onErased: () => void;
 }
