@@ -11,7 +11,8 @@ import { build } from "esbuild";
 
 const WEB = dirname(fileURLToPath(import.meta.url));
 
-// Browsers with passkeys as JSON, which sign-in needs: Chrome 129, Firefox 119, Safari 18.4.
+// The oldest supported browsers. Sign-in needs passkeys as JSON, which exist since Chrome 129, Firefox 119 and
+// Safari 18.4.
 const TARGET = ["chrome129", "firefox128", "safari18.4"];
 
 // The content of each page before its script runs.
@@ -32,7 +33,7 @@ const SITES = {
       "/service": "Service",
       "/settings": "Settings",
     },
-    // The place of the search, so that nothing moves when it is drawn.
+    // Reserves the space of the search field, so that nothing moves when the script draws the field.
     extra: '<span class="search-box"></span>',
     without: "The console needs JavaScript. The operator's API does the same without it.",
   },

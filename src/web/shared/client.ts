@@ -67,7 +67,8 @@ type Body = object | string;
 
 async function send(method: string, path: string, body?: Body, extra: Headers = {}): Promise<Response> {
   const headers: Headers = { ...extra };
-  // The first answer tells which publisher is shown. The shell preloads that answer without additional headers.
+  // The first call names no publisher, because its answer says which one is shown. It must also equal the shell's
+  // preload, which has no such header.
   if (shownPublisher !== null && path !== BASE + FIRST) headers["X-Publisher"] = shownPublisher;
   const text = typeof body === "string" ? body : body && JSON.stringify(body);
   if (body !== undefined) headers["Content-Type"] ??= "application/json";
@@ -124,7 +125,7 @@ export const post = <Result = void>(path: string, body: object = {}, extra?: Hea
 export const patch = <Result = void>(path: string, body: object, extra?: Headers) =>
   call<Result>("PATCH", path, body, extra);
 
-/** The key of a document's tag when it was read. JSON leaves it out. */
+/** The property for the entity tag with which a document was read. JSON leaves it out, because it is a symbol. */
 const TAG = Symbol("tag");
 
 /** A document as it was read. A write replaces it only if it has not changed since. */
@@ -144,7 +145,7 @@ export const putTagged = <Document extends object>(path: string, body: object, s
 export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
 /** The document has changed since it was read, or already exists although the write would create it. */
 export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
-/** A refused request would be refused again, so it is not retried automatically. */
+/** True for a refusal. The same request would be refused again, so nothing retries it automatically. */
 export const isRefused = (error: unknown) =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
 

@@ -121,9 +121,7 @@ type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUse
   onMade: (key: NewReportKey | null) => void;
 };
 
-/**
- * Shows a form, and then in its place the key that it made. The key is shown only here, until it is closed or revoked.
- */
+/** Shows a form and, once the form was sent, the new key. After the key is closed or revoked, it is not shown again. */
 function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);

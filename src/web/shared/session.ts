@@ -63,7 +63,7 @@ export function startSession(): Promise<unknown> {
     coverView();
   };
   listeners.suspended = (contact, isShown) => {
-    // A suspended account that somebody wanted to add does not end the session of another account.
+    // If somebody tries to add a suspended account, the current session belongs to another account and stays.
     if (!isShown && hasSession()) return;
     suspension.value = { contact };
     forget();

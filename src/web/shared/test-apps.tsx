@@ -1,7 +1,7 @@
 // Test apps and the rewards earned in them. Test apps have App-Ids of their own range.
 
 const FIRST_TEST_APP = "99000000";
-/** The test offer that pays at once when it is approved. */
+/** The test offer whose reward is paid as soon as its conversion is approved. */
 export const PLAIN_TEST_OFFER = "signpost-test-one-goal";
 
 /** All App-Ids have 8 digits. */

@@ -22,7 +22,7 @@ const text = settings.audit;
 export interface AuditWords {
   intro: string;
   action: (entry: AuditEntry) => string;
-  /** The subject of an entry, with links. Left out if the entry's own name for it is enough. */
+  /** The subject of an entry, with links. Without it, the subject's name in the entry is shown without a link. */
   subject?: (entry: AuditEntry) => ComponentChildren;
   detail: (entry: AuditEntry) => string | null;
 }
@@ -55,7 +55,7 @@ function columns(entries: AuditEntry[], words: AuditWords): Column<AuditEntry>[]
       const linked = words.subject?.(entry);
       if (linked) return twoLines(linked, detail);
       const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
-      // People know a key or an app by its name, and the name is in the detail.
+      // For a new key or app the detail comes first, because it has the name by which people know the key or the app.
       return ["report_key_created", "app_created"].includes(entry.action)
         ? twoLines(detail, subject)
         : twoLines(subject, detail);

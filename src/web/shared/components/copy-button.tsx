@@ -10,7 +10,7 @@ const CONFIRMED_MILLISECONDS = 2000;
 interface Props {
   text: () => string;
   label?: string;
-  /** The message in place of "Copied." */
+  /** Returns the message that replaces "Copied." */
   said?: () => string;
   class?: string;
 }
@@ -35,7 +35,7 @@ export function CopyButton({ text, label = common.copy, said = () => common.copi
   );
 }
 
-/** A value that is copied as a whole, such as a key or a link. All of it is seen, and one click selects it. */
+/** A value that is copied as a whole, such as a key or a link. The whole value is visible, and one click selects it. */
 export function CopyField({ label, value, isSecret = true }: { label: string; value: string; isSecret?: boolean }) {
   const id = useId();
   return (

@@ -134,7 +134,7 @@ function CustomRange({ range, mostDays, today, close, onChange }: CustomProps) {
     return mostDays && daysIn(start, end) > mostDays ? "long" : null;
   };
   const apply = () => {
-    // A field with an unreadable date says so itself.
+    // A field with an unreadable date shows its own error.
     const isUnread = [start, end].some((date) => date && !isDate(date));
     const problem = isUnread ? null : check();
     setBad(problem);

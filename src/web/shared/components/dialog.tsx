@@ -65,7 +65,7 @@ interface ButtonsProps {
   cancel?: string;
   /** True if closing is the only choice. */
   isOnly?: boolean;
-  /** Loads again what could not be loaded. */
+  /** Reloads an answer that failed to load. */
   retry?: (() => void) | false;
   children?: ComponentChildren;
 }

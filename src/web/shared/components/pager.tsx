@@ -1,4 +1,4 @@
-// Pages of a result, with the number of rows said.
+// Moves between the pages of a result, and shows which of its rows are on the page.
 
 import { pager as text } from "../messages";
 import { Options } from "./field";

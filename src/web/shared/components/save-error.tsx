@@ -49,7 +49,7 @@ const choice = (takes: "theirs" | "mine") =>
       <SmallButton
         onClick={({ currentTarget: { form } }) => {
           decide(takes);
-          // The button disappears, so the focus moves to the next decision, and at last to the button that saves.
+          // The button disappears, so the focus moves to the next decision, or after the last one to the save button.
           requestAnimationFrame(() => form?.querySelector<HTMLElement>(".clashes button, [type=submit]")?.focus());
         }}
       >

@@ -68,7 +68,7 @@ function useOverflow() {
   return { element, state, measure };
 }
 
-// A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
+// A browser drops a table's roles when CSS draws its rows as blocks, so the elements name their roles.
 export function Table<Row>(props: TableProps<Row>) {
   const { name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks = true, class: extra = "" } = props;
   const { element, state, measure } = useOverflow();
