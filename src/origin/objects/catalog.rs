@@ -1,5 +1,5 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers, offers and goals. The operator's
-//! interface writes it, and it publishes the snapshots that the edge reads.
+//! interface writes to the catalog, and the catalog publishes the snapshots that the edge reads.
 
 pub mod account_sync;
 pub mod app_claims;

@@ -63,7 +63,8 @@ pub fn enqueue(
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
         None if !publisher.closed => return Ok(false),
-        // The publisher may have had an account before the catalog was restored from a copy.
+        // A closed publisher that the catalog does not know may still have an account, from before the catalog was
+        // restored from a copy. So the change is queued for the account.
         None => false,
     };
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);

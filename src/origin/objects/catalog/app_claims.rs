@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub struct NewApp {
     pub app: AppId,
     pub outbox_shards: u8,
-    /// Its line in an import; 0 for a PUT.
+    /// The app's line in the import; 0 for a PUT.
     pub line: i64,
 }
 

@@ -61,7 +61,8 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
     {
         app.keep_masked(open(context, &row, id)?);
     }
-    // A change that is replayed after a restore was accepted before, perhaps under older rules.
+    // A change that is replayed after a restore is not checked again: it was already accepted, perhaps under older
+    // rules.
     if !context.is_repeat {
         app.check().map_err(ApiError::from)?;
     }

@@ -70,8 +70,8 @@ pub fn enqueue(db: &impl Database, app_id: &str, now_ms: i64) -> DbResult {
     db.execute(sql::QUEUE_SETTINGS, params![due_at_ms, app_id])
 }
 
-/// Gives the settings of a suspended or readmitted publisher's apps a new revision, and queues them for the outboxes,
-/// within the caller's transaction.
+/// Stores a new revision of the callback settings of all apps of a suspended or readmitted publisher, and queues the
+/// settings for the apps' outboxes. Runs in the caller's transaction.
 pub fn enqueue_publisher(db: &impl Database, publisher_id: &str, revision: i64, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::SUSPEND_APPS, params![revision, publisher_id])?;

@@ -80,7 +80,7 @@ pub fn current(row: &Row) -> DbResult<CurrentOffer> {
     })
 }
 
-/// Records that an outbox has an offer's terms and its current cap, within the caller's transaction.
+/// Records that an outbox has an offer's terms and the offer's current cap, within the caller's transaction.
 pub fn record_outbox(
     db: &impl Database,
     context: &Context<'_>,

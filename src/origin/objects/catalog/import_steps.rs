@@ -130,8 +130,8 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
         for row in &rows {
             match put(db, context, WriteSource::Import, row) {
                 Ok(_) => count += 1,
-                // A checked line is refused here only if the code or a key has changed since the check. It must not
-                // hold up the other lines.
+                // A checked line is refused here only if the code or a key has changed since the check. Such a line
+                // must not hold up the other lines.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
                     format_args!(

@@ -51,8 +51,8 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
-    /// If KV's pointer does not name the last listing, KV was emptied, moved or damaged. The next publication then
-    /// writes everything.
+    /// Checks that KV's pointer names the last listing. If it does not, KV was emptied, moved or damaged, and the next
+    /// publication writes everything.
     ///
     /// # Errors
     /// The database failed. If KV does not answer, publication continues.
@@ -190,7 +190,8 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             .map_err(Failure::Internal)?;
         written_at_ms.set(self.runtime.now_ms());
         let outcome = self.write(kv::KEY, &pointer).await;
-        // KV counts from the arrival of the last write, so the wait begins at the end of the write.
+        // KV requires a second after the arrival of a write. This write may have arrived as late as now, so the wait
+        // begins now.
         written_at_ms.set(self.runtime.now_ms());
         outcome?;
         written.iter().try_for_each(|prepared| {

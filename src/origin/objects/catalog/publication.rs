@@ -157,7 +157,8 @@ pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult {
     })
 }
 
-/// Returns the listing that the pointer names, if KV must show it everywhere by now.
+/// Returns the listing that the pointer names, once the pointer is so old that KV must show it everywhere; `None`
+/// before.
 pub fn settled_listing(db: &impl Database, now_ms: i64) -> DbResult<Option<u64>> {
     let pointed_ms = revisions::get(db, revisions::POINTED_AT)?;
     if pointed_ms.is_none_or(|pointed_ms| now_ms < pointed_ms.saturating_add(SETTLED_MS)) {
@@ -195,7 +196,7 @@ fn keys(rows: &[Row]) -> DbResult<Vec<String>> {
     rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
 }
 
-/// Records that a listing is in KV, and marks the versions that the next pointer leaves out as superseded.
+/// Records that a listing is in KV, and marks as superseded the versions that the next pointer no longer lists.
 pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> DbResult {
     db.transaction(|| {
         db.execute(sql::INSERT_VERSION, params![version])?;

@@ -113,7 +113,8 @@ pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Re
     Ok(OperatorReply::new(200, known))
 }
 
-/// A page ends at this many bytes of documents. Even with the last document, the answer stays readable for clients.
+/// A page ends with the document that reaches this many bytes. That document has at most 1 MiB, so clients can still
+/// read the page.
 const PAGE_BYTES: usize = 1 << 20;
 /// Maximum documents that are read at a time, of at most 1 MiB each.
 const READ_ROWS: u32 = 20;

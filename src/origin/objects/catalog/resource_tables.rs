@@ -60,7 +60,7 @@ pub(super) fn table_of(resource: Resource) -> ResourceTable {
     }
 }
 
-/// The origin of a write. It decides whether an app that is written unchanged restarts its callbacks.
+/// The origin of a write. The origin decides whether a write of an unchanged app restarts the app's callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteSource {
     /// A PUT: the app's endpoint is tried again at once, even if nothing changed.

@@ -11,7 +11,7 @@ const CHANGE: &str = "change";
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
 pub const TRACKING_BUILT_AT: &str = "tracking_built_at_ms";
 pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
-/// The listing that the pointer in KV names, and the time of its write.
+/// The version of the listing that the pointer in KV names, and the time at which that pointer was written.
 pub const POINTED_LISTING: &str = "pointed_listing";
 pub const POINTED_AT: &str = "pointed_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
@@ -23,7 +23,8 @@ pub const BODIES_FORMAT: &str = "bodies_format";
 pub const PUBLISHED_BY: &str = "published_by";
 /// The sealing keys of the last complete pass of [`resealing`](super::resealing), as a number.
 pub const SEALED_BY: &str = "sealed_by";
-/// The number of values that are sealed with other keys.
+/// The number of values that were not sealed with the current sealing keys when the values were last counted or
+/// resealed.
 pub const OLD_SEALS: &str = "old_seals";
 /// When a pass of [`resealing`](super::resealing) became due, in milliseconds.
 pub const RESEAL_FROM: &str = "reseal_from_ms";

@@ -48,8 +48,8 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     if let Some(token) = issued.as_ref().or(Token::claimed(text).as_ref()) {
         let (advertiser, Serial(serial)) = (token.advertiser.as_str(), token.serial);
         let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser, serial])? == Some(1);
-        // A revoked serial is not stored, so a serial alone does not show whether its token was ever issued. A whole
-        // token shows it by its MAC.
+        // The catalog does not store revoked serials, so a serial alone does not show whether its token was ever
+        // issued. A whole token does, because its MAC proves that Signpost issued it.
         if valid || issued.is_some() {
             matches.push(json!({
                 "kind": "token",

@@ -284,7 +284,7 @@ where
                 None => None,
             }
         };
-        // The chunk or the shard may now be due to be built or written again.
+        // The call above may have marked the chunk or the shard to be built or written again.
         self.shell.wake_by(self.next_alarm(db)?)?;
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }

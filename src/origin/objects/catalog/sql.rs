@@ -296,7 +296,7 @@ platform::statements! {
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
     pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE written_ms IS NULL AND unlisted_version IS NULL LIMIT ?";
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET written_ms = ? WHERE key = ?";
-    /// key, latest time of its write (inclusive)
+    /// key, latest time of the write (inclusive): marks the chunk as absent from KV if it was written by then
     pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET written_ms = NULL WHERE key = ? AND written_ms <= ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
         WHERE unlisted_version <= (SELECT MIN(version) FROM published) LIMIT 100";

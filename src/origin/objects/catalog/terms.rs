@@ -167,7 +167,7 @@ pub fn of_app(db: &impl Database, context: &Context<'_>, question: &GetAppTerms)
 /// Returns the terms of a revision.
 ///
 /// # Errors
-/// [`LOST_TERMS`] if the revision is missing: nothing else was promised, so nothing else is paid.
+/// [`LOST_TERMS`] if the revision is missing. No other terms were promised for the click, so no other terms may pay.
 fn revision_of<T: DeserializeOwned>(
     db: &impl Database,
     resource: Resource,

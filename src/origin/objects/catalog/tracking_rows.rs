@@ -112,7 +112,7 @@ fn offer(row: &Row) -> Result<SourceOffer> {
 }
 
 /// True if an offer is active or could be clicked after `since_ms`. An inactive offer was deactivated at its last
-/// change or before, and its revision, a time in milliseconds, is not below the time of that change.
+/// change or earlier. The time of that change, in milliseconds, is at most the offer's revision.
 fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
     let has_ended = offer
         .ends_at

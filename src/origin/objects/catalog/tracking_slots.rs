@@ -23,8 +23,8 @@ use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
 /// How long a shard stays in KV after it left the current manifest. An isolate that cannot read KV serves from its
 /// manifest for equally long.
 const RETENTION_MS: i64 = DAY_MS;
-/// For this long after it left the current manifest, a shard still counts as being in KV. This is less than
-/// [`RETENTION_MS`], so that no manifest names a shard that is being deleted.
+/// How long a shard counts as being in KV after it left the current manifest. This is less than [`RETENTION_MS`], so
+/// that no manifest names a shard that is being deleted.
 const REUSE_MS: i64 = 12 * HOUR_MS;
 /// The number of slots of each kind that are rebuilt with each listing even if they have not changed. This removes
 /// offers that ended long ago and repairs damage. At 8,192 slots of goals, a round through all slots takes four days.

@@ -158,7 +158,8 @@ where
 
     async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<OperatorReply> {
         let _turn = self.imports.turn(import).await;
-        // A decided import that failed is finished first, because its lines were checked before.
+        // If an earlier import was decided and then failed, its remaining lines are applied first, so that this import
+        // is checked against the result.
         self.apply_decided(db).await?;
         let mut check = Check::default();
         in_steps(self.shell.runtime(), || {

@@ -10,7 +10,7 @@ use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Nothing,
-    /// An outbox asks for terms, which may record the outbox. Conversions wait for the answer.
+    /// An outbox asks for terms. The catalog may record the outbox, and conversions wait for the answer.
     Asks,
     Changes,
     /// The answer has a secret that cannot be read again.
@@ -56,13 +56,13 @@ where
         Ok(db)
     }
 
-    /// Sends the register the changes that it lacks.
+    /// Sends to the register the changes that the register lacks.
     pub(super) async fn keep(&self) -> Result {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep(db, runtime, OBJECT_NAME).await
     }
 
-    /// Like [`keep`](Self::keep), for use between many changes: calls the register only once enough of them have
+    /// Like [`keep`](Self::keep), for use between many changes: calls the register only once enough changes have
     /// accumulated.
     pub(super) async fn keep_up(&self) {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
