@@ -56,7 +56,8 @@ pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: C
 /// The number of UTC days that `Stats` covers, including today.
 const STATS_DAYS: i32 = 30;
 
-/// How long clicks are collected before batches are made, in milliseconds. A batch writes eleven rows in two objects.
+/// How long clicks are collected before batches are made, in milliseconds. Each batch writes eleven rows in two
+/// objects, so fewer and larger batches cost less.
 pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 
 /// Returns when the alarm must fire next: the earliest due sweep, batch, fold, nightly vouching, attention batch or cap

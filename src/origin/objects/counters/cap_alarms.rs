@@ -68,13 +68,13 @@ pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     )
 }
 
-/// Returns when attention must be told; none if it knows all levels that were reached.
+/// Returns when attention must be told; none if attention knows all levels that were reached.
 pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_CAP_ALARM, &[])
 }
 
-/// If an alarm is due, sends attention all levels that it does not know yet. Attention accepts an offer's alarms only
-/// in order, so none is left for later.
+/// If an alarm is due, sends all levels that attention does not know yet. Attention accepts an offer's alarms only in
+/// order, so none is left for later.
 pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let now_ms = runtime.now_ms();
     if due_ms(db)?.is_none_or(|due_ms| due_ms > now_ms) {

@@ -128,7 +128,7 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
         let known = before.map_or(Ok(None), |row| row.optional_integer(1))?;
         let limit = params![kind.number(), offer, cap.limit, cap.revision];
         db.execute(sql::LEARN_LIMIT, limit)?;
-        // As for takes, a swept day is closed.
+        // A swept day is closed for these conversions, as it is for takes.
         if cap.uncapped > 0 && cap.day >= sweep::first_day_of_takes(kind, now_ms) {
             db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
             db.execute(sql::ADD_OFFER, params![day, offer])?;

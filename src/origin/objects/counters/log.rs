@@ -1,6 +1,6 @@
 //! The log of clicks, from which the [batches] to the ledgers are made. New clicks are rows. After five minutes, rows
-//! are folded. Folds stay for 31 days. A fold adds up the clicks that their publisher's ledger has received. Clicks
-//! that the ledger lacks keep their log numbers.
+//! are folded. Folds stay for 31 days. A fold adds up the clicks that the publishers' ledgers have received. Clicks
+//! that a ledger lacks keep their log numbers.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
 /// Maximum rows and folds of a page. Reading a page takes about 50 ms, during which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
-/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, and only some of them have the
-/// publisher.
+/// Maximum folds of a page when a publisher's day is read: a day has 288 folds, and only some of them have clicks of
+/// the publisher.
 const FOLDS_OF_A_DAY: i64 = 12;
 /// Maximum rows that one step folds.
 const FOLDED_ROWS: i64 = 2_000;
@@ -47,7 +47,7 @@ pub struct LoggedSum {
 
 /// A sum in a row, as JSON: publisher, day, app, offer, country, placement, clicks.
 type StoredSum = ((String, i64, u32, String, String, String), i64);
-/// Sums that their ledgers lacked when the rows were folded, as JSON. Each has its log number.
+/// Sums that the publishers' ledgers lacked when the rows were folded, as JSON. Each sum has its log number.
 type LateSums = Vec<(i64, StoredSum)>;
 
 /// The log, or only one publisher's clicks of one day.
@@ -244,7 +244,7 @@ pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<Da
     let bounds = (sum.after, sum.through);
     let sums = batches::sums_of_day(&log, publisher, sum.day, before, bounds)?;
     Ok(DaySums {
-        // The oldest day may have lost folds already.
+        // The sweep may already have deleted folds of the oldest day.
         is_kept: sum.day > UtcDay::of_ms(now_ms).minus(KEPT_DAYS),
         ..sums
     })

@@ -1,6 +1,6 @@
-//! Counters that were restored from a copy have lost takes. Before such an object takes from a cap again, it asks the
-//! outboxes that pay for the offer, or the counters that add up the offer's clicks. Their conversions or clicks of the
-//! day count as taken.
+//! Counters that were restored from a copy have lost takes. Before such an object takes from a conversion cap again, it
+//! asks the outboxes that pay for the offer. Before it takes from a click cap again, it asks the counters that add up
+//! the offer's clicks. The conversions or clicks that these objects report for the day count as taken.
 
 use std::time::Duration;
 

@@ -111,8 +111,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // The count in memory may include lost takes of an earlier restore. Their rows were deleted, and other
-            // objects were asked for their number again.
+            // The count in memory may include lost takes of an earlier restore. The rows of those takes were deleted,
+            // and the other objects have just reported the number again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, take, least, taken)?;

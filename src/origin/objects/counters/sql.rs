@@ -13,8 +13,8 @@ const TABLES: &[&str] = &[
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)
      ) STRICT, WITHOUT ROWID",
-    // One row for each take. A cap's takes are the number of its rows, and a retry is recognized by its row. A day's
-    // takes are deleted together.
+    // One row for each take. Counting a cap's rows gives the number of takes from it. A retried take is recognized by
+    // the row of the first attempt. A day's takes are deleted together.
     "CREATE TABLE takes (
        kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
        PRIMARY KEY (kind, day, offer, key)
@@ -49,8 +49,8 @@ const TABLES: &[&str] = &[
     "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
     // The older part of the log. A fold has at least one row for each of its days, and all its rows have the same
     // `last`, the fold's last log number. `spans` is JSON: the first and the last log number of each publisher. `image`
-    // is a segment whose demand source is the publisher. If `rows` is 0, `spans` instead has the sums that their
-    // ledgers lacked, with their log numbers.
+    // is a segment whose demand source is the publisher. If `rows` is 0, `spans` instead has the sums that the
+    // publishers' ledgers lacked, each with its log number.
     "CREATE TABLE folds (
        fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
        image BLOB NOT NULL
@@ -69,8 +69,8 @@ const TABLES: &[&str] = &[
     // The number of the last batch applied from each outbox. Unlike an isolate's mark it is never deleted, because an
     // outbox may be idle for weeks and then resend its last batch.
     "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // The level that a day's use of an offer's cap has reached under this limit: 1 at 80 %, 2 when the cap is used up.
-    // `at_ms` rises with each level of an offer. `due_ms` is when attention must be told; NULL once it was told.
+    // The level that a day's use of an offer's cap has reached under `daily_limit`: 1 at 80 %, 2 when the cap is used
+    // up. `at_ms` rises with each level of an offer. `due_ms` is when attention must be told; NULL once it was told.
     "CREATE TABLE cap_alarms (
        offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
        at_ms INTEGER NOT NULL, due_ms INTEGER,

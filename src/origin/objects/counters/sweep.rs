@@ -55,7 +55,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
     db.execute(sql::SWEEP_CAP_ALARMS, params![today])?;
-    // Folds stay until all ledgers have their clicks.
+    // A fold stays until all ledgers have received its clicks.
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
     let folds = folds.min(batches::settled_through(db)?.saturating_add(1));
     db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
