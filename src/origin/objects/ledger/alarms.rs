@@ -103,7 +103,8 @@ pub async fn tell(
     }
     let late = standing.late()?.filter(|(_, at_ms)| *at_ms <= now_ms);
     let Standing { told, newest, .. } = standing;
-    // The operator needs no alarm for days that it loaded or restated itself.
+    // The operator needs an alarm only for changes with these causes. All other causes are loads and restatements by
+    // the operator.
     let own = [ChangeCause::LateBatch, ChangeCause::Restored];
     let alarms_of = |causes: &[ChangeCause], publisher: Option<&PublisherId>| {
         let causes: Vec<_> = causes.iter().map(|cause| cause.number()).collect();

@@ -5,7 +5,7 @@ use std::{cell::Cell, rc::Rc};
 
 use platform::{DbResult, byte_cache::ByteCache};
 
-/// Maximum bytes of all ledgers' columns in an isolate. A report of 1,000,000 facts reads as much.
+/// Maximum bytes of all ledgers' columns in an isolate. A report of 1,000,000 facts reads that many bytes.
 const BUDGET: usize = 16 << 20;
 /// The bytes of an entry in addition to its column.
 const ENTRY: usize = 128;

@@ -23,7 +23,7 @@ pub struct ExportSlots {
 }
 
 impl ExportSlots {
-    /// Takes a slot for an export, or keeps its slot. Returns whether the slot is new.
+    /// Takes a slot for an export, or renews the slot that the export has. Returns whether the slot is new.
     ///
     /// # Errors
     /// Other exports have all slots.

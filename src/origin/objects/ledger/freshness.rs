@@ -17,7 +17,7 @@ const FACTS: &str = "facts";
 /// Records that days were loaded, within the transaction that activates their facts.
 pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
     changed(db, now_ms, days)?;
-    // A day in the future says nothing about the days before it.
+    // A day in the future says nothing about the days before it, so it does not raise the time.
     let today = UtcDay::of_ms(now_ms);
     match days.iter().filter(|day| **day <= today).max() {
         Some(last) => raise(db, LOADED, now_ms, *last),

@@ -40,7 +40,7 @@ impl DurableObject for Ledger {
     fn new(state: State, env: Env) -> Self {
         let workers = Workers::new(env);
         let mac = workers.setting(keys::SETTING).unwrap_or_default();
-        // The Worker refuses to start with a faulty setting.
+        // The default below is never used, because the Worker refuses to start with a faulty setting.
         let facts_days = workers.setting(retention::SETTING);
         let facts_days = retention::facts_days(facts_days.as_deref()).unwrap_or(DEFAULT_DAYS);
         let database = DurableDatabase::new(&state);

@@ -30,7 +30,7 @@ use platform::{Database, DbResult, params};
 const SDK_V: &str = "api";
 /// The placement of a click that names none.
 const DEFAULT_PLACEMENT: &str = "offerwall";
-/// The number of days for which counters keep clicks. They cannot vouch for earlier days.
+/// The number of days for which counters keep clicks. Counters cannot vouch for earlier days.
 const KEPT_DAYS: i32 = 30;
 /// How long a day's placements are stored, in days. If a batch arrives later, after weeks of outage, the count of the
 /// day's placements starts at zero again.

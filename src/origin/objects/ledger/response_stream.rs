@@ -32,7 +32,7 @@ pub fn stream(
         _permit: permit,
     };
     let sending = Rc::new(RefCell::new(Some(sending)));
-    // If the reader disconnects, the pieces and the page are dropped.
+    // The timer has only a weak reference, so the page is dropped with the pieces if the reader disconnects.
     let timed = Rc::downgrade(&sending);
     let mut complete = false;
     let pieces = std::iter::from_fn(move || {

@@ -155,8 +155,8 @@ impl ReportedDay {
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
-    /// Returns the rows that the day must have. At most 200 placements of an app are reported separately; those that
-    /// are stored already take precedence.
+    /// Returns the rows that the day must have. At most 200 placements of an app are reported separately; placements
+    /// that the day already has take precedence.
     fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for [app, _, placement, _] in stored.keys() {

@@ -25,7 +25,7 @@ pub fn facts_days(text: Option<&str>) -> Result<i32, String> {
     days.ok_or_else(|| format!("{SETTING}: must be 450 to 3650 days"))
 }
 
-/// Deletes the first days that are too old. Each day is deleted in one transaction.
+/// Deletes the oldest days that are too old, at most `DAYS_AT_ONCE`. Each day is deleted in one transaction.
 pub fn sweep(db: &impl Database, now_ms: i64, facts_days: i32) -> DbResult {
     let first_kept = UtcDay::of_ms(now_ms).minus(facts_days - 1).number();
     let days = db.read_all(sql::LIST_OLD_DAYS, params![first_kept, DAYS_AT_ONCE], |row| {
@@ -44,7 +44,7 @@ pub fn sweep(db: &impl Database, now_ms: i64, facts_days: i32) -> DbResult {
         })
 }
 
-/// Returns when the next day is too old, a minute after midnight UTC; none without facts.
+/// Returns when the oldest day with facts becomes too old, a minute after midnight UTC; none without facts.
 pub fn due_ms(db: &impl Database, facts_days: i32) -> DbResult<Option<i64>> {
     let first = db.query_integer(sql::FIRST_FACTS_DAY, &[])?;
     let first = first.and_then(UtcDay::from_number);

@@ -125,7 +125,7 @@ fn lists(tags: &str, etag: &str) -> bool {
     listed.any(|version| ["*", etag].contains(&version))
 }
 
-/// A report's answer, or the error in its place; both carry the headers of the rate limit.
+/// The answer to a report request: the report or an error, with the headers of the rate limit in both cases.
 pub struct ReportAnswer {
     pub headers: Vec<(&'static str, String)>,
     pub body: ReportBody,
@@ -396,7 +396,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             }
             Err(failure) => Err(failure),
         };
-        // The alarm is set even after a failure, because rows that were written before need it.
+        // The alarm is set even after a failure, because rows that were written before the failure need the alarm.
         let armed = self.shell.wake_for(self.next_alarm(db));
         let reply = received?;
         self.keep(publisher).await?;

@@ -36,7 +36,8 @@ const TABLES: &[&str] = &[
     "CREATE TABLE batches (
        key TEXT PRIMARY KEY, digest BLOB NOT NULL, rows INTEGER NOT NULL, applied_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch applied from each counters object and outbox, and the last day for which it vouched.
+    // The number of the last batch applied from each counters object and outbox, and the last day for which this source
+    // vouched.
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",

@@ -120,7 +120,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Stages the facts in memory if they take more than `limit` bytes.
+    /// Stages the facts that are in memory, if they take more than `limit` bytes.
     pub fn stage_above(&mut self, db: &impl Database, limit: usize) -> DbResult {
         if self.buffered > limit {
             self.stage(db)

@@ -52,7 +52,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let db = self.shell.ready().await?;
         self.exports.hold(&piece.export_id, self.now_ms())?;
         let cost = query.facts(db)?.max(LEAST_COST);
-        // A person waits for the first piece, as for a view.
+        // The first piece may use the whole burst, like a dashboard view, because a person is waiting for it. Later
+        // pieces may use only half.
         match piece.version {
             None => self.budget.take(cost, self.now_ms())?,
             Some(_) => self.budget.take_spare(cost, self.now_ms())?,
