@@ -8,7 +8,8 @@ use platform::{Database, DbResult, Result, params};
 
 /// Checks that a challenge can still be spent.
 pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result {
-    // A restored copy does not know which older challenges were spent after the copy was made.
+    // A restored object does not know which challenges were spent after the copy was made. So all challenges from
+    // before the restore are refused.
     let drawn_ms = challenge.expires_at_ms.saturating_sub(challenge::LIFE_MS);
     let is_older = drawn_ms < account::restored_ms(db)?;
     let is_spent = db.query_boolean(sql::IS_SPENT, params![challenge.id.0.clone()])?;

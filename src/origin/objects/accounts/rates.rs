@@ -117,7 +117,7 @@ fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i6
 /// The rate is exceeded ([`TOO_MANY`], 429).
 pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     match by {
-        // The ledger that issued the key has counted the key's requests.
+        // A key's requests are not counted here, because the ledger that issued the key has already counted them.
         Actor::Operator | Actor::Key(_) => Ok(()),
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
@@ -132,8 +132,8 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     }
 }
 
-/// Gives back what a member took from a rate at `taken_ms` for an action that was refused, within the caller's
-/// transaction.
+/// Subtracts a refused action from the member's and the account's counts, if the window in which it was counted at
+/// `taken_ms` is still open. Runs in the caller's transaction.
 pub fn give_back(
     db: &impl Database,
     now_ms: i64,

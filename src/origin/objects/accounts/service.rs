@@ -31,7 +31,8 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
-/// The timeout of a call to a ledger. It is shorter than the catalog's timeout for a call to an account.
+/// The timeout of a call to a ledger. It is shorter than the catalog's timeout for a call to an account, so that the
+/// account can still answer the catalog.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct AccountsService<D, R> {
