@@ -1,6 +1,6 @@
-//! Received postbacks: one object for each advertiser. Isolates of the edge send the object the postbacks that they
-//! have answered. It keeps the newest [`MAX`] and counts the others. No other data depends on it, so a refused or lost
-//! batch does no harm.
+//! Received postbacks: one object for each advertiser. Isolates of the edge send the postbacks that they have answered
+//! to this object. The object keeps the newest [`MAX`] and counts the others. No other data depends on the object, so a
+//! refused or lost batch does no harm.
 
 pub mod service;
 pub mod sql;
