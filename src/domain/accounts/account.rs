@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::ids::AccountId;
 use crate::model::{ApiError, PublisherId, parts};
 
-/// Refuses a caller that has proved to belong to a suspended account. Others are not told that the account is
-/// suspended.
+/// Refuses a member of a suspended account. The caller must first prove the membership: nobody else is told that the
+/// account is suspended.
 pub const ACCOUNT_SUSPENDED: ApiError = ApiError::new(
     403,
     "account_suspended",
@@ -21,8 +21,8 @@ const DOMAIN: &str = "signpost/account/1";
 const OPERATOR: &str = "operator";
 
 crate::named_values! {
-    /// The owner of an account: a publisher or the operator. Its text is in cookie names and in the hash of account
-    /// ids.
+    /// The kind of an account, by its owner. The kind's text is part of cookie names and of the text that is hashed
+    /// into the account's id.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AccountKind {

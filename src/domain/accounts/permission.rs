@@ -44,7 +44,7 @@ macro_rules! permissions {
 // Secrets, keys, apps, members, sessions and passkeys need a fresh passkey, so that a stolen cookie alone gives access
 // to none of them.
 permissions! {
-    /// Overview, reports, suggestions and exports.
+    /// See the overview, reports, suggestions and exports.
     ViewFigures: Any, [Owner, Developer, Analyst, UserSupport];
     /// See the report keys, without their texts.
     ViewReportKeys: Any, [Owner, Developer];
@@ -90,7 +90,7 @@ permissions! {
     ViewOwnPasskeys: Any, Role::ALL;
     /// Add and remove the member's own passkeys.
     ManageOwnPasskeys: Fresh, Role::ALL;
-    /// Read the operator's data: publishers, offers, rewards and the rest. Excludes keys that can be shown again.
+    /// Read the operator's data: publishers, offers, rewards and the rest, but no Pub-Keys.
     ViewStore: Any, [Admin, Support];
     /// See a publisher's Pub-Key.
     ViewPublisherKeys: Fresh, [Admin];

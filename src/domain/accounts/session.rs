@@ -17,7 +17,7 @@ pub const SESSION_OPEN: ApiError = ApiError::new(
     "session_open",
     "this browser is already signed in to the account: sign out first",
 );
-/// Refuses a request from a page that shows a different account from the browser's current one.
+/// Refuses a request from a page that does not show the browser's current account.
 pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
     409,
     "account_switched",
@@ -28,10 +28,10 @@ pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
 pub const IDLE_MS: i64 = 12 * HOUR_MS;
 /// A session ends this long after it began, even if it is in use.
 pub const LIFE_MS: i64 = 7 * DAY_MS;
-/// A passkey verifies its session for this long.
+/// After a confirmation with a passkey, the session counts as verified for this long.
 pub const VERIFIED_MS: i64 = 5 * MINUTE_MS;
-/// Minimum time between two stored uses, so that most page loads write no row. So a session may end up to 10 minutes
-/// before it has been idle for 12 hours.
+/// Minimum time between two writes of a session's last use, so that most page loads write nothing. A session may
+/// therefore end up to 10 minutes before it has been idle for 12 hours.
 pub const SEEN_MS: i64 = 10 * MINUTE_MS;
 
 /// Maximum characters of a browser's name that are stored with a session or a passkey.

@@ -8,7 +8,7 @@ use crate::model::{
     mac::{self, lower_hex},
 };
 
-/// The bytes of the random part: 128 bits, so that a plain SHA-256 may be stored in place of the text.
+/// The bytes of the random part. 128 random bits cannot be guessed, so storing a plain SHA-256 of the text is safe.
 pub const RANDOM: usize = 16;
 /// The length of the longest text after its prefix, in bytes: the kind's letter, an owner's id of 64 bytes and the
 /// random part in hexadecimal, with a `_` before each, and the suffix with the MAC.

@@ -20,13 +20,13 @@ crate::named_values! {
         Base64 = "base64",
         /// `clientDataJSON` is not the JSON of client data.
         ClientData = "client_data",
-        /// The answer belongs to the other ceremony.
+        /// The answer is from a registration where a sign-in was expected, or the reverse.
         CeremonyType = "ceremony_type",
         /// The ceremony ran on a page of another origin.
         Origin = "origin",
         /// The ceremony ran in a frame of another origin.
         CrossOrigin = "cross_origin",
-        /// The authenticator data is malformed, or belongs to the other ceremony.
+        /// The authenticator data is malformed, lacks the new credential at a registration, or has one at a sign-in.
         AuthenticatorData = "authenticator_data",
         /// The passkey belongs to another relying party.
         RpId = "rp_id",
@@ -38,7 +38,7 @@ crate::named_values! {
         BackupFlags = "backup_flags",
         /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
         CredentialId = "credential_id",
-        /// Signpost did not offer the algorithm, or the key has a different one.
+        /// The answer names an algorithm that Signpost did not offer, or the key has a different algorithm.
         Algorithm = "algorithm",
         /// The public key is malformed or has an unsupported form.
         PublicKey = "public_key",
