@@ -7,7 +7,7 @@
 //! - [`check`]: checks settings that are to be saved;
 //! - [`request`]: builds the HTTP request of one attempt;
 //! - [`signature`]: signs it, so that the receiver can verify the sender;
-//! - [`guard`]: decides which addresses may be called.
+//! - [`guard`]: decides which URLs may be called.
 //!
 //! Delivery:
 //! - [`schedule`]: the delays between the attempts of one callback;

@@ -1,5 +1,5 @@
-//! Checks callback settings when they are saved. Settings that were saved before a rule existed stay in use: to send a
-//! callback, [`Endpoint::parse`] alone reads them.
+//! Checks callback settings when they are saved. The checks do not run when a callback is sent: sending only uses
+//! [`Endpoint::parse`]. So settings that were saved before a check existed stay in use.
 
 use super::{
     fields::{Decimal, Fields, Status},
@@ -69,7 +69,7 @@ pub fn longest_url(endpoint: &Endpoint) -> usize {
     };
     let without = length(None);
     // The custom values together have at most `MAX_CUSTOM_TOTAL` characters, so only some of them can be at their
-    // longest. The ones that add most to the URL are counted.
+    // longest. Those that add the most to the URL are counted.
     let mut added = [0, 1, 2, 3, 4].map(|number| length(Some(number)).saturating_sub(without));
     added.sort_unstable_by(|a, b| b.cmp(a));
     let most = added.into_iter().take(MAX_CUSTOM_TOTAL / MAX_CUSTOM);

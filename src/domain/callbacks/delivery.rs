@@ -49,9 +49,9 @@ pub struct Judgement {
     pub next: Next,
     /// True if the endpoint is to be switched off, for this callback and all others.
     pub disables: bool,
-    /// True if the endpoint works, for [`Health`](super::health::Health): it answered with a 2xx or with
-    /// `abort-message`, which only a receiver that has read the callback sends. One rejected callback must not slow
-    /// down the others.
+    /// True if the attempt counts as a success for the endpoint's [`Health`](super::health::Health): the answer was a
+    /// 2xx or had `abort-message`. Only a receiver that has read the callback sends `abort-message`, so rejecting a
+    /// callback does not slow down the others.
     pub endpoint_works: bool,
 }
 

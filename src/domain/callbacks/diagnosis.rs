@@ -111,8 +111,8 @@ impl NoAnswer {
         }
     }
 
-    /// Returns the reason for a status with which Cloudflare's network answers in place of a receiver that it cannot
-    /// reach.
+    /// Returns the reason for a status that Cloudflare's network sends when the receiver gives no valid answer; `None`
+    /// for any other status.
     fn of_status(status: u16) -> Option<Self> {
         match status {
             520 => Some(Self::BrokenAnswer),
@@ -141,7 +141,8 @@ pub struct Answer {
     pub body: String,
 }
 
-/// If Cloudflare's network answered in the receiver's place, replaces the answer by its reason.
+/// Returns the receiver's answer. If the answer has a status of Cloudflare's network instead, returns the reason why
+/// the receiver gave no answer.
 pub fn outcome(answered: Result<Answer, NoAnswer>) -> Result<Answer, NoAnswer> {
     answered.and_then(|answer| NoAnswer::of_status(answer.status).map_or(Ok(answer), Err))
 }
@@ -170,7 +171,8 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The finding about a status. A status that shows a wrong URL does not reveal whether the receiver checks signatures.
+/// The finding about a status. If the status shows that the URL is wrong, the finding is about the URL even in a test
+/// with a wrong signature: the receiver may not have checked the signature.
 fn of_status(sign_with: SignWith, status: u16) -> Finding {
     let is_wrong = sign_with == SignWith::Wrong;
     let problem = |code| Finding::problem(code).about(status);

@@ -61,7 +61,8 @@ pub struct Fields {
     pub conversion_ts: i64,
     /// The event that the callback reports.
     pub status: Status,
-    /// The transaction id of the reward that a reversal takes back, or that a notice is about.
+    /// In a reversal, the transaction id of the reward that is taken back. In a notice, the transaction id with which
+    /// the conversion's reward would be paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_transaction_id: Option<String>,
     /// In a notice, the amount that is not paid, in the app's currency.
@@ -88,7 +89,8 @@ crate::named_values! {
     }
 }
 
-/// An amount as decimal text. A float could not represent the largest amounts, or keep every amount's text unchanged.
+/// An amount as decimal text. A float could neither represent the largest amounts nor keep the text of every amount
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Decimal(String);
 

@@ -9,8 +9,8 @@ pub const MAX_IN_FLIGHT: usize = 6;
 /// The number of failures in a row after which an endpoint counts as failing.
 pub const FAILING_AFTER: u32 = 5;
 
-/// The first and the longest pause of a failing endpoint, in milliseconds. Each further failure doubles the pause. A
-/// recovered endpoint waits at most the longest pause for its next probe.
+/// The first and the longest pause of a failing endpoint, in milliseconds. Each further failure doubles the pause. An
+/// endpoint that works again is probed after at most the longest pause.
 const FIRST_PAUSE_MS: i64 = SECOND_MS;
 const MAX_PAUSE_MS: i64 = 30 * SECOND_MS;
 
@@ -36,7 +36,7 @@ impl Health {
         });
         Self {
             failures,
-            // Concurrent attempts end in any order, and the clock may step back between them.
+            // Never moves back: concurrent attempts end in any order, and the clock may step back between them.
             resumes_ms: pause_ms.map_or(self.resumes_ms, |pause_ms| {
                 self.resumes_ms.max(now_ms.saturating_add(pause_ms))
             }),

@@ -29,7 +29,7 @@ fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> + use<> {
     });
     let mut seen: Vec<String> = Vec::new();
     for form in forms.into_iter().flatten() {
-        // A legacy secret may be any text, even the prefix alone.
+        // A legacy secret may be any text. If it is the prefix alone, nothing is left without the prefix.
         if !form.is_empty() && form.len() <= longest && !seen.contains(&form) {
             seen.push(form);
         }

@@ -131,7 +131,7 @@ fn pairs(url: &str) -> impl Iterator<Item = Pair<'_>> {
     query.split('&').map(Pair::parse)
 }
 
-/// Replaces the parameters' values for which `other` returns a new value. `other` also gets the number of earlier
+/// Replaces each parameter's value for which `other` returns a new value. `other` also gets the number of earlier
 /// parameters with the same name.
 fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String>) -> String {
     let Some((base, query, fragment)) = query(url) else {

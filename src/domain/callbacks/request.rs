@@ -334,7 +334,7 @@ impl Endpoint {
         }
     }
 
-    /// Builds a POST of a JSON body.
+    /// Builds a POST with a JSON body.
     pub fn message(&self, id: &str, body: String, timestamp: i64) -> Request {
         let mut request = self.signed(id, timestamp, self.url.clone(), &body);
         let json = ("content-type", "application/json".to_owned());

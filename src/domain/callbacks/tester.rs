@@ -17,8 +17,7 @@ pub const USER_ID: &str = "signpost-test";
 /// The value of a test in USD.
 const PAYOUT: MicroUsd = MicroUsd(1_250_000);
 
-/// The fields of a test at `now_s`. The transaction id begins with `test-`, which no transaction id of a paid reward
-/// does.
+/// The fields of a test at `now_s`. The transaction id begins with `test-`. No reward that pays has such an id.
 pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64) -> Fields {
     let custom = |name: &str| Some(format!("test-{name}"));
     let device = || Some("00000000-0000-0000-0000-000000000000".to_owned());

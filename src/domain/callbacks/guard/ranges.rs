@@ -26,7 +26,7 @@ const fn v6(first: [u16; 8], prefix: u32) -> Network {
 /// The first range that contains an address decides. IPv6 addresses that embed an IPv4 address are always refused:
 /// their target depends on the network in use, and a public IPv4 address can be written plainly. The two texts of a row
 /// are the range's use and the document that reserves it.
-#[rustfmt::skip] // A table, one range a line.
+#[rustfmt::skip] // A table, one range per line.
 const RANGES: [(Network, Access, &str, &str); 42] = [
     (v4([0, 0, 0, 0], 8), Never, "this network", "RFC 791"),
     (v4([10, 0, 0, 0], 8), Private, "private", "RFC 1918"),
