@@ -19,7 +19,8 @@ use crate::{
     tracking::signature::{self, ClickSecret},
 };
 
-/// Maximum `max_rewards_per_user_day`. No user gets more rewards on a day, so a higher limit would hold nothing.
+/// Maximum `max_rewards_per_user_day`. No user earns more rewards per day, so a higher limit would never hold a
+/// conversion.
 const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
 /// Maximum entries of `callback_ports`, and of `fallback_hosts`.
 const MAX_ALLOWED: usize = 20;
@@ -31,7 +32,7 @@ pub struct App {
     pub publisher_id: PublisherId,
     /// Name for people, 1 to 200 characters.
     pub name: String,
-    /// The app lists the offers of this platform, and those of the web.
+    /// The app's platform. The app lists the offers of this platform and of the web.
     pub platform: Platform,
     /// The currency of `inapp_pyt` and of rewards.
     pub currency: CurrencyRate,
@@ -53,7 +54,7 @@ pub struct App {
     /// The number of the app's outboxes: 1, 8 or 64. It never changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox_shards: Option<u8>,
-    /// Conversions of a user who already has this many rewards on a UTC day are held.
+    /// Once a user has this many rewards on a UTC day, the user's further conversions on that day are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rewards_per_user_day: Option<u32>,
     /// If present, clicks must be signed with it.
@@ -62,7 +63,8 @@ pub struct App {
     /// The previous click secret. While it is present, clicks signed with it are also accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_click_secret: Option<ClickSecret>,
-    /// Clicks before this time are paid by the current terms. In UNIX seconds; it never decreases.
+    /// Clicks before this time are paid by the current terms instead of the terms that they sealed. In UNIX seconds;
+    /// never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
 }

@@ -58,10 +58,10 @@ pub struct Offer {
     pub geo_tgt: GeoTarget,
     /// 1 to 50 goals, in any order; see [`Self::goals_in_order`].
     pub goals: Vec<Goal>,
-    /// Conversions that are paid on a UTC day; `None` for no cap.
+    /// Maximum conversions that are paid per UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_cap: Option<Cap>,
-    /// Clicks that are redirected on a UTC day; `None` for no cap.
+    /// Maximum clicks that are redirected per UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_cap: Option<Cap>,
     /// The time from which the offer is live, in UNIX seconds.
@@ -79,7 +79,8 @@ pub struct Offer {
     /// Minimum seconds from a click to its conversion. An earlier conversion is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_seconds_to_convert: Option<u32>,
-    /// Clicks before this time are paid by the current terms. In UNIX seconds; it never decreases.
+    /// Clicks before this time are paid by the current terms instead of the terms that they sealed. In UNIX seconds;
+    /// never decreases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
     /// False switches the offer off even within its start and end.
@@ -115,7 +116,7 @@ impl GeoTarget {
     }
 }
 
-/// A step of an offer that is paid.
+/// A paid step of an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
     /// The `rid` of a tracking URL, unique over the whole service.

@@ -31,7 +31,8 @@ pub struct Publisher {
     /// once the rewards promised to them are sent. Only possible without approval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// A publisher with this many apps, not counting test apps, can create no more itself. At most 1,000; 20 if absent.
+    /// A publisher with this many apps, not counting test apps, cannot create further apps itself. At most 1,000; 20 if
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_apps: Option<u32>,
 }
