@@ -6,7 +6,7 @@
 //! - [`verdict`]: explains an answer in words, and how to fix its cause;
 //! - [`state`]: the states of a conversion, and the reasons for which one is not paid;
 //! - [`table`]: the effect of each event on a conversion in each state, which decides when money moves;
-//! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
+//! - [`terms`]: what an offer and an app promise for a click, and which of the offer's goals a conversion pays;
 //! - [`reward`]: how much is paid, and until when;
 //! - [`ids`]: the key of a conversion and its transaction ids; [`log_number`]: the numbers of the log's entries.
 

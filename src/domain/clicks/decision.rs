@@ -86,7 +86,7 @@ pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     }
 }
 
-/// Decides a click on this app and goal. Each is `None` if it is unknown.
+/// Decides whether a click may be redirected. `app` and `goal` are `None` if unknown.
 pub fn decide<'a>(
     parameters: ClickParameters<'a>,
     app: Option<AppView<'a>>,

@@ -98,8 +98,9 @@ pub fn app_of(transaction_id: &str) -> Option<AppId> {
     AppId::from_number(number)
 }
 
-/// The digits of a transaction id, which identify its row. After `test-` they must contain a test app's id, and without
-/// `test-` they must not: the ids of endpoint tests have random digits.
+/// The digits of a transaction id, which identify its row. If the text begins with `test-`, the digits must contain a
+/// test app's id; otherwise they must not. This usually refuses the id of an endpoint test, which is `test-` with
+/// random digits.
 fn digits_of(transaction_id: &str) -> Option<String> {
     let digits = match transaction_id.strip_prefix(TEST_ID) {
         Some(digits) => digits.to_owned(),

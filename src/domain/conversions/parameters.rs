@@ -93,9 +93,9 @@ impl<'a> Postback<'a> {
     /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. Query and
     /// body count as one list: a sender may put its token in the URL and the rest in the body.
     ///
-    /// An empty value and an unreplaced macro count as absent. Exceptions: a macro in `goal` must not select the first
-    /// goal, and one in `status` must not mean approval. A parameter may be repeated with the same value, for example
-    /// by a proxy that copies the query into the body, but not with a different value.
+    /// An empty value and an unreplaced macro count as absent. Exceptions: an unreplaced macro in `goal` or `status` is
+    /// an error, because without a value the first goal or an approval would be assumed. A parameter may be repeated
+    /// with the same value, for example by a proxy that copies the query into the body, but not with a different value.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
@@ -120,7 +120,8 @@ impl<'a> Postback<'a> {
                 "goal is {found}, which the sender has not filled in; send the goal's id or event code, or omit goal for the first goal"
             )));
         }
-        // Such a `txn` would be the same in all conversions, so all but the first would be refused as duplicates.
+        // A `txn` that contains a macro or is zero counts as absent. It would be the same in all conversions, so all
+        // but the first would be refused as duplicates.
         let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
         let txn = txn.filter(|txn| !has_any_macro(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
@@ -202,7 +203,8 @@ fn choose_click_id<'a, const N: usize>(
 fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
     MISSING_FIELD.with_message(match (unfilled, name) {
         (None, _) => format!("{name} is required"),
-        // The sender's template must contain the token itself, which is the same in all its postbacks. No macro has it.
+        // The sender's template must contain the token itself, which is the same in all its postbacks. No macro can
+        // supply it.
         (Some(found), "token") => format!("token is {found}; send the advertiser's token itself instead"),
         (Some(found), _) => {
             format!("{name} is {found}, which the sender has not filled in; replace it with the sender's own macro for {name}")
@@ -239,7 +241,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             None if is_macro(value) => value.into(),
             // An undecodable reason is no ground to refuse the reward.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
-            // Partners use this name for the click id, but it may also be the sender's own parameter.
+            // Partners use this name for the click id, but it may also be the sender's own parameter, so it is ignored.
             None if aliases.contains(known) => continue,
             None if name != *known => {
                 undecoded.push(*known);

@@ -57,7 +57,8 @@ pub enum State {
     Reversed,
     /// Reversed before any other postback arrived, so never paid. Final.
     Tombstone,
-    /// Kept only for the log. If the sender resends the postback, the reasons are checked again.
+    /// Refused for this reason and not paid. The row is kept only for the log: if the sender resends the postback, all
+    /// reasons are checked again.
     Refused(Reason),
 }
 
@@ -136,7 +137,7 @@ impl Reason {
         }
     }
 
-    /// The code of that answer, which also names the reason in JSON and in storage.
+    /// The code of [`Self::refusal`], which also names the reason in JSON and in storage.
     pub fn code(self) -> &'static str {
         self.refusal().code
     }

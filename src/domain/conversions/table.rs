@@ -116,7 +116,7 @@ impl Transition {
             Self::Await => !reason.holds() && reason != Reason::Capped,
             // The window was open when the conversion was first reported.
             Self::Confirm | Self::Release => reason != Reason::WindowClosed,
-            // A closed window does not stop the operator. Nor does the cap: it only counts the conversion.
+            // The operator may pay despite a closed window or a used-up cap. The cap only counts the conversion.
             Self::Force => reason != Reason::WindowClosed && reason != Reason::Capped,
             _ => false,
         }

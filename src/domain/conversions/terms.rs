@@ -101,13 +101,13 @@ impl AppTerms {
     }
 }
 
-/// The current values of an offer, which apply to conversions of clicks of any age. The edge sends them to the outbox
-/// with each conversion.
+/// The current values of an offer, which apply to every conversion, however old its click is. The edge sends them to
+/// the outbox with each conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentOffer {
     /// The revision of the offer's last change. Of two copies, the one with the higher revision is newer.
     pub revision: i64,
-    /// The offer's terms that new clicks seal.
+    /// The offer's terms in force, which new clicks seal.
     pub terms: TermsInForce,
     /// Maximum conversions per UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,13 +117,13 @@ pub struct CurrentOffer {
     pub min_seconds_to_convert: Option<u32>,
 }
 
-/// The current values of an app, which apply to conversions of clicks of any age. The edge sends them to the outbox
-/// with each conversion.
+/// The current values of an app, which apply to every conversion, however old its click is. The edge sends them to the
+/// outbox with each conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentApp {
     /// The revision of the app's last change.
     pub revision: i64,
-    /// The app's terms that new clicks seal.
+    /// The app's terms in force, which new clicks seal.
     pub terms: TermsInForce,
     /// The owner of the app.
     pub publisher_id: PublisherId,
@@ -131,7 +131,7 @@ pub struct CurrentApp {
     pub callback_revision: i64,
     /// The number of the app's outboxes.
     pub outbox_shards: u8,
-    /// Conversions of a user who already has this many rewards on a UTC day are held.
+    /// Once a user has this many rewards on a UTC day, the user's further conversions on that day are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rewards_per_user_day: Option<u32>,
 }
@@ -141,7 +141,8 @@ pub struct CurrentApp {
 pub struct TermsInForce {
     /// The current revision.
     pub revision: i64,
-    /// Clicks before this time, in UNIX seconds, are paid by the current terms. 0 if the operator never set it.
+    /// Clicks before this time are paid by the current terms instead of the terms that they sealed. In UNIX seconds; 0
+    /// if the operator never set it.
     pub since: i64,
 }
 
