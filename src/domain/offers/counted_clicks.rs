@@ -10,10 +10,10 @@ pub struct AppFigures {
     pub conversions: u64,
 }
 
-/// Minimum apps with clicks and conversions from which a plausible rate is derived. With fewer apps, the upper quartile
-/// is the highest rate, which may be faked.
+/// Minimum number of apps with both clicks and conversions. With fewer, no plausible rate is derived, because the upper
+/// quartile would be the highest rate, which may be faked.
 const MIN_APPS: usize = 4;
-/// Of the clicks that count, at most one in this many may be clicks of one app beyond its plausible rate.
+/// An app's clicks beyond its plausible rate may make up at most 1 / `SHARE` of the clicks that count.
 const SHARE: u128 = 20;
 
 /// The number of clicks that count, from the clicks and conversions of all apps. Unlisted apps count as one app.
@@ -28,7 +28,8 @@ pub fn counted_clicks(all: AppFigures, apps: &[AppFigures]) -> u64 {
         clicks: all.clicks.saturating_sub(listed.clicks),
         conversions: all.conversions.saturating_sub(listed.conversions),
     };
-    // If the known apps have a minority of the conversions, their rate says nothing about the majority.
+    // If the known apps have a minority of the conversions, their rate says nothing about the majority, so all clicks
+    // count.
     let quartile = upper_quartile(&known).filter(|_| listed.conversions >= rest.conversions);
     let Some(rate) = quartile else {
         return all.clicks;

@@ -1,5 +1,5 @@
-//! The offers of test apps (docs/DECISIONS.md, "Test apps"). They are the same in every deployment, and no snapshot or
-//! table has them: the edge redirects their clicks and the catalog takes their terms from this list.
+//! The offers of test apps (docs/DECISIONS.md, "Test apps"). They are the same in every deployment. No snapshot or
+//! table has them: the edge and the catalog look them up in this list.
 
 use super::{
     page::{AppListing, Page, parts},
@@ -171,7 +171,7 @@ impl TestOffer {
         Some((OfferId::parse(self.id)?, offer))
     }
 
-    /// The terms of the offer's clicks, and the offer's current values.
+    /// The terms that clicks on the offer seal, and the offer's current values.
     pub fn terms(&self) -> Option<(OfferTerms, CurrentOffer)> {
         let (_, offer) = self.document("")?;
         Some((OfferTerms::of(&offer), self.current()))
