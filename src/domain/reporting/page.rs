@@ -3,7 +3,8 @@
 
 use super::{Dimension, Metric, Sums, query::MAX_COUNT};
 
-/// Maximum text of a page, in bytes: 50,000 rows of about 300 bytes each. It stays in memory while the answer is sent.
+/// Maximum text of a page, in bytes: 50,000 rows of about 300 bytes each. The text stays in memory while the answer is
+/// sent.
 pub const MAX_TEXTS: usize = 16 << 20;
 
 /// Maximum [bytes](Page::bytes) of a page.

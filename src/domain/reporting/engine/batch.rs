@@ -8,7 +8,7 @@ use crate::{
     reporting::segment::{Codes, MeasureColumn, Values},
 };
 
-/// The rows of a batch. Its memory (about 120 KiB) stays in the CPU's inner caches.
+/// Maximum rows of a batch. A batch takes about 120 KiB of memory, which stays in the CPU's inner caches.
 pub const BATCH: usize = 2048;
 
 /// Minimum average length of runs that are summed one by one. Shorter runs are summed as differences of running totals,
@@ -62,7 +62,8 @@ impl Batch {
         self.ranges.push((0, to_u32(rows)));
     }
 
-    /// Keeps the rows that pass all filters: each of these columns maps the row's code to a number other than [`SKIP`].
+    /// Keeps the rows that pass all filters. A row passes if each of these columns maps its code to a number other than
+    /// [`SKIP`].
     pub fn filter(&mut self, columns: &[(Codes<'_>, &[u64])]) {
         self.mark_changes(columns.iter().map(|(codes, _)| *codes));
         let runs = find_runs(
@@ -240,15 +241,15 @@ impl Batch {
             *slot = running;
         }
         for run in &self.runs {
-            // `row % TOTALS` equals `row`. The compiler then needs no bounds check.
+            // `row` is less than `TOTALS`, so `%` changes nothing, but it spares the bounds check.
             let [before, after] =
                 [run.start, run.end].map(|row| self.totals.get(to_usize(row) % TOTALS).copied().unwrap_or(0));
             run.add(sums, base, after.wrapping_sub(before));
         }
     }
 
-    /// Chooses the faster of two ways to the same sums. Runs are summed one by one if they are long, or if most rows do
-    /// not count, because then those rows are not read. Otherwise the sums are differences of running totals.
+    /// True if the runs are to be summed one by one, false if their sums are differences of running totals. One by one
+    /// is faster if runs are long, or if most rows do not count, because those rows are then not read.
     fn sums_each_run(&self, rows: usize) -> bool {
         let lengths = self.runs.iter().map(|run| to_usize(run.end - run.start));
         let counted = lengths.sum::<usize>();
@@ -257,7 +258,7 @@ impl Batch {
 }
 
 impl Run {
-    /// Adds the run's total to its group. Totals may wrap on the way; the final sum fits, see `metric::MAX_OF_A_DAY`.
+    /// Adds the run's total to its group. Intermediate sums may wrap; the final sum fits, see `metric::MAX_OF_A_DAY`.
     fn add(self, sums: &mut [i64], base: i64, distances: u64) {
         if let Some(sum) = sums.get_mut(self.sums) {
             let bases = base.wrapping_mul(i64::from(self.end - self.start));

@@ -149,7 +149,7 @@ impl<'m> Dictionary<'m> {
         Ok(())
     }
 
-    /// Ranks all values, so that comparing two values means comparing their ranks until new values arrive.
+    /// Ranks all values. Until new values arrive, two values are then compared by their ranks.
     pub fn rank(&mut self) {
         let Self {
             text,
@@ -192,7 +192,7 @@ impl<'m> Dictionary<'m> {
         (&self.text, &self.ends)
     }
 
-    /// Marks a value that [`Dictionary::retain`] keeps. Called between parts.
+    /// Marks a value, so that [`Dictionary::retain`] keeps it. Called between parts.
     pub fn mark(&mut self, number: u32) {
         if let Some(seen) = self.seen.get_mut(to_usize(number)) {
             *seen = u32::MAX;

@@ -4,8 +4,8 @@
 use super::dictionary::VALUE_BITS;
 use crate::reporting::dimension::KEY;
 
-/// A key word of a row that does not count. Keys use at most 63 bits of a word, so no group has it, and combining it
-/// with other bits by `or` does not change it.
+/// The key word of a row that does not count. Keys use at most 63 bits of a word, so no group has this word. Combining
+/// it with other bits by `or` does not change it.
 pub const SKIP: u64 = u64::MAX;
 
 /// The bits of a word that hold values.

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::reporting::dimension::KEY;
 
-/// The array is used if the number of possible keys is at most this, or at most [`PER_ROW`] for each row if that is
-/// more.
+/// The array is used if the number of possible keys is at most this or [`PER_ROW`] times the number of rows, whichever
+/// is more. It is never used beyond [`Budget::dense`].
 const MIN_DENSE: usize = 1 << 10;
 const PER_ROW: usize = 2;
 

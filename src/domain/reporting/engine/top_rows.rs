@@ -136,7 +136,7 @@ impl TopRows {
         Ok(())
     }
 
-    /// Drops the rows after the limit.
+    /// Drops the rows beyond the limit.
     pub fn prune(&mut self, order: &RowOrder, dictionaries: &mut [Dictionary<'_>]) {
         let Some(last) = self.limit.checked_sub(1).filter(|last| *last < self.rows) else {
             return;
@@ -171,7 +171,7 @@ impl TopRows {
         self.sorted = first;
     }
 
-    /// Drops the rows after the limit and sorts the rest. Returns their number.
+    /// Drops the rows beyond the limit and sorts the rest. Returns their number.
     pub fn sort(&mut self, order: &RowOrder, dictionaries: &mut [Dictionary<'_>]) -> usize {
         self.prune(order, dictionaries);
         let mut sorted = self.all_indices(dictionaries);
