@@ -7,7 +7,7 @@
 //! - [`alphabet`]: the characters allowed in identifiers and custom parameters.
 //!
 //! Answering it:
-//! - [`signature`]: checks the signature of a click whose app signs them;
+//! - [`signature`]: checks a click's signature, if its app signs clicks;
 //! - [`link`]: makes a tracking URL, as an app would;
 //! - [`click`]: the record of a click that is sealed into its click id;
 //! - [`click_id`]: seals and opens click ids, with the encoding of [`click_codec`] and the service's [`keys`];

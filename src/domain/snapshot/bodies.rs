@@ -84,7 +84,7 @@ pub fn body_hash(body: &[u8]) -> [u8; 16] {
     xxh3_128(body).to_le_bytes()
 }
 
-/// The key of a chunk of the bodies with these hashes, in this order: 32 hexadecimal digits.
+/// The key of a chunk whose bodies have these hashes, in this order: 32 hexadecimal digits.
 pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
     let mut hash = Xxh3::new();
     hash.update(&[Kind::Bodies.format()]);

@@ -98,7 +98,7 @@ impl ClickKind<'_> {
     }
 }
 
-/// What a click's request must do about the open batch.
+/// Tells the request of a click whether it must send the open batch, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// No duty: another request will send the batch.
@@ -302,8 +302,8 @@ impl ClickCounts {
         }
     }
 
-    /// True if clicks are waiting that no request is scheduled to send. When the request of these clicks called
-    /// [`Self::take`], an earlier batch for the same object was still in flight.
+    /// True if clicks are waiting and no request is scheduled to send them. This happens if an earlier batch for the
+    /// same object was still in flight when [`Self::take`] was called.
     pub fn has_unscheduled(&self) -> bool {
         let has_unscheduled = |counts: &ObjectCounts| counts.in_flight.is_none() && !counts.sums.is_empty();
         self.open.is_none() && self.objects.values().any(has_unscheduled)

@@ -39,7 +39,8 @@ pub fn tracking_url<'p>(
     let optional = [&click.gaid, &click.idfa, &click.placement]
         .into_iter()
         .chain(&click.custom);
-    // Of the caller's parameters, only `user_id` is required. So each of the others must have become an optional value.
+    // Of the caller's parameters, only `user_id` is required. So each other parameter must have become an optional
+    // value; a missing one was ignored as a word for "none" or as invalid.
     if optional.flatten().count() + 1 < given {
         let message =
             "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";

@@ -208,7 +208,7 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
 
 fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
     let mut parameters: Vec<String> = query.split('&').map(str::to_owned).collect();
-    // A trailing `&` would leave an empty parameter in the middle.
+    // Drops a trailing `&`. Otherwise an appended parameter would follow an empty one.
     parameters.pop_if(|last| last.is_empty());
     if !on_google_play {
         fill_click_id(&mut parameters, "=")?;

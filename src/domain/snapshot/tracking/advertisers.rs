@@ -33,8 +33,8 @@ impl AdvertiserShard {
     }
 
     /// True if an issued token is valid: either its serial is listed, or the token may be newer than the shard, which
-    /// has every change before `as_of_ms`. A serial is at least the time of issue. So a token that a catalog lost by a
-    /// restore from a backup is refused once the shard is newer than the token.
+    /// has every change before `as_of_ms`. A serial is at least the time of issue. So if the catalog lost a token in a
+    /// restore from a backup, the token is refused once the shard is newer than the token.
     pub fn accepts(&self, token: &Token, as_of_ms: i64) -> bool {
         let serial = token.serial;
         let is_since = serial.0 >= as_of_ms.div_euclid(SECOND_MS);

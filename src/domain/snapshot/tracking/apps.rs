@@ -133,7 +133,7 @@ pub struct AppView<'a> {
     pub id: AppId,
     /// The owner.
     pub publisher: PublisherView<'a>,
-    /// The app lists the offers of this platform, and those of the web.
+    /// The app's platform. The app lists the offers of this platform and of the web.
     pub platform: Platform,
     currency_name: &'a str,
     per_usd: PerUsd,

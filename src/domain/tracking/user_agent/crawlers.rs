@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use super::{starts_with, words};
 
 /// Names of crawlers that [`has_crawlers_form`] does not recognize, in lower case, one per line, sorted. Each name is
-/// compared with the start of a word, and has at least three characters. They come from the npm package
+/// compared with the start of a word, and has at least three characters. The names come from the npm package
 /// `crawler-user-agents` (MIT, copyright 2017 Martin Monperrus). After an update of the package, run `make crawlers` to
 /// regenerate the file.
 pub const NAMES: &str = include_str!("crawlers.txt");
@@ -127,7 +127,7 @@ fn begins_address(word: &[u8], after: &[u8]) -> bool {
     match after {
         [b':', b'/', b'/', ..] => word.eq_ignore_ascii_case(b"http") || word.eq_ignore_ascii_case(b"https"),
         [b'.', ..] => word.eq_ignore_ascii_case(b"www"),
-        // Some browsers contain `android@103.0`.
+        // The User-Agents of some browsers contain `android@103.0`.
         [b'@', next, ..] => next.is_ascii_alphabetic(),
         _ => false,
     }
@@ -146,8 +146,8 @@ static NAMES_INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
 struct Index {
     /// Sorted by hash.
     names: Vec<&'static str>,
-    /// For each hash, the number of names with lower hashes. The names with a hash end where those of the next hash
-    /// begin. Most words of a browser's User-Agent have a hash without names, so nothing is compared.
+    /// For each hash, the number of names with lower hashes. The names with a hash end where the names with the next
+    /// hash begin. Most words of a browser's User-Agent have a hash without names, so nothing is compared.
     firsts: Vec<u16>,
 }
 
