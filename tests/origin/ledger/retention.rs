@@ -62,7 +62,7 @@ fn a_failed_write_leaves_each_day_whole_or_gone() {
         db.inject(Faults::at(nth, Fault::Before));
         let swept = retention::sweep(&db, first_kept_is(4), KEPT);
         let left = reported(&db).len();
-        assert!(left >= 52 && left % 2 == 0, "{nth}: {left}");
+        assert!(left >= 52 && left.is_multiple_of(2), "{nth}: {left}");
         if swept.is_ok() {
             assert!(nth > 4);
             break;
