@@ -22,8 +22,8 @@ macro_rules! identifiers {
 }
 
 /// The columns of a reward's story: entry, transaction id, state, delivery, due time, callback fields, user, txn,
-/// reason, time, revisions of the offer's and the app's terms at the click, revision of the paying terms, placement,
-/// whether newer terms had superseded the paying terms.
+/// reason, time, revisions of the offer's and the app's terms at the click, revision of the offer's terms under which
+/// the reward is paid, placement, whether newer terms had superseded the terms under which the reward is paid.
 macro_rules! story_columns {
     () => {
         concat!(
@@ -116,8 +116,8 @@ use sums::{night, revenue_batches::OutboxLog};
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
 /// How long sums are collected before batches are made, in milliseconds. Batches take several commits in three objects
-/// and delay conversions that arrive during the commits. Sent once per 10 s, batches delay less than 1 % of the
-/// conversions.
+/// and delay conversions that arrive during the commits. With one round of batches per 10 s, less than 1 % of the
+/// conversions are delayed.
 pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
 /// Returns when the alarm must fire, from the object's rows; `None` if no work waits. Work that is already due is in

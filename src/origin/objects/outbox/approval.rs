@@ -29,7 +29,8 @@ pub struct Approval {
     pub payout_micro_usd: i64,
     /// The revision of the offer's terms in which the goal was found.
     pub offer_terms: i64,
-    /// True if newer terms of the offer or the app had already superseded the paying terms.
+    /// True if the terms under which the conversion is paid had been superseded by newer terms of the offer or the app
+    /// when the conversion was decided.
     pub superseded: bool,
     /// True if the conversion is paid without a take, because the offer has no cap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -57,7 +58,8 @@ impl Approval {
         Ok(transaction_id(&row, kind))
     }
 
-    /// Returns the sender's name of the goal, or an empty text if the sender gave no name. No goal has an empty name.
+    /// Returns the name by which the sender called the goal, or an empty text if the postback named no goal. No goal
+    /// has an empty name.
     pub(super) fn name(&self) -> &str {
         self.conversion.goal.as_deref().unwrap_or_default()
     }

@@ -43,11 +43,11 @@ const TABLES: &[&str] = &[
     // encrypted callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are
     // known. `callback_wanted` is the newest known revision of the settings, and `callback_revision` is the stored one.
     // `enabled_ms` is when the endpoint was last enabled again. `suspended` is 1 for a suspended publisher and 2 for a
-    // closed one. `released` is the last entry that was re-evaluated since a hold ended, or NULL if none is left.
-    // `claims` is the number of the last claim on a `txn`. `salt` is for the keys in `rewarded`. `lost` is the last
-    // number that the ledger has and the log lacks. Until `gap_until_ms`, conversions are held because of `lost`.
-    // `put_back_ms` is when the outbox noticed that it was restored on purpose. `erasing` is the last examined entry
-    // while all users are being erased, and NULL otherwise.
+    // closed one. `released` is the last entry that was re-evaluated since a hold ended, or NULL if no entry is left to
+    // re-evaluate. `claims` is the number of the last claim on a `txn`. `salt` is for the keys in `rewarded`. `lost` is
+    // the last number that the ledger has and the log lacks. Until `gap_until_ms`, conversions are held because of
+    // `lost`. `put_back_ms` is when the outbox noticed that it was restored on purpose. `erasing` is the last examined
+    // entry while all users are being erased, and NULL otherwise.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -101,10 +101,10 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX terms_by_time ON terms (learned_ms)",
     // Clicks that reached a goal. A row prevents a second payment, for as long as postbacks of the click are accepted.
-    // `names` is a JSON list of the senders' names of the goal; a postback without a name adds ''. `offer_terms` is a
-    // revision of the offer's terms that has the goal. `entry` is the number of the log's entry. `rewarded` is set
-    // while the conversion is paid: it is the key of the user and the goal, so that no other click of the user is paid
-    // for this goal (see `rewarded.rs`). The operator may still pay both clicks.
+    // `names` is a JSON list of the names by which senders called the goal; a postback without a name adds ''.
+    // `offer_terms` is a revision of the offer's terms that has the goal. `entry` is the number of the log's entry.
+    // `rewarded` is set while the conversion is paid: it is the key of the user and the goal, so that no other click of
+    // the user is paid for this goal (see `rewarded.rs`). The operator may still pay both clicks.
     "CREATE TABLE conversions (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
        offer_terms INTEGER NOT NULL, advertiser TEXT NOT NULL, rewarded BLOB,
@@ -138,10 +138,11 @@ const TABLES: &[&str] = &[
     // (dead) or 3 (not wanted). `after` is the reward's entry, in the entry of a reversal or a notice. `notice` is the
     // notice's status, 0 (pending) or 2 (rejected). `due_ms` of a reversal is NULL until the reward's callback has
     // ended. `attempts_made` counts the attempts of the current schedule. `erase` is set if the user must be erased
-    // once the callback has ended. `superseded` is set if newer terms had superseded the paying terms, `uncapped` if
-    // nothing was taken from a cap. `reason` is the text of a sender or the operator. `first_at_ms` to `first_error`
-    // are the first attempt, if it ended within a day of the entry's creation. `offer_terms`, `app_terms` and
-    // `placement` come from the click. `fields` is the callback's frozen content as JSON.
+    // once the callback has ended. `superseded` is set if newer terms had superseded the terms under which the entry is
+    // paid. `uncapped` is set if nothing was taken from a cap. `reason` is the text of a sender or the operator.
+    // `first_at_ms` to `first_error` are the first attempt, if it ended within a day of the entry's creation.
+    // `offer_terms`, `app_terms` and `placement` come from the click. `fields` is the callback's frozen content as
+    // JSON.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL, movement INTEGER,

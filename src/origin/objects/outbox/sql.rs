@@ -11,7 +11,7 @@ macro_rules! entry_columns {
     };
 }
 
-/// The columns of callbacks that their attempts need.
+/// The columns of a callback that an attempt needs.
 macro_rules! callbacks {
     () => {
         "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
@@ -369,8 +369,8 @@ platform::statements! {
     /// first entry (exclusive), end entry (exclusive), maximum entries → last of these entries
     pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
         (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
-    /// first entry (exclusive), last entry (inclusive): gives pending and held entries the reason `expired`, before
-    /// they are rejected
+    /// first entry (exclusive), last entry (inclusive): sets the reason of pending and held entries to `expired`,
+    /// before their conversions are rejected
     pub const GIVE_EXPIRED = concat!("UPDATE entries SET reason = 'expired' WHERE entry IN
         (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
     /// first entry (exclusive), last entry (inclusive): rejects pending and held conversions

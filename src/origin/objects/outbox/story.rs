@@ -197,7 +197,7 @@ pub fn replay_one(
     Ok(OperatorReply::new(202, body.to_string()))
 }
 
-/// Makes a step of a replay of many callbacks. If the app has no callback or the publisher is closed, nothing is sent.
+/// Does one step of a replay of many callbacks. If the app has no callback or the publisher is closed, nothing is sent.
 ///
 /// # Errors
 /// `not_found` if the app belongs to another publisher.

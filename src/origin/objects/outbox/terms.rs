@@ -32,14 +32,14 @@ pub struct Terms {
     /// The current terms, if the postback names a goal that `paying` lacks: the goal may be newer than the click.
     pub current: Option<Revision>,
     pub currency: CurrencyRate,
-    /// True if newer terms of the offer or the app have superseded the terms that pay.
+    /// True if newer terms of the offer or the app have superseded the terms under which the conversion is paid.
     pub superseded: bool,
     /// True if these terms are the newest. Then a goal that they lack does not exist.
     pub is_newest: bool,
     pub holds: Holds,
 }
 
-/// The newest limits. A conversion beyond them is held.
+/// The newest limits of the offer and the app. A conversion that violates a limit is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holds {
     pub min_seconds_to_convert: Option<u32>,
@@ -65,7 +65,7 @@ pub async fn of(
     conversion: &Conversion,
 ) -> Result<Terms> {
     let click = &conversion.click;
-    // Actions have their own limit, which `settlement` checks.
+    // Actions of the operator have their own age limit, which `settlement` checks.
     if matches!(conversion.event, Event::Postback(_)) {
         let received_ms = conversion.received_ms.unwrap_or_else(|| peers.now_ms());
         check_life(click.clicked_at_ms, received_ms)?;
@@ -110,7 +110,7 @@ pub async fn of(
     let is_named = paying.terms.goal(named).is_some();
     let mut is_newest = conversion.current.is_recent && conversion.current.offer.is_some();
     if !is_named && conversion.current.is_recent && !is_newest {
-        // The sender's recent snapshot lacks the offer, so only the catalog knows the offer's newest terms.
+        // The edge's snapshot is recent but lacks the offer, so only the catalog knows the offer's newest terms.
         let question = offer_question(shard, &offer, paying.number);
         if let Ok(known) = peers.ask_offer(question).await
             && let Some(current) = newest(db, peers, &offer, Some(&known.current))?

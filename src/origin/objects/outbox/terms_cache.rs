@@ -1,5 +1,5 @@
-//! A process's cache of terms and of offers' newest values. With it, a conversion on known terms reads only its click's
-//! rows, which halves its statements.
+//! A process's cache of terms and of offers' newest values. A conversion whose terms are cached reads only the rows of
+//! its click, which halves the number of its statements.
 
 use std::{cell::RefCell, hash::Hash, num::NonZeroUsize, rc::Rc};
 

@@ -63,13 +63,15 @@ struct Click {
     c5: Option<String>,
 }
 
-/// Revisions of terms: the revisions in force at the click, and the offer's revision that pays.
+/// Revisions of terms: the revisions in force at the click, and the revision of the offer's terms under which the
+/// reward is paid.
 #[derive(Serialize)]
 struct Terms {
     offer_at_click: i64,
     app_at_click: i64,
     offer_paying: i64,
-    /// True if newer terms of the offer or the app had already superseded the paying terms.
+    /// True if the terms under which the reward is paid had been superseded by newer terms of the offer or the app when
+    /// the conversion was decided.
     is_superseded: bool,
 }
 
