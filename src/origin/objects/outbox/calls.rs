@@ -43,7 +43,7 @@ where
     }
 }
 
-/// Claims the app at its first outbox.
+/// Claims the app's number of outboxes at the app's first outbox. Returns the number that the first outbox has stored.
 pub async fn claim_app(runtime: &impl ObjectCall, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
     ask(runtime, &first.address(), claim).await
 }
@@ -53,7 +53,7 @@ pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool> {
     Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
 }
 
-/// Tells the counters an offer's cap, and how many conversions this outbox paid outside the cap.
+/// Sends an offer's cap to the counters, with the number of today's conversions that this outbox paid without a cap.
 pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
     let counters = counters_of(&cap.offer);
     ask(runtime, &counters, cap).await.map(drop)
@@ -65,7 +65,8 @@ pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn
     Ok(claimed.claimed)
 }
 
-/// Asks the outbox that keeps a `txn` whether the click could claim the `txn`. Claims nothing.
+/// Asks the outbox that keeps a `txn` whether the `txn` is free for its click, that is, not claimed by another click.
+/// Claims nothing.
 pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
     Ok(found.claimed)
@@ -77,7 +78,7 @@ pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u3
     Ok(ask(runtime, &counters, read).await?.conversions)
 }
 
-/// Ends a claim in the outbox that keeps a `txn`.
+/// Ends a click's claim on a `txn`, in the outbox that keeps the `txn`.
 pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result {
     let freed = ask(runtime, &keeper.address(), FreeTxn(txn.clone())).await;
     freed.map(drop)

@@ -57,7 +57,7 @@ pub enum Admission {
     },
 }
 
-/// Whether the `txn` of a postback was claimed for its click.
+/// The state of the claim on a postback's `txn`. `Open` means that the claim has not been tried yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     Open,

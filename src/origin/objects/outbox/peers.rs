@@ -33,7 +33,7 @@ pub trait Peers {
         now_ms
     }
 
-    /// Notes that the callback of an entry is claimed by the entry's own commit.
+    /// Notes that the commit of an entry also claims the entry's callback (see [`Self::reward_due_ms`]).
     fn claimed_ahead(&self, _entry: i64) {}
 
     /// The process's cache of the outbox's state and terms.
@@ -49,7 +49,7 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp>;
 
-    /// Claims the app at its first outbox.
+    /// Claims the app's number of outboxes at the app's first outbox.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp>;
 
@@ -61,14 +61,14 @@ pub trait Peers {
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_txn(&self, txn: &Txn) -> Result<bool>;
 
-    /// Ends a claim in the outbox that keeps the `txn`.
+    /// Ends a click's claim on a `txn`, in the outbox that keeps the `txn`.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn free_txn(&self, txn: &Txn) -> Result;
 
     /// Requests [`super::conversions::commit::resume_overdue`] in a separate task, once the command is answered.
     fn resume_soon(&self);
 
-    /// True if the publisher wants notices of pending or rejected conversions.
+    /// True if the publisher wants a notice of a conversion with this status, pending or rejected.
     fn wants(&self, status: Status) -> DbResult<bool>;
 
     /// Sets the alarm for committed work. Must be called after each commit and before the next `await`, so that the

@@ -142,7 +142,7 @@ pub fn judge(
     })
 }
 
-/// Returns the terms from the check's command, with the limits of the app that this outbox has stored.
+/// Returns the terms that came with the command, with the app's limit that this outbox has stored.
 fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     let revision = |numbered: &NumberedTerms| Revision {
         number: numbered.revision,
@@ -164,7 +164,7 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     })
 }
 
-/// Asks the outbox that keeps a `txn` whether the click could claim the `txn`.
+/// Asks the outbox that keeps a `txn` whether the postback's click could claim the `txn`.
 async fn is_free(
     db: &impl Database,
     runtime: &impl ObjectCall,

@@ -63,7 +63,7 @@ pub async fn convert(
             return settled;
         }
     }
-    // Other copies were refused and made new reservations between this copy's steps.
+    // This copy gives up, because between its steps other copies were refused and made new reservations.
     Err(common::UNAVAILABLE.into())
 }
 
@@ -87,7 +87,7 @@ async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservatio
 }
 
 /// Resumes reservations whose requests have ended, and frees the claims of refused conversions. A call without an
-/// answer is retried with backoff. Returns whether more reservations or claims can be handled at once.
+/// answer is retried with backoff. Returns whether more reservations or claims can be handled right away.
 ///
 /// # Errors
 /// The first error. The other reservations were resumed nevertheless.

@@ -29,7 +29,7 @@ pub struct Decision {
     pub verdict: Verdict,
 }
 
-/// Whether a step may be taken; if not, the reason.
+/// Whether a step may be taken; if not, the reason. `Nothing` means that nothing prevents the step.
 pub enum Verdict {
     Nothing,
     /// An earlier copy of the postback waits for the cap.
@@ -114,7 +114,7 @@ fn is_erased(db: &impl Database, conversion: &Conversion, row: Option<&Conversio
     }
 }
 
-/// A conversion whose reasons are checked.
+/// A conversion, and the data with which the reasons against it are checked.
 struct Case<'a, D, P> {
     db: &'a D,
     peers: &'a P,

@@ -16,7 +16,7 @@ use domain::{
 };
 use platform::{Database, Result};
 
-/// The message for a goal that may be newer than the terms that the outbox and the sender's snapshot have.
+/// The message for a goal that may be newer than the terms that the outbox and the edge's snapshot have.
 pub const NOT_KNOWN_YET: &str = "goal cannot be checked yet; send the postback again";
 
 /// The goal of a postback, and the stored data of its conversion.
@@ -58,7 +58,7 @@ impl ResolvedGoal {
 ///
 /// # Errors
 /// `invalid_token` if the goal belongs to another advertiser; `unknown_goal`; `unavailable` while the goal may be too
-/// new for the sender's snapshot.
+/// new for the edge's snapshot.
 pub fn resolve(
     db: &impl Database,
     rows: Vec<ConversionRow>,

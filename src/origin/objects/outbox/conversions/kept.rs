@@ -111,7 +111,7 @@ fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T>) -> b
     has_waited && matches!(outcome, Err(Failure::Refused(refusal)) if refusal.message == goals::NOT_KNOWN_YET)
 }
 
-/// True for an error that a retry may not meet again.
+/// True if the outcome is an error that may not recur on a retry.
 pub fn is_temporary<T>(outcome: &Result<T>) -> bool {
     match outcome {
         Ok(_) => false,

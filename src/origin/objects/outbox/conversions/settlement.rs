@@ -126,8 +126,9 @@ impl Place {
 }
 
 impl SettleManyBody {
-    /// Checks the filter for an action. An approval overrides the reason for which conversions were refused. Some
-    /// reasons mean that the user was already paid, so the filter must name the reason.
+    /// Checks that the filter fits the action. The approval of refused conversions overrides the reason for their
+    /// refusal. Some reasons mean that the user was already paid, so the filter of such an approval must name the
+    /// reason.
     pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
         let SettleFilter { status, reason, .. } = &self.filter;
         if action == Action::Approve && status == "refused" && reason.is_none() {
@@ -144,7 +145,7 @@ impl SettleManyBody {
         self.after.as_deref().and_then(Place::parse).unwrap_or_default()
     }
 
-    /// Returns the first step. It ends at `until` if the filter has no end.
+    /// Returns the first step. If the filter has no end, the step covers only conversions before `until`.
     pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
         let filter = SettleFilter {
             until: self.filter.until.or(Some(until)),

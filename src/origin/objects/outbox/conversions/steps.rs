@@ -1,5 +1,5 @@
 //! Steps over many conversions: conversions that the operator settles, and conversions that were held for a reason that
-//! has passed. The callback `convert` decides one conversion.
+//! has passed. The argument `convert` is the function that decides one conversion.
 
 use super::{
     kept,
@@ -58,7 +58,7 @@ pub async fn settle_step(
 }
 
 /// Re-evaluates the held conversions of one step, once a suspension or the holds after a restore have ended. Returns
-/// whether more may follow.
+/// whether more conversions may follow.
 ///
 /// # Errors
 /// The first temporary error. The step is then retried for the conversions that are still held.

@@ -72,7 +72,7 @@ pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> 
     })
 }
 
-/// True if a click could claim a `txn` in this outbox.
+/// True if no other click has claimed the `txn` in this outbox.
 pub fn is_free(db: &impl Database, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, _] = parameters(txn);
     db.query_boolean(sql::TXN_IS_FREE, &[advertiser, goal, id, nonce])
@@ -99,7 +99,7 @@ pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> DbResult {
 }
 
 /// Frees the claims that are due. A call that the keeper does not confirm is retried with backoff. Returns whether more
-/// claims can be freed at once.
+/// claims can be freed right away.
 pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let now_ms = peers.now_ms();
     let due = db.query(sql::DUE_FREES, params![now_ms, PAGE])?;
