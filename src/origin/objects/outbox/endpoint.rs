@@ -31,7 +31,7 @@ pub struct OutboxState {
     pub current: Option<CurrentApp>,
     pub callback: CallbackSettings,
     pub health: Health,
-    /// When the endpoint disabled itself by its response, in milliseconds.
+    /// When a response of the endpoint told Signpost to stop, in milliseconds.
     pub disabled_ms: Option<i64>,
     /// When the endpoint was last enabled again, in milliseconds. Attempts that began earlier do not count for its
     /// health.
@@ -308,8 +308,8 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Res
     release(db, now_ms, claim_ms)
 }
 
-/// Disables the endpoint after its answer to another outbox of the app, unless the endpoint was replaced or enabled
-/// again after that attempt began.
+/// Disables the endpoint, because its answer to another outbox of the app told Signpost to stop. Does nothing if the
+/// endpoint was replaced or enabled again after the other outbox's attempt began.
 pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
     match read(db)? {
         Some(state)

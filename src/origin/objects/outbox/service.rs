@@ -61,9 +61,10 @@ pub struct OutboxService<D, R, O> {
     shell: ObjectShell<D, R>,
     observer: O,
     conversions: ConcurrencyLimit,
-    /// The wait for the last commit, which the conversions of the next commit share.
+    /// The wait until earlier writes are durable. Conversions that arrive during the wait share it (see
+    /// [`Self::wait_for_commit`]).
     commits: SingleFlight<DbResult>,
-    /// Lets one conversion of a click run at a time, by the click's nonce.
+    /// Lets one conversion of a click run at a time. The key is the click's nonce.
     clicks: KeyedFlights<()>,
     questions: KeyedFlights<Result>,
     is_asking: Cell<bool>,
@@ -80,7 +81,7 @@ pub struct OutboxService<D, R, O> {
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
     is_vouching: Cell<bool>,
-    /// The wait for the ledger's mark and the journal, which the first commands of a process share.
+    /// The first commands of a process share this wait for the ledger's mark and the journal.
     start: SingleFlight<()>,
     has_started: Cell<bool>,
     is_feeding: Cell<bool>,
@@ -322,7 +323,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         mark?;
         let started = match refilled {
             Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),
-            // Only the journal knows which lost conversions were paid.
+            // Only the journal knows which of the lost conversions were paid, so the command is refused until the
+            // journal answers.
             Ok(false) if gap::is_behind(db, self.now_ms())? => Err(common::UNAVAILABLE.into()),
             Ok(false) => Ok(()),
             // The next alarm continues the refill, and sends callbacks that were refilled so far.
@@ -350,7 +352,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     fn arm(&self) -> Result {
         let (db, now_ms) = (self.shell.storage(), self.now_ms());
         self.shell.wake_for(next_alarm(db, now_ms))?;
-        // If no feed has changes, the next commit must arm the alarm.
+        // The next commits may rely on this alarm only if a feed has changes (see `Peers::committed`).
         if feed::due_ms(db, now_ms)?.is_some() {
             self.armed_ms.set(now_ms);
         }
@@ -369,7 +371,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.has_started.set(false);
                     self.wait_for_start(shard, None).await
                 }
-                // The answer to a batch may be the first to show the ledger's mark.
+                // The answer to a batch may be the first to show the ledger's mark, and with it that payments are lost.
                 None if gap::lost(db, self.now_ms())?.is_some() => {
                     self.state_cache.clear();
                     match endpoint::read(db)? {
@@ -397,7 +399,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
         let (told, attended) = join(to_activity, to_attention).await;
         self.is_feeding.set(false);
-        // The alarm that started this task is armed again while changes are left.
+        // This task need not arm the alarm: the alarm that started the task is armed again while changes are left.
         for (place, sent) in [("activity", told), ("attention", attended)] {
             if let Err(failure) = sent {
                 platform::log::error(place, failure);

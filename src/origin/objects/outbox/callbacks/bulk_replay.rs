@@ -29,8 +29,9 @@ pub const STEP: i64 = 10_000;
 /// set back, and with more than 16 entries in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
 
-/// Makes a step of a replay. With a `limit` of 0 it only counts. After the step at most `limit` callbacks are due in
-/// this outbox. If that many are already due, nothing is replayed and the step must be retried later.
+/// Does one step of a replay. With a `limit` of 0, the step only counts the matching callbacks. After the step at most
+/// `limit` callbacks are due in this outbox. If that many are already due, nothing is replayed and the step must be
+/// retried later.
 pub fn step(
     db: &impl Database,
     now_ms: i64,

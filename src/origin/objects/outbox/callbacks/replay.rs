@@ -29,7 +29,7 @@ pub const ERASED: ApiError = ApiError::new(
 
 /// Answers `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once. The
 /// attempt of a reversal waits until the callback of its reward has ended. If a reward is replayed, its reversal is
-/// replayed after it. An attempt in flight may finish first, because otherwise two attempts would run at once.
+/// replayed after the reward. An attempt in flight may finish first, because otherwise two attempts would run at once.
 pub fn replay(
     db: &impl Database,
     now_ms: i64,

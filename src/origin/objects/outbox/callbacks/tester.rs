@@ -73,7 +73,8 @@ fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
     })
 }
 
-/// Answers the operator's `POST …/callback_test`. The reason for a missing answer is a text.
+/// Answers the operator's `POST …/callback_test`. If the receiver does not answer, the reply gives the reason as a
+/// text.
 ///
 /// # Errors
 /// `no_callback` if the app has no endpoint. Or the runtime returned no random bytes.
@@ -96,7 +97,8 @@ pub async fn test(
 }
 
 /// True if a call over TLS failed although its host accepts connections. The check is needed because workerd returns
-/// the same error for an untrusted certificate, an unknown name and a forbidden address. Cloudflare answers 525 or 526.
+/// the same error for an untrusted certificate, an unknown name and a forbidden address. On Cloudflare, a TLS failure
+/// is instead an answer with status 525 or 526.
 async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call::NoAnswer) -> bool {
     let is_other = no_answer.cause != "connection" || no_answer.message.contains(CONNECTION_LOST);
     match Url::parse(endpoint.url()) {
@@ -105,8 +107,8 @@ async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call:
     }
 }
 
-/// Sends a publisher's test, and answers with its findings. The reason for a missing answer is a code, because a text
-/// would reveal whether a port is closed or a host is unknown.
+/// Sends a publisher's test, and answers with its findings. If the receiver does not answer, the reply gives the reason
+/// as a code, because a text would reveal whether a port is closed or a host is unknown.
 ///
 /// # Errors
 /// `no_callback` if the app has no endpoint. Or the runtime returned no random bytes.

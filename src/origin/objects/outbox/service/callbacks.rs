@@ -122,7 +122,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Like [`Self::start_due`], but first checks for a restore: callbacks that wait in a restored copy may have been
-    /// sent already.
+    /// sent before the restore.
     async fn start_due_later(self: Rc<Self>) {
         let started = panics_to_failure(async {
             let state = endpoint::read(self.shell.storage())?;

@@ -121,8 +121,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     fn committed(&self) -> Result {
-        // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is
-        // usually due before anything else. If the batch is put off, the alarm is armed again from time to time.
+        // An alarm finds the due work itself, so a commit needs no query if an alarm fires soon enough. A feed's batch
+        // is usually due first, after `FEED_MS`. If the alarm was armed for a feed less than `FEED_MS` ago, the batch
+        // may have been put off, and an alarm within `NET_MS` is soon enough.
         let now_ms = self.runtime().now_ms();
         let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);
         let soon_ms = if is_armed { NET_MS } else { FEED_MS };
