@@ -1,6 +1,6 @@
 //! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped
 //! conversions, dead callbacks, the endpoint while it is disabled or fails, and lost terms. Triggers open and end these
-//! items. The code that finds a problem of a batch or a day opens the item itself.
+//! items. An item of a batch or a day is opened by the code that finds the problem.
 //!
 //! A trigger runs only for a change that opens or ends an item. So a reward that is approved and delivered at once
 //! writes nothing here.
@@ -43,7 +43,7 @@ macro_rules! kind_of_endpoint {
     };
 }
 
-/// True if a callback is dead and its user is not erased, so that it may be replayed.
+/// True if a callback is dead but can still be replayed, because its user is not erased.
 macro_rules! is_dead {
     ($row:literal) => {
         concat!("(", $row, ".delivery IS 2 AND ", $row, ".user_id IS NOT NULL)")

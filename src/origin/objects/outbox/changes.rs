@@ -32,7 +32,7 @@ struct Changed<'r> {
 }
 
 /// Reads the rewards whose newest change is in a range of the log. The answer may cover only the beginning of the
-/// range, even if the answer has no rewards.
+/// range, up to `through`. An answer without rewards may also be partial.
 ///
 /// # Errors
 /// `not_found` if the app belongs to another publisher.
@@ -52,7 +52,7 @@ pub fn read(
     if current.publisher_id != read.publisher {
         return Err(unknown_reward().into());
     }
-    // Every later write gets a higher number, so the log up to here is final.
+    // Every later write gets a higher number, so the log up to `through` is final.
     let through = read.through.min(first_number(now_ms).saturating_sub(1));
     let end = db.query_integer(journal::sql::END_OF_BATCH, params![read.after, through, NUMBERS])?;
     let Some(end) = end else {
@@ -70,7 +70,7 @@ pub fn read(
     let rewards: Vec<ChangedReward> = rewards.collect::<Result<_, _>>()?;
     let through = match rewards.last() {
         Some(last) if is_cut => last.number,
-        // The call has examined the maximum of numbers, and later numbers are left.
+        // The call has examined `NUMBERS` numbers, and the range has more.
         _ if has_more(db, end, through)? => end,
         _ => through,
     };

@@ -82,7 +82,7 @@ pub fn carry_out(
     }
 }
 
-/// True if a restored outbox would answer the command wrongly until it is refilled from its journal.
+/// True if a restored outbox would answer the command wrongly until the outbox is refilled from its journal.
 pub fn needs_all_that_was_written(command: &Command) -> bool {
     matches!(
         command,

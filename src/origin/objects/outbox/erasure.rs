@@ -35,14 +35,14 @@ platform::statements! {
     pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
     /// key of a user, time of the erasure
     pub const REMEMBER = "INSERT INTO erased (user, at_ms) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// JSON list of claims of txns and of erasures. An erasure is [hexadecimal key, time]: adds the erased users
+    /// JSON list of claims on txns and of erasures: adds the erased users. An erasure is [hexadecimal key, time]
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
     /// key of a user, time of a click → whether the user was erased at that time or later, or all users were erased at
-    /// any time. The time of the click does not matter then, because users of a closed publisher may still click for
-    /// minutes
+    /// any time. If all users were erased, the time of the click does not matter, because users of a closed publisher
+    /// may still click for minutes
     pub const IS_ERASED = "SELECT EXISTS (SELECT 1 FROM erased WHERE user = x'' OR user = ? AND at_ms >= ?)";
-    /// the same list: restarts the walk over the log if the list says that all users were erased
+    /// the list of `REMEMBER_AGAIN`: restarts the walk over the log if the list says that all users were erased
     pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
         (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
     /// → one row, unless all users were already erased
@@ -116,8 +116,9 @@ fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -
     db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])
 }
 
-/// Erases all users, within the caller's transaction: outside the log at once, and in the log later, by [`erase_next`].
-/// The witness needs no request, because it deletes all users from this outbox's journal after three days.
+/// Begins to erase all users, within the caller's transaction. Kept postbacks and reservations are handled at once, and
+/// the log later, by [`erase_next`]. The witness needs no request, because it deletes all users from this outbox's
+/// journal after three days.
 pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> DbResult {
     if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
         return Ok(());
@@ -127,7 +128,8 @@ pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> D
     db.execute(MARK_ALL_RESERVATIONS, &[])
 }
 
-/// Does one alarm's part of erasing all users. Returns whether more parts follow.
+/// Continues the erasure of all users over the next entries of the log, at most `STEPS` steps. Returns whether more
+/// entries may follow.
 pub fn erase_next(db: &impl Database) -> DbResult<bool> {
     let Some(mut after) = db.query_integer(GET_ERASING, &[])? else {
         return Ok(false);
@@ -170,8 +172,8 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> DbResult<i64> {
     Ok(reserved as i64)
 }
 
-/// Stores the erasures of a journal's batch, and erases these users outside the log, within the caller's transaction.
-/// The log needs no erasure here, because the batch's entries already lack erased users.
+/// Stores the erasures of a journal's batch, and erases these users from kept postbacks and reservations, within the
+/// caller's transaction. The log needs no erasure here, because the batch's entries already lack erased users.
 pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     db.execute(REMEMBER_AGAIN, params![claims])?;
     db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;

@@ -48,7 +48,8 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
 /// The feed of an outbox to its publisher's activity object.
 pub struct ActivityFeed<'a, D>(pub &'a D);
 
-/// The changes that the confirmation of a batch settles.
+/// The changes that a batch contains, each with its change count when the batch was made. If the count has risen by the
+/// time the batch is confirmed, the change must be sent again.
 pub struct Marks {
     /// Entries with their change counts, including entries that were deleted. New entries have a count of 0.
     entries: Vec<(i64, i64)>,
@@ -77,7 +78,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     }
 
     /// Returns `None` before the publisher is known. If newer code has written a row that this code cannot read, the
-    /// row is logged and left out, so that it does not stop the others. The row is sent when it changes again.
+    /// row is logged and left out, so that it does not stop the other rows. The row is sent when it changes again.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let db = self.0;
         let Some(state) = endpoint::read(db)? else {
@@ -107,8 +108,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let standing = begun.integer(2)?;
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
-        // The entries that did not fit changed after the last complete batch, and not before the first of them was
-        // created.
+        // The earliest possible change of the entries that did not fit: all of them changed after the last complete
+        // batch, and none changed before the first of these entries was created.
         let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
         let is_complete = first_left.is_none() && counted.len() < COUNTS;
         let has_changes = !marks.is_empty() || !counts.is_empty();

@@ -26,7 +26,7 @@ platform::statements! {
     pub const NOTE = "UPDATE outbox SET lost = ?1, gap_until_ms = ?2 WHERE lost < ?1 RETURNING lost";
     /// lost number: lets the object's next start note the number again
     pub const NOTE_AGAIN = "UPDATE outbox SET lost = lost - 1 WHERE lost = ?";
-    /// current time: ends the holds if the journal had the lost number
+    /// current time: ends the holds if the log has the lost number again, because the journal had it
     pub const LIFT = "UPDATE outbox SET gap_until_ms = ?1 WHERE gap_until_ms > ?1
         AND (EXISTS (SELECT 1 FROM entries WHERE entry = lost)
           OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = lost))";

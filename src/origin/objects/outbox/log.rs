@@ -188,13 +188,15 @@ pub fn status_number(status: &str) -> Result<i64, &'static str> {
         .ok_or("must be pending, held, approved, rejected, reversed or refused")
 }
 
-/// Returns the numbers of the refused state and of the held state with a reason's code; `None` for a reason in words.
+/// Returns the numbers of two states: refused, and held, for the reason with this code. Both are `None` for a reason in
+/// words.
 pub fn numbers_of(reason: Option<&str>) -> [Option<i64>; 2] {
     let code = reason.and_then(Reason::parse);
     [State::Refused, State::Held].map(|state| code.map(state).map(state_number))
 }
 
-/// Makes a page of these entries, and cuts it after `max_text` bytes of attempts. `end` is the end of the uncut page.
+/// Makes a page of these entries. The page is cut once the texts of its attempts reach `max_text` bytes. `end` is the
+/// end of the uncut page.
 fn page(
     db: &impl Database,
     outbox: Option<&OutboxState>,
@@ -222,7 +224,7 @@ fn page(
     Ok(ListPage { entries: listed, end })
 }
 
-/// Returns these entries as the operator reads them, and the bytes of their attempts' texts.
+/// Returns these entries as the operator reads them, and the size of their attempts' texts in bytes.
 fn log_entries<'r>(
     db: &impl Database,
     outbox: Option<&OutboxState>,
@@ -352,7 +354,7 @@ pub fn newest_attempts(db: &impl Database, entries: &[i64], most: u32) -> DbResu
     shown_attempts(&rows).map(|(attempts, _)| attempts)
 }
 
-/// Returns all attempts of these entries, and the bytes of their texts.
+/// Returns all attempts of these entries, and the size of the attempts' texts in bytes.
 fn attempts(db: &impl Database, entries: &[i64]) -> DbResult<(Attempts, usize)> {
     shown_attempts(&db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])?)
 }

@@ -22,8 +22,8 @@ pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// request.
 const ROWS: i64 = 5_000;
 
-/// Does one alarm's part of the nightly sweep. Returns when the next part is due: in a second, until the sweep is
-/// complete. After an error the part may be retried.
+/// Does the next part of the nightly sweep. Returns when the following part is due: in a second or, once the sweep is
+/// complete, the next night. After an error the part may be retried.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if erasure::erase_next(db)? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
@@ -86,8 +86,9 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     due_ms(db, now_ms)
 }
 
-/// Deletes first attempts from before `before_ms` in one part of the entries. An entry stores its first attempt only if
-/// the attempt ended within a day of the entry's creation. Returns whether more parts follow.
+/// Deletes the first attempts of the next entries, at most [`ROWS`]. An entry stores its first attempt only if the
+/// attempt ended within a day of the entry's creation. So the sweep covers entries that were created more than a day
+/// before `before_ms`: all their first attempts are older than `before_ms`. Returns whether more entries follow.
 fn sweep_firsts(db: &impl Database, before_ms: i64) -> DbResult<bool> {
     let after = db.query_integer(sql::GET_FIRSTS_SWEPT, &[])?.unwrap_or(0);
     let end = first_number(before_ms.saturating_sub(DAY_MS));

@@ -15,7 +15,8 @@ macro_rules! mark {
     };
 }
 
-/// The state in which a reward is counted, as a number of `RewardState`. A reversed reward stays approved on its day.
+/// The state in which a reward is counted, as a number of `RewardState`. A reversed reward is still counted as
+/// approved; its reversal is counted separately.
 macro_rules! counted_state {
     ($delivery:literal, $state:literal) => {
         concat!(
@@ -131,7 +132,7 @@ pub const TABLES: &[&str] = &[
        WHEN OLD.publisher IS NOT NEW.publisher OR (OLD.callback_sealed IS NULL) <> (NEW.callback_sealed IS NULL)
          OR OLD.failures <> NEW.failures OR OLD.disabled_ms IS NOT NEW.disabled_ms
      BEGIN UPDATE feed SET standing = standing + 1; END",
-    // If another attempt took over the claim, the slower attempt does not change the entry. Lists still show it as the
-    // last attempt, so the entry must be sent.
+    // If another attempt took over the claim, the slower attempt is stored but does not change the entry. Lists still
+    // show the slower attempt as the last one, so the entry must be sent.
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];

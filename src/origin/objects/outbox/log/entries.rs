@@ -63,7 +63,7 @@ pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, s
     Ok(entry)
 }
 
-/// Gives a change without a payment a number in the log, so that the journal includes the change.
+/// Adds a change that moves no money to the log's numbering, so that the journal includes the change.
 pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result {
     let change = params![
         lowest_number(now_ms, approval.conversion.click.shard),
@@ -126,8 +126,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     insert(db, now_ms, approval, &fields, Some(reversal), paid.erase).map(drop)
 }
 
-/// Creates a notice, which tells the publisher that a conversion is pending or rejected, and its possible payout. A
-/// notice has its own transaction id and pays 0, so a receiver that ignores the status pays nothing.
+/// Creates a notice, which tells the publisher about a pending or rejected conversion and its possible payout. A notice
+/// has its own transaction id and pays 0, so a receiver that ignores the status pays nothing.
 pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, status: Status) -> Result {
     let mut fields = fields(approval, now_ms)?;
     fields.original_transaction_id = Some(fields.transaction_id);

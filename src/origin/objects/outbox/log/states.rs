@@ -4,8 +4,8 @@ use domain::conversions::state::{Reason, State};
 use platform::{DatabaseError, DbResult};
 
 /// Returns the stored number of a state. Numbers must not change, or stored conversions would change their states.
-/// Statements know 0 as pending, 1 as approved, 10 to 19 as refused, and 20 and above as held. A notice is stored with
-/// the number of its state.
+/// Statements use these numbers: 0 is pending, 1 is approved, 10 to 19 are refused, and 20 and above are held. A notice
+/// is stored with the number of its state.
 pub fn state_number(state: State) -> i64 {
     match state {
         State::Pending => 0,

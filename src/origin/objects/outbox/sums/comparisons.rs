@@ -12,7 +12,7 @@ thread_local! {
 /// Counts since the isolate started.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// The number of compared days of all outboxes on which the log equals the ledger.
+    /// The number of comparisons, over all outboxes and days, in which the log agreed with the ledger.
     pub equal: u64,
     pub different: u64,
     /// The rewards of the days that were added up, by app. An isolate has few apps.

@@ -173,7 +173,7 @@ pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> DbResult {
 }
 
 /// Writes again what the outbox has lost, if its journal goes beyond its log. Returns false if the witness does not
-/// answer. An outbox that was not restored then continues.
+/// answer; an outbox that was not restored can continue without the answer.
 ///
 /// # Errors
 /// `unavailable` if more is lost than can be read in a second, or if the witness stops answering. The next call
@@ -205,8 +205,8 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    // The last known mark was restored with the log. If an earlier refill was interrupted, the mark shows how far it
-    // came.
+    // `heard` was restored with the log, so it is the last mark that the outbox knew when the restored copy was made.
+    // If an earlier refill was interrupted, `heard` is the last number of that refill.
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
     if !is_open && !goes_beyond(db, heard, mark)? {

@@ -193,7 +193,8 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
     let day = night.adding;
     let number = batches::mark_of(db, TO_LEDGER)?;
     let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
-    // If the log has such movements, the total includes payments that the ledger does not have yet.
+    // If the log has movements of this day or an earlier day that are not in the ledger yet, the totals cannot be
+    // compared yet.
     let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
     let answer = if is_on_its_way {
         None

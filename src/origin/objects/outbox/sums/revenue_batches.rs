@@ -123,7 +123,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
 
 /// Sends all due batches. `opened_ms` is the start of the period in which the outbox last opened batches. The outbox
 /// opens batches once per period, because it is also woken for other work, and batches at each wake-up would cost more
-/// commits than the conversions. Returns the outbox if it was restored.
+/// commits than the conversions. Returns the outbox's shard if the witness's answer shows that the outbox was restored.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),

@@ -59,7 +59,7 @@ platform::statements! {
           COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd),
           COALESCE(SUM(payout_micro_usd) FILTER (WHERE movement > ?5), 0) ",
         paid_on_day!(), " GROUP BY 1");
-    /// the same parameters without the mark, offer, maximum transactions → number, transaction id, whether it is a
+    /// the first four parameters of `SUM_DAY`, offer, maximum transactions → number, transaction id, whether it is a
     /// reversal, goal, UNIX seconds, paid amount
     pub const LIST_DAY = concat!("SELECT movement, transaction_id, after IS NOT NULL, fields ->> '$.goal_id',
           fields ->> '$.conversion_ts', payout_micro_usd ", paid_on_day!(),

@@ -48,8 +48,8 @@ platform::statements! {
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
-    /// number before which claims are deleted, number before which changes of entries are deleted. The last number
-    /// stays
+    /// number before which claims are deleted, number before which changes of entries are deleted. The row with the
+    /// last number stays, so that the log keeps its last number
     pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND (entry IS NULL OR number < ?)
         AND number < (SELECT MAX(number) FROM changes)";
     /// number before which batches lose their users
@@ -82,7 +82,8 @@ platform::statements! {
           reason = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.reason, reason),
           user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
           fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
-    /// JSON list of entries: blanks the answers to their callbacks, which may name an erased user
+    /// JSON list of entries: blanks the receivers' answers for entries whose user was erased, because the answers may
+    /// name the user
     pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE (body <> '' OR error IS NOT NULL)
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
     pub const BLANK_FIRSTS = concat!("UPDATE entries SET ", blank_first_attempt!(), " WHERE first_at_ms IS NOT NULL
