@@ -1,6 +1,6 @@
-//! Activity objects: one for each publisher, and one for the operator. Other objects send their changes to them, so
-//! that a page needs one call, however many apps and outboxes there are. The received changes are copies that can be
-//! resent, and no money depends on them.
+//! Activity objects: one for each publisher, and one for the operator. Other objects send their changes to these
+//! objects, so that a page needs one call, however many apps and outboxes there are. The received changes are copies
+//! that can be resent, and no money depends on them.
 //!
 //! - [`publisher`]: the rewards of a publisher's outboxes ([`crate::objects::outbox::feed`]);
 //! - [`attention`]: the items that need the operator's attention;

@@ -124,7 +124,7 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
         }
         db.transaction(|| {
             let causes: Vec<_> = entries.iter().map(|entry| entry.causes()).collect();
-            // The same causes give the same id, even if this object was restored in between.
+            // The id is a hash of the causes, so a message that is composed again after a restore has the same id.
             let hash = hex::encode(credentials::hash(&causes.join("\n")));
             let id = format!("alarm-{}", hash.get(..32).unwrap_or(&hash));
             let of_publisher = address::publisher(db)?;

@@ -105,7 +105,8 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
     async fn start_for_report(&self, db: &D) {
         let now_ms = self.shell.runtime().now_ms();
         if now_ms >= self.read_again_ms.get() {
-            // Batches that arrive during this wait do not wait for the register.
+            // The time is set before the call, so that batches which arrive during the call do not also wait for the
+            // register.
             self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
             if let Err(failure) = self.start(db).await {
                 log::warn(

@@ -11,7 +11,7 @@ use platform::{Database, DbResult};
 /// The subject for the rewards of all apps, so that many rewards that are given up at once make one alarm.
 const REWARDS: &str = "rewards";
 
-/// The time of a batch and, for the operator's alarms, its publisher.
+/// The time of a batch and, for the operator's alarms, the publisher of the batch.
 #[derive(Clone, Copy)]
 pub struct Noted<'p> {
     pub now_ms: i64,
@@ -31,7 +31,8 @@ impl Noted<'_> {
         }
     }
 
-    /// Notes a change of an app's endpoint, from its worst state over all outboxes before and after the batch.
+    /// Notes a change of an app's endpoint. `before` and `after` are the endpoint's worst states over all outboxes,
+    /// before and after the batch.
     pub fn endpoint(
         self,
         db: &impl Database,

@@ -111,8 +111,8 @@ fn log_attempt(now_ms: i64, publisher: Option<&str>, attempts: u32, call: &HttpC
     });
 }
 
-/// Stores the last attempt. The reason for a missing answer is only one word, so that nobody can use the answer to
-/// probe hosts and ports.
+/// Stores the last attempt. If the receiver did not answer, only one word is stored as the cause, so that nobody can
+/// use alarms to probe hosts and ports.
 fn note(db: &impl Database, call: &HttpCall) -> DbResult {
     let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
     let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);

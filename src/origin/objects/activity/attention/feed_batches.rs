@@ -24,7 +24,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
     };
     let rows = json(&open_rows(batch))?;
     if batch.sequence > last {
-        // This object or the source was lost or restored.
+        // If the batch numbers do not match, this object or the source was lost or restored.
         is_incomplete |= last < batch.confirmed || last > batch.before;
         is_incomplete &= !batch.resets;
         db.transaction(|| {

@@ -84,7 +84,7 @@ platform::statements! {
     /// source, JSON list of [kind, number of items]: deletes the counts of other kinds
     pub const END_COUNTS = "DELETE FROM attention_counts
         WHERE source = ?1 AND kind NOT IN (SELECT value ->> 0 FROM json_each(?2))";
-    /// the same: stores the counts
+    /// the same parameters: stores the counts
     pub const PUT_COUNTS = "INSERT INTO attention_counts (source, kind, items)
         SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE TRUE
         ON CONFLICT (source, kind) DO UPDATE SET items = excluded.items WHERE items <> excluded.items";
@@ -113,7 +113,7 @@ platform::statements! {
     /// source of the app's item, app: ends the item unless it has the kind of the app's worst endpoint state
     pub const END_APP = "DELETE FROM attention_items WHERE source = ?1
         AND kind IS NOT (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2)";
-    /// the same: writes the item of the worst endpoint state, with the earliest time of this state
+    /// the same parameters: writes the item of the worst endpoint state, with the earliest time of this state
     pub const PUT_APP = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, app, publisher)
         SELECT ?1, kind, 'callback', MIN(since_ms), reason, app, publisher FROM attention_endpoints
           WHERE app = ?2 AND kind = (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2) GROUP BY kind

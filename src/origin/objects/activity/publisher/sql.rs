@@ -54,8 +54,8 @@ const TABLES: &[&str] = &[
     "CREATE INDEX entries_by_version ON entries (version)",
     // Replays of many callbacks. `key` is the idempotency key of the start. `filter` is JSON; once the replay is over,
     // a hash replaces the user id in it. The next step continues in the outbox `shard` after the entry `after`. `state`
-    // is 0 (running), 1 (done) or 2 (cancelled). `most` is the maximum of callbacks that the member who started the
-    // replay may send, or NULL.
+    // is 0 (running), 1 (done) or 2 (cancelled). `most` is the maximum number of callbacks that the member who started
+    // the replay may send, or NULL.
     "CREATE TABLE replays (
        replay_id INTEGER PRIMARY KEY, app INTEGER NOT NULL, key TEXT NOT NULL, publisher TEXT NOT NULL, filter TEXT NOT NULL,
        state INTEGER NOT NULL DEFAULT 0, shard INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
@@ -122,8 +122,8 @@ platform::statements! {
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, endpoint = excluded.endpoint,
           disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead,
           is_incomplete = excluded.is_incomplete";
-    /// app, shard, JSON list of [day, state, rewards, payout], first day (inclusive): adds to the app's sums how much
-    /// the outbox's counts have changed
+    /// app, shard, JSON list of [day, state, rewards, payout], first day (inclusive): adds the changes in the outbox's
+    /// counts to the app's sums
     pub const ADD_DIFFERENCES = "INSERT INTO counts (day, app, state, rewards, payout_micro_usd)
         SELECT j.day, ?1, j.state, j.rewards - COALESCE(o.rewards, 0), j.payout - COALESCE(o.payout_micro_usd, 0)
           FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS rewards, value ->> 3 AS payout
