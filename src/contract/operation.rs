@@ -162,6 +162,9 @@ pub struct Done {}
 /// that it needs to read a body.
 const MAX_HEADER_COMMAND: usize = 4 << 10;
 
+/// The header of an object's refusal whose tables a newer release has changed.
+pub const NEWER_SCHEMA: &str = "x-newer-schema";
+
 /// The header of a short command. The command may contain user ids. Cloudflare's request logs redact a header with
 /// "secret" in its name, but they do not redact URLs.
 pub const COMMAND_HEADER: &str = "signpost-secret-command";

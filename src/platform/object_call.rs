@@ -12,9 +12,9 @@ use worker::{
 
 use crate::{durable::from_exception, runtime::with_timeout, unreadable};
 use contract::operation::{
-    COMMAND_HEADER, CallError, ObjectAddress, Operation, Repeat, Unanswered, code_in, command_json, to_header,
+    COMMAND_HEADER, CallError, NEWER_SCHEMA, ObjectAddress, Operation, Repeat, Unanswered, command_json,
+    to_header,
 };
-use domain::model::common;
 
 #[wasm_bindgen]
 extern "C" {
@@ -98,8 +98,12 @@ pub async fn send(
     let stub = namespace.get_by_name(&to.name).map_err(broken)?;
     let answer = with_timeout(timeout, stub.fetch_with_request(request))
         .await
+        .map_err(broken)?
         .map_err(broken)?;
-    answer.map_err(broken)
+    if answer.headers().has(NEWER_SCHEMA).unwrap_or(false) {
+        unreadable::record(to.binding);
+    }
+    Ok(answer)
 }
 
 /// Makes one attempt with a new stub, since a stub that has thrown stays broken.
@@ -121,7 +125,7 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
     }
     let retry_after = response.headers().get("retry-after").ok().flatten();
     let body = text_of(&response).await?;
-    if code_in(&body).is_some_and(|code| code == common::NEWER_SCHEMA.code) {
+    if response.headers().has(NEWER_SCHEMA).unwrap_or(false) {
         unreadable::record(to.binding);
     }
     let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response};
 
 use crate::{Result, failure::Failure, log};
-use contract::operation::{COMMAND_HEADER, from_header};
+use contract::operation::{COMMAND_HEADER, NEWER_SCHEMA, from_header};
 use domain::model::{ApiError, common};
 
 /// The answer to a command that this code does not know: the Workers are deployed one after the other, and a newer
@@ -68,6 +68,9 @@ pub fn refuse(error: &ApiError) -> worker::Result<Response> {
         .with_status(error.status)
         .with_header("content-type", "application/json")?
         .with_header("cache-control", "no-store")?;
+    if *error == common::NEWER_SCHEMA {
+        answer = answer.with_header(NEWER_SCHEMA, "true")?;
+    }
     if let Some(seconds) = error.retry_after_s {
         answer = answer.with_header("retry-after", &seconds.to_string())?;
     }

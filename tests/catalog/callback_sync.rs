@@ -41,7 +41,7 @@ fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
         app: id(APP),
         number: 5,
     };
-    crate::confirm(&catalog.db, shard, settings.revision).unwrap();
+    crate::confirm(&catalog.db, shard, settings).unwrap();
 }
 
 /// The URL in these settings, if they have a callback.

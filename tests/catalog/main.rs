@@ -382,12 +382,9 @@ fn refused(reply: Result<OperatorReply, Failure>) -> (&'static str, String) {
     }
 }
 
-/// Records that an outbox has the settings of a revision.
-fn confirm(db: &Sqlite, shard: OutboxShard, revision: i64) -> Result<(), DatabaseError> {
-    let settings = CallbackSettings {
-        revision,
-        ..CallbackSettings::default()
-    };
+/// Records that an outbox has these settings.
+fn confirm(db: &Sqlite, shard: OutboxShard, settings: &CallbackSettings) -> Result<(), DatabaseError> {
+    let settings = settings.clone();
     QueuedSettings { shard, settings }.confirm(db)
 }
 

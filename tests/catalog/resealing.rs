@@ -9,10 +9,14 @@ use crate::{
 };
 use contract::catalog::{Command, GetOwnApp, GetPubKey, IssuePubKey, Resource};
 use domain::model::{AppId, PublisherId, Vault};
-use origin::objects::catalog::{
-    publication,
-    resealing::{self, Resealing},
-    revisions, schedule,
+use origin::{
+    delivery::push::Push,
+    objects::catalog::{
+        callback_sync::settings_of,
+        publication,
+        resealing::{self, Resealing},
+        revisions, schedule,
+    },
 };
 use platform::{Database, params};
 
@@ -51,10 +55,10 @@ fn rotate(catalog: &mut Catalog) {
     catalog.edge_vault = Vault::parse("EDGE_KEYS", &both(crate::EDGE_KEYS)).unwrap();
 }
 
-fn begin(catalog: &Catalog) {
+fn begin(catalog: &Catalog) -> bool {
     catalog
         .with_context(|context| resealing::begin(&catalog.db, context))
-        .unwrap();
+        .unwrap()
 }
 
 /// Runs a pass, and returns its steps.
@@ -130,10 +134,17 @@ fn outboxes_get_callbacks_that_are_sealed_again() {
     rotate(&mut catalog);
     begin(&catalog);
     reseal(&catalog);
-    let queued =
-        origin::objects::catalog::callback_sync::settings_of(&catalog.db, AppId::parse(&app).unwrap());
+    let app = AppId::parse(&app).unwrap();
+    let queued = settings_of(&catalog.db, app);
     let [queued] = queued.unwrap().try_into().unwrap();
-    assert_eq!(queued.settings.sealed.unwrap().0[0], 7);
+    assert_eq!(queued.settings.sealed.as_ref().unwrap().0[0], 7);
+    // A push that began before the pass does not confirm the new text.
+    let mut before = queued.clone();
+    before.settings.sealed.as_mut().unwrap().0[0] = 1;
+    before.confirm(&catalog.db).unwrap();
+    assert_eq!(settings_of(&catalog.db, app).unwrap(), [queued.clone()]);
+    queued.confirm(&catalog.db).unwrap();
+    assert_eq!(settings_of(&catalog.db, app).unwrap(), []);
 }
 
 #[test]
@@ -150,4 +161,11 @@ fn a_secret_that_no_listed_key_decrypts_stays_and_is_counted() {
     reseal(&catalog);
     assert_eq!(old_seals(&catalog), 1);
     assert_eq!(revisions::get(&catalog.db, revisions::RESEAL_FROM), Ok(None));
+    // The operator lists the lost key again, behind the same first key.
+    let found =
+        "UPDATE apps SET callback_sealed = CAST(x'01' || substr(callback_sealed, 2) AS BLOB) WHERE id = ?";
+    catalog.db.execute(found, params![app_id(0)]).unwrap();
+    assert_eq!(begin(&catalog), true);
+    reseal(&catalog);
+    assert_eq!((old_seals(&catalog), begin(&catalog)), (0, false));
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 use contract::{
     accounts::Suspend,
-    catalog::{Command, Resource},
+    catalog::{CallbackSettings, Command, Resource},
     counters::OfferStats,
 };
 use domain::{
@@ -147,7 +147,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             .len(),
         1
     );
-    crate::confirm(db, shard, 1 << 52).unwrap();
+    crate::confirm(db, shard, &CallbackSettings::default()).unwrap();
     callback_sync::settings_of_publisher(db, &told[0].publisher).unwrap();
     let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);

@@ -191,6 +191,11 @@ fn all_is_published_again_in_own_formats_after_other_code_has_published() {
     kv.values.borrow_mut().get_mut(&key).unwrap()[5] = 2;
 
     rebuild_after_other_code(&catalog.db, catalog.now()).unwrap();
+    assert_eq!(
+        tracking_slots::changed(&catalog.db, 9).unwrap().len(),
+        3,
+        "every shard is built again"
+    );
     assert!(listing_due_ms(&catalog.db).unwrap() <= catalog.now());
     publish();
     let pointer = kv.pointer().unwrap();

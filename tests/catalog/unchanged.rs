@@ -49,7 +49,7 @@ fn sync(catalog: &Catalog) {
         app: id(APP),
         number: 5,
     };
-    crate::confirm(&catalog.db, shard, settings.revision).unwrap();
+    crate::confirm(&catalog.db, shard, &settings).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
     catalog.wait(86_400_000);

@@ -53,7 +53,7 @@ impl ApiError {
 
 /// Errors that every interface shares.
 pub mod common {
-    use super::{ApiError, Cow};
+    use super::ApiError;
 
     /// The body does not parse as JSON, or is JSON of the wrong shape.
     pub const INVALID_JSON: ApiError = ApiError::new(400, "invalid_json", "the body is not valid JSON");
@@ -82,17 +82,12 @@ pub mod common {
     /// An internal fault. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
-    /// A newer release has changed an object's tables, so this release must not use them. Only Signpost's own Workers
-    /// see this answer.
-    pub const NEWER_SCHEMA: ApiError = ApiError {
-        status: 500,
-        code: "newer_schema",
-        message: Cow::Borrowed("newer code has changed the object's tables"),
-        retry_after_s: None,
-    };
     /// A part of Signpost is unreachable or not ready. The caller may retry.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
+    /// A newer release has changed an object's tables. The longer wait distinguishes it from [`UNAVAILABLE`].
+    pub const NEWER_SCHEMA: ApiError =
+        ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(30);
     /// A concurrency limit was reached. Nothing was done for the request.
     pub const BUSY: ApiError = ApiError::new(
         503,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use worker::{Headers, Response, ResponseBody, Result};
 
 use crate::log;
-use contract::operation::{CallError, OperatorReply, code_in};
+use contract::operation::{CallError, NEWER_SCHEMA, OperatorReply, code_in};
 use domain::model::{ApiError, common};
 
 pub const JSON: &str = "application/json";
@@ -53,6 +53,7 @@ impl Answer {
             headers: response
                 .headers()
                 .entries()
+                .filter(|(name, _)| name != NEWER_SCHEMA)
                 .map(|(name, value)| (Cow::Owned(name), value))
                 .collect(),
             code: code_in(&body).map(Cow::Owned),

@@ -49,6 +49,13 @@ impl Push for QueuedSettings {
         self.settings.revision
     }
 
+    /// Settings that were sealed again during the call stay queued.
+    fn confirm(&self, db: &impl Database) -> DbResult {
+        let sealed = self.settings.sealed.as_ref().map(|sealed| sealed.0.clone());
+        let parameters = [self.key(), params![self.revision(), sealed].to_vec()].concat();
+        db.execute(Self::CONFIRM, &parameters)
+    }
+
     fn receiver(&self) -> ObjectAddress {
         self.shard.address()
     }

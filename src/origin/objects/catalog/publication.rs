@@ -142,18 +142,20 @@ pub fn own_code() -> i64 {
 
 /// Makes the next publication rebuild everything if another release published last, because an older edge may be unable
 /// to read what newer code wrote. Unchanged values are not written again.
-pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult {
+pub fn rebuild_after_other_code(db: &impl Database, now_ms: i64) -> DbResult<bool> {
     if revisions::get(db, revisions::PUBLISHED_BY)? == Some(own_code()) {
-        return Ok(());
+        return Ok(false);
     }
     db.transaction(|| {
-        // A new catalog has published nothing.
-        if revisions::get(db, revisions::VERSION)?.is_some() {
+        // A new catalog has published nothing, and its first listing must wait for its first offers.
+        let has_published = revisions::get(db, revisions::VERSION)?.is_some();
+        if has_published {
             db.execute(sql::MARK_ALL_SLOTS, &[])?;
             revisions::clear(db, revisions::LISTING_BUILT_AT)?;
             revisions::mark_changed(db, now_ms)?;
         }
-        revisions::set(db, revisions::PUBLISHED_BY, own_code())
+        revisions::set(db, revisions::PUBLISHED_BY, own_code())?;
+        Ok(has_published)
     })
 }
 

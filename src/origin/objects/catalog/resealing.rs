@@ -12,6 +12,14 @@ use platform::{Database, DbResult, Result, log, params};
 /// Maximum rows that one step reads.
 const ROWS: usize = 50;
 
+/// Where copies of a column's values are.
+#[derive(Clone, Copy)]
+enum Copies {
+    Nowhere,
+    InOutboxes,
+    InSnapshot,
+}
+
 /// A column of sealed values.
 struct Column {
     vault: for<'a> fn(&Context<'a>) -> &'a Vault,
@@ -19,6 +27,7 @@ struct Column {
     count: &'static str,
     list: &'static str,
     set: &'static str,
+    copies: Copies,
 }
 
 const COLUMNS: [Column; 3] = [
@@ -28,6 +37,7 @@ const COLUMNS: [Column; 3] = [
         count: sql::COUNT_OLD_PUB_KEYS,
         list: sql::LIST_OLD_PUB_KEYS,
         set: sql::RESEAL_PUB_KEY,
+        copies: Copies::Nowhere,
     },
     Column {
         vault: |context| context.vault,
@@ -35,6 +45,7 @@ const COLUMNS: [Column; 3] = [
         count: sql::COUNT_OLD_CALLBACKS,
         list: sql::LIST_OLD_CALLBACKS,
         set: sql::RESEAL_CALLBACK,
+        copies: Copies::InOutboxes,
     },
     Column {
         vault: |context| context.edge_vault,
@@ -42,6 +53,7 @@ const COLUMNS: [Column; 3] = [
         count: sql::COUNT_OLD_CLICK_SECRETS,
         list: sql::LIST_OLD_CLICK_SECRETS,
         set: sql::RESEAL_CLICK_SECRETS,
+        copies: Copies::InSnapshot,
     },
 ];
 
@@ -52,9 +64,9 @@ fn sealing(context: &Context<'_>) -> i64 {
 }
 
 /// Makes a pass due and counts the values under old keys, unless the last pass sealed with the current keys.
-pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult {
+pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult<bool> {
     if revisions::get(db, revisions::SEALED_BY)? == Some(sealing(context)) {
-        return Ok(());
+        return Ok(false);
     }
     let mut old = 0;
     for column in &COLUMNS {
@@ -66,9 +78,10 @@ pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult {
     db.transaction(|| {
         revisions::set(db, revisions::OLD_SEALS, old)?;
         match old {
-            0 => revisions::set(db, revisions::SEALED_BY, sealing(context)),
-            _ => revisions::set(db, revisions::RESEAL_FROM, context.now_ms),
+            0 => revisions::set(db, revisions::SEALED_BY, sealing(context))?,
+            _ => revisions::set(db, revisions::RESEAL_FROM, context.now_ms)?,
         }
+        Ok(old > 0)
     })
 }
 
@@ -107,11 +120,12 @@ impl Resealing {
                 };
                 let again = context.reseal(vault, &purpose, &plain)?;
                 db.execute(column.set, params![again, id])?;
-                if let Some(app) = AppId::parse(id).filter(|_| column.list != sql::LIST_OLD_PUB_KEYS) {
-                    // Outboxes have copies of the callbacks, and the edge has copies of the click secrets. Both must be
-                    // replaced.
-                    callback_sync::enqueue(db, id, context.now_ms)?;
-                    tracking_slots::mark_app(db, app, revisions::record(db, context.now_ms)?)?;
+                match (column.copies, AppId::parse(id)) {
+                    (Copies::InOutboxes, _) => callback_sync::enqueue(db, id, context.now_ms)?,
+                    (Copies::InSnapshot, Some(app)) => {
+                        tracking_slots::mark_app(db, app, revisions::record(db, context.now_ms)?)?;
+                    }
+                    _ => {}
                 }
             }
             if let Some(last) = rows.last() {
@@ -123,7 +137,9 @@ impl Resealing {
             }
             if self.column == COLUMNS.len() {
                 revisions::set(db, revisions::OLD_SEALS, self.kept)?;
-                revisions::set(db, revisions::SEALED_BY, sealing(context))?;
+                if self.kept == 0 {
+                    revisions::set(db, revisions::SEALED_BY, sealing(context))?;
+                }
                 revisions::clear(db, revisions::RESEAL_FROM)?;
             }
             Ok(self.column < COLUMNS.len())

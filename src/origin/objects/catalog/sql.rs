@@ -229,7 +229,8 @@ platform::statements! {
     pub const POSTPONE_SETTINGS = "UPDATE outboxes SET due_at_ms = ?
         WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL";
     pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL
-        AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?";
+        AND (SELECT callback_revision FROM apps WHERE id = outboxes.app_id) = ?
+        AND (SELECT callback_sealed FROM apps WHERE id = outboxes.app_id) IS ?";
     pub const GET_NEXT_DUE_SETTINGS = "SELECT due_at_ms FROM outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 
     // Suspensions.

@@ -1,6 +1,7 @@
-//! Deletes the facts of days that are older than `FACTS_DAYS`, some days at a time.
+//! Deletes the facts of days that are older than `FACTS_DAYS`, one day at a time.
 
 use super::{
+    freshness,
     segments::{self, Layer},
     sql,
 };
@@ -10,8 +11,6 @@ use platform::{Database, DbResult, params};
 /// The setting: for how many days facts are kept.
 pub const SETTING: &str = "FACTS_DAYS";
 pub const DEFAULT_DAYS: i32 = 800;
-/// Maximum days that one alarm deletes. The next alarm continues.
-const DAYS_AT_ONCE: usize = 8;
 
 /// Parses the setting. The minimum is longer than the time in which a conversion can still change.
 ///
@@ -25,23 +24,29 @@ pub fn facts_days(text: Option<&str>) -> Result<i32, String> {
     days.ok_or_else(|| format!("{SETTING}: must be 450 to 3650 days"))
 }
 
-/// Deletes the oldest days that are too old, at most `DAYS_AT_ONCE`. Each day is deleted in one transaction.
+/// The first day whose facts are kept. Facts of earlier days are refused.
+pub fn first_kept(now_ms: i64, facts_days: i32) -> UtcDay {
+    UtcDay::of_ms(now_ms).minus(facts_days - 1)
+}
+
+/// Deletes the oldest day if it is too old. The next alarm, which is then due at once, deletes the next day.
 pub fn sweep(db: &impl Database, now_ms: i64, facts_days: i32) -> DbResult {
-    let first_kept = UtcDay::of_ms(now_ms).minus(facts_days - 1).number();
-    let days = db.read_all(sql::LIST_OLD_DAYS, params![first_kept, DAYS_AT_ONCE], |row| {
-        row.integer(0)
-    })?;
-    days.into_iter()
-        .filter_map(UtcDay::from_number)
-        .try_for_each(|day| {
-            db.transaction(|| {
-                for layer in [Layer::Loaded, Layer::Offers] {
-                    segments::delete_day(db, day, layer)?;
-                    db.execute(sql::UNCROWD, params![day.number(), layer.number()])?;
-                }
-                db.execute(sql::DELETE_LOAD, params![day.number()])
-            })
-        })
+    let oldest = db.query_integer(sql::FIRST_FACTS_DAY, &[])?;
+    let first_kept = first_kept(now_ms, facts_days);
+    let Some(day) = oldest
+        .and_then(UtcDay::from_number)
+        .filter(|day| *day < first_kept)
+    else {
+        return Ok(());
+    };
+    db.transaction(|| {
+        for layer in [Layer::Loaded, Layer::Offers] {
+            segments::delete_day(db, day, layer)?;
+            db.execute(sql::UNCROWD, params![day.number(), layer.number()])?;
+        }
+        freshness::changed(db, now_ms, &[day])?;
+        db.execute(sql::DELETE_LOAD, params![day.number()])
+    })
 }
 
 /// Returns when the oldest day with facts becomes too old, a minute after midnight UTC; none without facts.

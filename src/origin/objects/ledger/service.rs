@@ -388,10 +388,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let db = self.started(publisher).await?;
         self.store_names(db)?;
         final_days::store_publisher(db, publisher)?;
+        let first_kept = retention::first_kept(self.now_ms(), self.facts_days);
         let received = match chunks() {
             Ok(chunks) => {
                 self.staging
-                    .receive(db, self.shell.runtime(), upload, chunks)
+                    .receive(db, self.shell.runtime(), upload, chunks, first_kept)
                     .await
             }
             Err(failure) => Err(failure),

@@ -137,9 +137,6 @@ platform::statements! {
     pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
     /// → first day with facts or a load
     pub const FIRST_FACTS_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM segments WHERE upload = 0 UNION ALL SELECT MIN(day) FROM loads)";
-    /// exclusive upper day, maximum days → days with facts or a load, oldest first
-    pub const LIST_OLD_DAYS = "SELECT day FROM segments WHERE upload = 0 AND day < ?1 UNION SELECT day FROM loads WHERE day < ?1
-        ORDER BY day LIMIT ?2";
     /// exclusive upper day, maximum days → day, time of the load, member's name, state; only days with facts or a load,
     /// newest first
     pub const LIST_DAYS = "SELECT d.day, l.at_ms, l.member, l.state FROM (

@@ -57,6 +57,7 @@ pub struct Upload {
     buffered: usize,
     names: BTreeMap<String, String>,
     digest: Xxh3,
+    first_day: Option<UtcDay>,
     /// The operator's member who uploads.
     by: Option<String>,
 }
@@ -89,8 +90,14 @@ impl Upload {
             buffered: 0,
             names: BTreeMap::new(),
             digest: Xxh3::new(),
+            first_day: None,
             by: None,
         }
+    }
+
+    /// The first day of the facts that were added.
+    pub fn first_day(&self) -> Option<UtcDay> {
+        self.first_day
     }
 
     /// Sets the operator's member who uploads.
@@ -105,6 +112,7 @@ impl Upload {
 
     /// Adds a fact. It never fails, but a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
     pub fn add(&mut self, fact: &Fact<'_>) -> DbResult {
+        self.first_day = self.first_day.into_iter().chain([fact.day]).min();
         let day = self.days.entry(fact.day).or_insert_with(|| {
             self.buffered += DAY_BYTES;
             Segmenter::default()

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::upload::{self, BUFFERED, Upload};
 use contract::{ledger::Target, operation::OperatorReply};
 use domain::{
-    model::common,
+    model::{UtcDay, common},
     reporting::facts::{Format, INVALID_FACTS, Reader},
 };
 use platform::{Clock, Database, Result, panics_to_failure};
@@ -18,6 +18,9 @@ const MAX_UPLOAD: usize = 64 << 20;
 
 const ENDED_EARLY: &str = "nothing was kept: the body ended early";
 const NOT_GZIP: &str = "nothing was kept: the body is not exactly one gzip member";
+/// Facts of earlier days would be deleted in the next night.
+const TOO_OLD: &str =
+    "nothing was kept: the facts have a day that is older than the days that FACTS_DAYS keeps";
 /// An empty body is refused, because a broken sender may send one, and it would clear a day.
 const EMPTY: &str =
     "nothing was kept: the body is empty; for a day without facts, send a CSV header or an empty NDJSON line";
@@ -64,6 +67,7 @@ impl Uploads {
         clock: &impl Clock,
         info: contract::ledger::Upload,
         chunks: Option<S>,
+        first_kept: UtcDay,
     ) -> Result<OperatorReply> {
         if !self.cleared.get() {
             upload::discard_all(db)?;
@@ -72,7 +76,7 @@ impl Uploads {
         let number = self.started.get() + 1;
         self.started.set(number);
         // A panic is caught, so that staged facts are deleted even then.
-        let received = panics_to_failure(self.stage(db, clock, info, chunks, number)).await;
+        let received = panics_to_failure(self.stage(db, clock, info, chunks, (number, first_kept))).await;
         let discarded = upload::discard(db, number);
         let reply = received?;
         discarded?;
@@ -85,7 +89,7 @@ impl Uploads {
         clock: &impl Clock,
         info: contract::ledger::Upload,
         chunks: Option<S>,
-        number: i64,
+        (number, first_kept): (i64, UtcDay),
     ) -> Result<OperatorReply> {
         let in_progress = InProgress::begin(&self.in_progress);
         let day = match info.target {
@@ -119,6 +123,13 @@ impl Uploads {
         if !outcome.errors.is_empty() {
             let body = outcome.errors.body(&INVALID_FACTS);
             return Ok(OperatorReply::new(INVALID_FACTS.status, body));
+        }
+        if day
+            .into_iter()
+            .chain(upload.first_day())
+            .any(|day| day < first_kept)
+        {
+            return Ok(refuse_body(TOO_OLD));
         }
         let (rows, now_ms) = (outcome.rows, clock.now_ms());
         if info.is_dry_run {

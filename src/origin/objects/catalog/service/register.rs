@@ -2,9 +2,9 @@
 //! register's changes.
 
 use super::CatalogService;
-use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog, revisions};
+use crate::objects::catalog::{Context, publication, resealing, restored::RestoredCatalog};
 use contract::catalog::{Command, OBJECT_NAME};
-use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
+use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log};
 
 /// How a command affects the register.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,13 +45,18 @@ where
             .start(db, self.shell.runtime(), OBJECT_NAME, &RestoredCatalog(repeat))
             .await?;
         if !self.is_code_compared.get() {
-            publication::rebuild_after_other_code(db, self.now_ms())?;
-            self.with_context(|context| Ok(resealing::begin(db, context)?))?;
-            // Nothing is due in a new catalog: its first listing must wait for its first offers.
-            if revisions::get(db, revisions::VERSION)?.is_some() {
+            let rebuilds = publication::rebuild_after_other_code(db, self.now_ms())?;
+            // A faulty setting must not stop publication.
+            let reseals = self
+                .with_context(|context| Ok(resealing::begin(db, context)?))
+                .unwrap_or_else(|failure| {
+                    log::error("catalog", format_args!("secrets are not sealed again: {failure}"));
+                    false
+                });
+            self.is_code_compared.set(true);
+            if rebuilds || reseals {
                 self.shell.wake_by(self.next_alarm(db)?)?;
             }
-            self.is_code_compared.set(true);
         }
         Ok(db)
     }
