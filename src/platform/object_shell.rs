@@ -47,8 +47,8 @@ pub struct ObjectShell<D, R> {
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
-    /// Runs once after the database was replaced with a copy on purpose, in the transaction that removes the copy's
-    /// mark.
+    /// Runs once after somebody deliberately replaced the database with an earlier copy, in the transaction that drops
+    /// the table `put_back`, which marks such a copy.
     put_back: fn(&D, i64) -> DbResult,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,

@@ -32,8 +32,9 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Api
         .map_err(|_| common::INVALID_JSON.with_message("the body is not UTF-8"))
 }
 
-/// Reads the whole body without a byte order mark, at most `most` bytes. Allocates memory as bytes arrive, and not the
-/// announced `Content-Length`, which an attacker can set for free: the module's memory never shrinks.
+/// Reads the whole body, at most `most` bytes, and strips a byte order mark. Memory is allocated as bytes arrive, not
+/// up front from `Content-Length`: an attacker can announce any length at no cost, and the module's memory never
+/// shrinks.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;

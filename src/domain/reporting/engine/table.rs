@@ -77,8 +77,9 @@ impl<'m> Table<'m> {
         self.sums.release();
     }
 
-    /// Makes the keys wide enough for dictionaries of these lengths, in a part of `rows` rows. Returns the layout, and
-    /// whether groups were moved.
+    /// Makes the keys wide enough for dictionaries of these lengths. If that needs a new layout, `rows`, the number of
+    /// rows in the report's part, decides between array and hash table. Returns the layout, and whether groups were
+    /// moved.
     pub fn fit(
         &mut self,
         lengths: impl Iterator<Item = usize> + Clone,

@@ -23,7 +23,7 @@ pub struct Corrupt {
     pub reason: &'static str,
 }
 
-/// The reason for a column that newer code has written.
+/// The [`Corrupt::reason`] of a column whose format version this code does not know, because newer code wrote it.
 pub const UNKNOWN_VERSION: &str = "its version is unknown";
 
 impl fmt::Display for Corrupt {

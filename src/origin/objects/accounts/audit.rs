@@ -68,7 +68,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Cuts a text to the maximum length in a row.
+/// Cuts a text to the maximum length that an audit row may store.
 pub fn cut(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }

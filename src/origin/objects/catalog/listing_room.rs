@@ -12,8 +12,8 @@ pub const LISTING_BYTES: i64 = 22 << 20;
 /// The bytes of an offer in the listing in addition to its id: 41 for figures, 10 for other columns, and its share of a
 /// chunk's key. A chunk has about 64 offers.
 const OFFER_BYTES: usize = 52;
-/// The number of body bytes per byte of a chunk's key: a chunk also ends at 1 MiB of bodies, and its key takes 36
-/// bytes.
+/// Body bytes that cost one more byte of the listing. A chunk ends after about 64 offers or 1 MiB of bodies, and each
+/// chunk adds a key of 36 bytes.
 const BODY_BYTES_A_BYTE: usize = (1 << 20) / 36;
 
 /// Returns the bytes of an offer in the listing; 0 unless it is active.

@@ -34,8 +34,9 @@ where
         }
     }
 
-    /// Claims an app that a member has set up. The answer has a secret that is shown only once, so a failure is only
-    /// logged. That is safe: the app has the default number of outboxes and a new id.
+    /// Claims an app that a member has just created. A failure is only logged: an error would replace the answer to the
+    /// creation, which shows the app's secret only once. That is safe: the app has the default number of outboxes and a
+    /// new id.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
         let created = serde_json::from_str::<Created>(&created.body).ok();
         if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {
