@@ -142,7 +142,10 @@ fn outboxes_get_callbacks_that_are_sealed_again() {
     let mut before = queued.clone();
     before.settings.sealed.as_mut().unwrap().0[0] = 1;
     before.confirm(&catalog.db).unwrap();
-    assert_eq!(settings_of(&catalog.db, app).unwrap(), [queued.clone()]);
+    assert_eq!(
+        settings_of(&catalog.db, app).unwrap(),
+        std::slice::from_ref(&queued)
+    );
     queued.confirm(&catalog.db).unwrap();
     assert_eq!(settings_of(&catalog.db, app).unwrap(), []);
 }
@@ -165,7 +168,7 @@ fn a_secret_that_no_listed_key_decrypts_stays_and_is_counted() {
     let found =
         "UPDATE apps SET callback_sealed = CAST(x'01' || substr(callback_sealed, 2) AS BLOB) WHERE id = ?";
     catalog.db.execute(found, params![app_id(0)]).unwrap();
-    assert_eq!(begin(&catalog), true);
+    assert!(begin(&catalog));
     reseal(&catalog);
     assert_eq!((old_seals(&catalog), begin(&catalog)), (0, false));
 }

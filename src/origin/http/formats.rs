@@ -30,10 +30,10 @@ pub fn formats() -> Vec<Format> {
         unknown,
         remedy,
     };
-    let snapshot = |name, kind: Kind, unknown| {
-        let remedy = "`POST …/refresh`, or the next start of the catalog";
-        format(name, &kind.format(), "catalog", "edge", unknown, remedy)
-    };
+    let snapshot =
+        |name, kind: Kind, unknown, remedy| format(name, &kind.format(), "catalog", "edge", unknown, remedy);
+    let publish = "`POST …/refresh`; the next listing, within five minutes, also replaces it";
+    let missed = "the catalog writes it again once isolates have missed it for 10 minutes";
     let newer = "deploy the newer code again";
     let retries = "503; the partner retries";
     let keeps = "an isolate keeps the one it has; a new isolate asks the catalog";
@@ -62,14 +62,14 @@ pub fn formats() -> Vec<Format> {
         ),
         Format {
             version: String::new(),
-            ..snapshot("pointer in KV", Kind::Manifest, keeps)
+            ..snapshot("pointer in KV", Kind::Manifest, keeps, publish)
         },
-        snapshot("manifest in KV", Kind::Manifest, keeps),
-        snapshot("listing in KV", Kind::Listing, keeps),
-        snapshot("bodies of offers in KV", Kind::Bodies, asks),
-        snapshot("shard of goals in KV", Kind::Goals, asks),
-        snapshot("shard of apps in KV", Kind::Apps, asks),
-        snapshot("shard of advertisers in KV", Kind::Advertisers, asks),
+        snapshot("manifest in KV", Kind::Manifest, keeps, publish),
+        snapshot("listing in KV", Kind::Listing, keeps, publish),
+        snapshot("bodies of offers in KV", Kind::Bodies, asks, missed),
+        snapshot("shard of goals in KV", Kind::Goals, asks, missed),
+        snapshot("shard of apps in KV", Kind::Apps, asks, missed),
+        snapshot("shard of advertisers in KV", Kind::Advertisers, asks, missed),
         format(
             "segment of a day",
             &segment::VERSION,
