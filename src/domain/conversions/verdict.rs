@@ -76,7 +76,7 @@ const VERDICTS: &[(&str, &str, &str)] = &[
     ),
     (
         "invalid_parameter",
-        "A parameter cannot be read: it is badly encoded, is too long or has two different values, or status is not approved, pending, rejected or reversed, for example an unreplaced macro.",
+        "A parameter cannot be read: it is badly encoded, too long, or sent with two different values. Or status is not approved, pending, rejected or reversed, but for example an unreplaced macro.",
         "Compare the parameters with the message. Write a literal percent sign as %25, and send each parameter once. Without status the conversion is approved.",
     ),
     (

@@ -80,7 +80,8 @@ impl Serialize for UtcDay {
 impl<'de> Deserialize<'de> for UtcDay {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let days = i64::deserialize(deserializer)?;
-        Self::from_number(days).ok_or_else(|| D::Error::custom("is not the number of a day"))
+        Self::from_number(days)
+            .ok_or_else(|| D::Error::custom(format_args!("day number {days} is out of range")))
     }
 }
 

@@ -98,7 +98,7 @@ impl Context<'_> {
     fn reseal(&self, vault: &Vault, purpose: &str, plain: &[u8]) -> Result<Vec<u8>> {
         vault
             .seal(purpose, plain, self.random()?)
-            .ok_or_else(|| Failure::Internal(format!("{purpose} was not sealed")))
+            .ok_or_else(|| Failure::Internal(format!("{purpose} was not encrypted: there is no key")))
     }
 }
 

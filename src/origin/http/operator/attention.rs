@@ -22,7 +22,7 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
         kind: parse(
             parameter(query, "kind"),
             Kind::parse,
-            "kind: must be a kind of item",
+            "kind: must be a kind of open item, as in the counts of an answer without kind",
         )?,
         app: parse(
             parameter(query, "app_id"),

@@ -68,7 +68,7 @@ const REASONS: Record<string, string> = {
   put_back: "Somebody restored it on purpose. To undo that, use the bookmark in the row.",
   ledger_restored: "Clicks and revenue are sent to it again automatically.",
   not_made_again: "This change came after the copy and could not be repeated. Make it again by hand.",
-  load_again: "Facts of this day are lost. Load it again; it is not final until then.",
+  load_again: "Facts of this day were lost. Load the day again. Until then it is not final.",
   differs: "A source has other totals than the reports. “Restate” shows what would change.",
 };
 

@@ -66,7 +66,7 @@ export const testLoop = {
   intro:
     "This is a test app. It lists test offers, pays nobody, and is not in your figures. Its callbacks are real and signed.",
   steps: [
-    { step: "Set the callback below, and give your receiver its secret." },
+    { step: "Set the callback below, and add its secret to your receiver." },
     { step: "Make a tracking URL for a test offer, and open it.", link: "Offers" },
     { step: "On the test page, report the goal as approved, pending, held, rejected or reversed." },
     { step: "See the reward, and how your receiver answered.", link: "Rewards" },
