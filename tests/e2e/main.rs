@@ -25,6 +25,7 @@ mod faults;
 mod harness;
 #[path = "../support/large_catalog.rs"]
 mod large_catalog;
+mod later_formats;
 #[path = "../support/many_facts.rs"]
 mod many_facts;
 mod observability;
