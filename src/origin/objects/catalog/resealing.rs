@@ -63,7 +63,8 @@ fn sealing(context: &Context<'_>) -> i64 {
     (store << 8) + edge
 }
 
-/// Makes a pass due and counts the values under old keys, unless the last pass sealed with the current keys.
+/// Counts the values under old keys and makes a pass due if there are any, unless the last pass sealed all with the
+/// current keys. Returns whether a pass is due.
 pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult<bool> {
     if revisions::get(db, revisions::SEALED_BY)? == Some(sealing(context)) {
         return Ok(false);
