@@ -153,7 +153,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       path: `/console/search#${new URLSearchParams({ text: user, app: WEB_APP })}`,
       shows: shows("Open as a list"),
     },
-    rewards: { path: rewardList(), shows: shows("These are all") },
+    rewards: { path: rewardList(), shows: shows("All matches are shown") },
     "rewards-choose": { path: "/console/rewards", shows: shows("Choose an app") },
     "rewards-none": { path: rewardList("&reason=nothing"), shows: shows("Nothing matches") },
     "rewards-unknown": {
