@@ -1,13 +1,18 @@
 //! The schedule by which the catalog publishes snapshots.
 
+use futures_util::FutureExt;
 use proptest::prelude::*;
 
 use crate::{
     Catalog, NOON, offer, prepare_listing,
-    service::{self, Kv, publish_listing, publish_tracking},
+    service::{self, Kv, process, publish_listing, publish_tracking},
     tracking::Tracking,
 };
-use contract::catalog::Resource;
+use contract::{
+    catalog::{Resource, snapshot_path},
+    kv::SnapshotKind,
+};
+use domain::model::common;
 use origin::objects::catalog::{
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
@@ -46,6 +51,18 @@ fn changes_are_batched_for_one_second() {
     catalog.wait(100);
     change("c");
     assert_eq!(tracking_due(&catalog), Some(catalog.now() + 1_000));
+}
+
+#[test]
+fn an_isolate_that_asks_a_new_catalog_makes_no_listing_due() {
+    let (catalog, kv) = (Catalog::empty(), Kv::default());
+    let service = process(&catalog, &kv);
+    for kind in [SnapshotKind::Tracking, SnapshotKind::Listing] {
+        let asked = service.value(&snapshot_path(kind)).now_or_never().unwrap();
+        assert_eq!(asked, Err(common::NOT_FOUND.into()));
+    }
+    // The first listing waits for the first offers.
+    assert_eq!(service.storage().state.alarm_ms.get(), None);
 }
 
 #[test]

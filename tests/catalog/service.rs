@@ -81,7 +81,7 @@ impl Catalog {
     }
 }
 
-struct Runtime<'a> {
+pub struct Runtime<'a> {
     catalog: &'a Catalog,
     kv: &'a Kv,
 }
@@ -203,20 +203,24 @@ pub fn sweep(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {
     with_writer(catalog, kv, |writer| now(writer.sweep()))
 }
 
+/// A new process of the catalog.
+pub fn process<'a>(catalog: &'a Catalog, kv: &'a Kv) -> CatalogService<Storage<'a>, Runtime<'a>> {
+    let settings = Settings {
+        vault: Vault::parse("STORE_KEYS", STORE_KEYS),
+        edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
+        token_mac: crate::token_mac(),
+        guard: Guard::default(),
+    };
+    CatalogService::new(None, Storage::new(&catalog.db), Runtime { catalog, kv }, settings)
+}
+
 /// Runs due alarms for `ms` milliseconds, each in a new process.
 pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
     let end_ms = catalog.now() + ms;
     let mut alarm_ms = next_alarm(&catalog.db, catalog.now()).unwrap();
     while alarm_ms < end_ms {
         catalog.now_ms.set(alarm_ms.max(catalog.now()));
-        let storage = Storage::new(&catalog.db);
-        let settings = Settings {
-            vault: Vault::parse("STORE_KEYS", STORE_KEYS),
-            edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
-            token_mac: crate::token_mac(),
-            guard: Guard::default(),
-        };
-        let service = CatalogService::new(None, storage, Runtime { catalog, kv }, settings);
+        let service = process(catalog, kv);
         now(service.alarm());
         let set_ms = service.storage().state.alarm_ms.get().unwrap();
         alarm_ms = set_ms.max(catalog.now() + 1);

@@ -276,13 +276,10 @@ where
         } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
             Some(tracking_slots::for_isolate(db, slot, self.now_ms())?)
         } else {
-            match [SnapshotKind::Tracking, SnapshotKind::Listing]
-                .into_iter()
-                .find(|kind| snapshot_path(*kind) == path)
-            {
-                Some(kind) => publication::newest(db, kind)?,
-                None => None,
-            }
+            let kinds = [SnapshotKind::Tracking, SnapshotKind::Listing];
+            let kind = kinds.into_iter().find(|kind| snapshot_path(*kind) == path);
+            let newest = publication::newest(db, kind.ok_or(common::NOT_FOUND)?)?;
+            return Ok(newest.ok_or(common::NOT_FOUND)?);
         };
         // The call above may have marked the chunk or the shard to be built or written again.
         self.shell.wake_by(self.next_alarm(db)?)?;
