@@ -100,13 +100,13 @@ impl CallbackSender {
     /// Encrypts settings again if an old key encrypted them. Returns `None` if the first key encrypted the settings, or
     /// if no key decrypts them.
     pub fn reseal(&self, purpose: &str, sealed: &[u8], runtime: &impl Random) -> Result<Option<Vec<u8>>> {
-        let old = |vault: &&Vault| sealed.first() != Some(&vault.sealing_id());
-        let plain = self
-            .vault
-            .as_ref()
-            .ok()
-            .filter(old)
-            .and_then(|vault| vault.open(purpose, sealed));
+        let Ok(vault) = &self.vault else {
+            return Ok(None);
+        };
+        if sealed.first() == Some(&vault.sealing_id()) {
+            return Ok(None);
+        }
+        let plain = vault.open(purpose, sealed);
         plain.map(|plain| self.seal(purpose, &plain, runtime)).transpose()
     }
 

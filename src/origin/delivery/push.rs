@@ -41,15 +41,15 @@ pub trait Push: Sized {
     const NEXT_DUE: &'static str;
     /// Time, key: makes the row due at that time.
     const POSTPONE: &'static str;
-    /// Key, revision: deletes the row from the queue, unless the row has a newer revision.
+    /// Key, version: deletes the row from the queue, unless the row has another version.
     const CONFIRM: &'static str;
 
     /// Reads a row of the queue.
     fn read(row: &Row) -> DbResult<Self>;
     /// The row's key, for statements.
     fn key(&self) -> Vec<Value>;
-    /// The revision of the change.
-    fn revision(&self) -> i64;
+    /// The version of the change: the values by which [`CONFIRM`](Self::CONFIRM) recognizes it.
+    fn version(&self) -> Vec<Value>;
     fn receiver(&self) -> ObjectAddress;
     fn operation(&self) -> Self::Operation;
 
@@ -65,7 +65,7 @@ pub trait Push: Sized {
 
     /// Records that the receiver has the change.
     fn confirm(&self, db: &impl Database) -> DbResult {
-        let parameters = [self.key(), vec![self.revision().into()]].concat();
+        let parameters = [self.key(), self.version()].concat();
         db.execute(Self::CONFIRM, &parameters)
     }
 }

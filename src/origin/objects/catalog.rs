@@ -92,10 +92,10 @@ impl Context<'_> {
 
     /// Seals a text for `purpose` with a fresh nonce.
     fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>> {
-        self.reseal(vault, purpose, plain.as_bytes())
+        self.seal_bytes(vault, purpose, plain.as_bytes())
     }
 
-    fn reseal(&self, vault: &Vault, purpose: &str, plain: &[u8]) -> Result<Vec<u8>> {
+    fn seal_bytes(&self, vault: &Vault, purpose: &str, plain: &[u8]) -> Result<Vec<u8>> {
         vault
             .seal(purpose, plain, self.random()?)
             .ok_or_else(|| Failure::Internal(format!("{purpose} was not encrypted: there is no key")))

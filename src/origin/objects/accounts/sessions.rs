@@ -19,7 +19,7 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, Row, params};
 
-/// Maximum live sessions of a member. A further session ends the oldest one.
+/// Maximum live sessions of a member. One session more ends the oldest one.
 pub const MAX_SESSIONS: usize = 50;
 
 /// Cuts a browser's user agent to the stored length.
@@ -214,7 +214,7 @@ pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult<Vec<S
     })
 }
 
-/// Reads the times from three columns, the first of which is `column`: creation, last use, verification.
+/// Reads the times from three columns from `column` on: creation, last use, verification.
 fn times(row: &Row, column: usize) -> DbResult<SessionTimes> {
     Ok(SessionTimes {
         created_at_ms: row.integer(column)?,

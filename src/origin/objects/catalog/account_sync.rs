@@ -38,8 +38,8 @@ impl Push for Suspend {
         vec![self.publisher.as_str().into()]
     }
 
-    fn revision(&self) -> i64 {
-        self.revision
+    fn version(&self) -> Vec<Value> {
+        vec![self.revision.into()]
     }
 
     fn receiver(&self) -> ObjectAddress {

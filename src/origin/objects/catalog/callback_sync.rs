@@ -45,15 +45,10 @@ impl Push for QueuedSettings {
         vec![self.shard.app.to_string().into(), self.shard.number.into()]
     }
 
-    fn revision(&self) -> i64 {
-        self.settings.revision
-    }
-
-    /// Settings that were sealed again during the call stay queued.
-    fn confirm(&self, db: &impl Database) -> DbResult {
+    /// Settings that are resealed during the call keep their revision, and stay queued.
+    fn version(&self) -> Vec<Value> {
         let sealed = self.settings.sealed.as_ref().map(|sealed| sealed.0.clone());
-        let parameters = [self.key(), params![self.revision(), sealed].to_vec()].concat();
-        db.execute(Self::CONFIRM, &parameters)
+        params![self.settings.revision, sealed].to_vec()
     }
 
     fn receiver(&self) -> ObjectAddress {

@@ -57,8 +57,8 @@ impl Push for QueuedCap {
         ]
     }
 
-    fn revision(&self) -> i64 {
-        self.offer.current.revision
+    fn version(&self) -> Vec<Value> {
+        vec![self.offer.current.revision.into()]
     }
 
     fn receiver(&self) -> ObjectAddress {

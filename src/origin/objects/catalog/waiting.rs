@@ -44,8 +44,8 @@ impl Push for Waiting {
         vec![self.publisher.as_str().into()]
     }
 
-    fn revision(&self) -> i64 {
-        self.since_ms
+    fn version(&self) -> Vec<Value> {
+        vec![self.since_ms.into()]
     }
 
     fn receiver(&self) -> ObjectAddress {

@@ -82,12 +82,12 @@ fn with_names(
         EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),
         EngineError::Corrupt { segment, cause } => {
             unreadable::record("segment");
-            let cause_of_segment = format!("segment {segment}: {cause}");
+            let problem = format!("segment {segment}: {cause}");
             if cause.reason == UNKNOWN_VERSION {
-                log::error("ledger", cause_of_segment);
+                log::error("ledger", problem);
                 return common::UNAVAILABLE.into();
             }
-            ReportError::Damaged(cause_of_segment)
+            ReportError::Damaged(problem)
         }
     })?;
     let names = names::look_up(db, page.column(Dimension::App))?;

@@ -1,5 +1,5 @@
 //! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day equal to the sums that the sources report.
-//! Differences are written as a further segment, in which clicks may be negative. Damaged segments are replaced. Sums
+//! Differences are written as an additional segment, in which clicks may be negative. Damaged segments are replaced. Sums
 //! that a source no longer has stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};

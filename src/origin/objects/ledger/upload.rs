@@ -112,9 +112,9 @@ impl Upload {
 
     /// Adds a fact. It never fails, but a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
     pub fn add(&mut self, fact: &Fact<'_>) -> DbResult {
-        self.first_day = self.first_day.into_iter().chain([fact.day]).min();
         let day = self.days.entry(fact.day).or_insert_with(|| {
             self.buffered += DAY_BYTES;
+            self.first_day = self.first_day.into_iter().chain([fact.day]).min();
             Segmenter::default()
         });
         day.add(&fact.key, &fact.sums);

@@ -91,7 +91,7 @@ macro_rules! from_entries {
 }
 
 /// True if an entry matches a filter. An entry of a test app (`FIRST_TEST_APP` or higher) matches only a filter that
-/// names an app, a transaction id or a user. The filter's parameters, each of which may be NULL: app, state, delivery,
+/// names an app, a transaction id or a user. The filter's parameters, which may all be NULL: app, state, delivery,
 /// HTTP status, first second (inclusive), end second (exclusive), transaction id, user.
 macro_rules! matches_filter {
     () => {

@@ -21,7 +21,7 @@ pub struct Reservation {
 }
 
 /// Maximum reservations of an outbox, and of each offer in it. The limit for each offer leaves room for other offers
-/// while the counters of a busy offer do not answer. The sender of a further postback is told to retry.
+/// while the counters of a busy offer do not answer. The sender of another postback is told to retry.
 pub const MAX_RESERVED: usize = 4_000;
 pub const MAX_OF_OFFER: usize = 1_000;
 
