@@ -315,7 +315,7 @@ pub struct PasskeyRow {
     pub last_used_at_ms: Option<i64>,
 }
 
-/// Stores a further passkey of a session's member. May return 401 `not_signed_in`, 401 `passkey_refused` or 409
+/// Stores another passkey of a session's member. May return 401 `not_signed_in`, 401 `passkey_refused` or 409
 /// `too_many_passkeys`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddPasskey {

@@ -213,7 +213,7 @@ pub struct GetPubKey {
 }
 
 /// Requests a new Pub-Key from the operator. A publisher has at most one open request. Issuing the next key closes the
-/// request. A further request changes nothing and returns 200 with the open one, instead of 201.
+/// request. Another request changes nothing and returns 200 with the open one, instead of 201.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPubKey {
     /// The publisher that asks.

@@ -204,7 +204,7 @@ fn a_manifest_of_another_time_is_not_mistaken() {
     click(&signpost).expect(302);
     later().expect(302);
 
-    // A pointer with twice as many slots, none of which is in KV.
+    // A pointer with twice as many slots. KV has none of them.
     let split = Pointer {
         manifest: Manifest::build(
             manifest.version() + 2,

@@ -64,7 +64,7 @@ pub enum Transition {
     /// again; if any other reason applies, it is refused.
     Release,
     /// Pays the conversion by the operator's decision, and ignores the reason for which it was held or refused. To
-    /// override a further reason, the operator must name that reason. The conversion counts in the cap even if the cap
+    /// override any other reason, the operator must name that reason. The conversion counts in the cap even if the cap
     /// is used up.
     Force,
     /// Ends a conversion that was not paid.

@@ -14,7 +14,7 @@ pub struct Format {
     pub version: String,
     pub writer: &'static str,
     pub reader: &'static str,
-    /// What a reader does with an unknown version.
+    /// The reader's answer to an unknown version.
     pub unknown: &'static str,
     /// How an operator makes the data readable again.
     pub remedy: &'static str,

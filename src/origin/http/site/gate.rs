@@ -123,8 +123,8 @@ pub fn check_host(config: &SiteConfig, authority: &str) -> Result<(), ApiError> 
     is_own.then_some(()).ok_or(MISDIRECTED)
 }
 
-/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of `media_types`, none
-/// of which an HTML form can send. While local sign-in is on, requests through a proxy are refused.
+/// Refuses requests from another site's page. A write must also have the exact `Origin` and one of `media_types`. An
+/// HTML form can send none of them. While local sign-in is on, requests through a proxy are refused.
 pub fn check_sender(
     config: &SiteConfig,
     request: &Request,
