@@ -80,6 +80,7 @@ operations! {
         AppSettings(GetAppSettings) -> OperatorReply, Idempotent;
         AppOffering(GetAppOffering) -> OperatorReply, Idempotent;
         Status(GetStatus) -> OperatorReply, Idempotent;
+        Health(ReadHealth) -> OperatorReply, Idempotent;
         Search(Search) -> OperatorReply, Idempotent;
         KnownPublishers(KnownPublishers) -> OperatorReply, Idempotent;
         Terms(ListTerms) -> OperatorReply, Idempotent;
@@ -127,16 +128,6 @@ pub struct Get {
     pub resource: Resource,
     /// The id. An invalid id is treated as unknown.
     pub id: String,
-}
-
-impl Get {
-    /// Reads a resource that does not exist, to check whether the catalog answers.
-    pub fn probe() -> Self {
-        Self {
-            resource: Resource::Publisher,
-            id: "-".into(),
-        }
-    }
 }
 
 /// Reads a page of resources, in the order of their ids or names.
@@ -301,6 +292,10 @@ pub struct GetAppSettings {
 /// Reads the catalog's own figures, for the operator's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
+
+/// Asks whether the catalog answers, and how many secrets are sealed with an old key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadHealth {}
 
 /// The kinds of resources of the operator's API, in the order in which an import applies them: a resource comes after
 /// those that it refers to.

@@ -15,7 +15,7 @@ use worker::Delay;
 
 use crate::{isolate::RequestContext, snapshots};
 use contract::{
-    catalog::{COMMAND_PATH, Get, address},
+    catalog::{COMMAND_PATH, ReadHealth, address},
     operation::CallError,
 };
 use domain::{model::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
@@ -31,7 +31,7 @@ const WAIT_MS: i64 = 1_500;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Probes the catalog in the background if a probe is due. The probe reads a resource that does not exist.
+/// Probes the catalog in the background if a probe is due.
 fn probe_catalog(context: &RequestContext) {
     let isolate = Rc::clone(&context.isolate);
     let since_ms = context.now_ms.saturating_sub(isolate.reach.probed_at_ms.get());
@@ -42,7 +42,7 @@ fn probe_catalog(context: &RequestContext) {
     let workers = context.workers.clone();
     let probe = async move {
         let outcome = workers
-            .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
+            .call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT)
             .await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
         isolate_metrics::tell_if_due(&workers).await;

@@ -7,13 +7,12 @@ use crate::{
     service::{Kv, publish_tracking},
     with,
 };
-use contract::catalog::{Command, GetOwnApp, GetPubKey, IssuePubKey, Resource};
+use contract::catalog::{Command, GetOwnApp, GetPubKey, GetStatus, IssuePubKey, ReadHealth, Resource};
 use domain::model::{AppId, PublisherId, Vault};
 use origin::{
     delivery::push::Push,
     objects::catalog::{
         callback_sync::settings_of,
-        publication,
         resealing::{self, Resealing},
         revisions, schedule,
     },
@@ -75,8 +74,12 @@ fn reseal(catalog: &Catalog) -> usize {
 }
 
 fn old_seals(catalog: &Catalog) -> i64 {
-    let status = publication::status(&catalog.db, 0).unwrap();
-    body(&status, 200)["old_seals"].as_i64().unwrap()
+    let [status, health] = [Command::Status(GetStatus {}), Command::Health(ReadHealth {})].map(|command| {
+        let answer = catalog.send(command).unwrap();
+        body(&answer, 200)["old_seals"].as_i64().unwrap()
+    });
+    assert_eq!(status, health);
+    health
 }
 
 fn read_all(catalog: &Catalog) -> Vec<String> {

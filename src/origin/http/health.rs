@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
-use crate::http::RequestContext;
+use crate::{http::RequestContext, objects::catalog::revisions::OLD_SEALS};
 use contract::{
-    catalog::{COMMAND_PATH, Get, address},
+    catalog::{COMMAND_PATH, ReadHealth, address},
     operation::CallError,
 };
 use platform::{
@@ -21,7 +21,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 pub async fn health(context: &RequestContext) -> Answer {
     let reply = context
         .workers
-        .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
+        .call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT)
         .await;
     let why = if !context.isolate.config.operator_token.is_set() {
         Some("no_operator_token")
@@ -36,6 +36,11 @@ pub async fn health(context: &RequestContext) -> Answer {
     let mut interfaces = Map::new();
     interfaces.insert("operator".into(), operator.into());
     let mut body = Map::new();
+    let known = reply
+        .ok()
+        .and_then(|reply| serde_json::from_str(&reply.body).ok());
+    let known: Map<String, Value> = known.unwrap_or_default();
+    body.extend(known.into_iter().filter(|(name, _)| name == OLD_SEALS));
     body.insert("interfaces".into(), interfaces.into());
     entry::health(body, why)
 }

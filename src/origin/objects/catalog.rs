@@ -46,7 +46,7 @@ use contract::{
     catalog::{
         Command, CountWaiting, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
         IssuePubKey, IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests,
-        ListTerms, ReadOfferFigures, RevokeToken, Search,
+        ListTerms, ReadHealth, ReadOfferFigures, RevokeToken, Search,
     },
     operation::OperatorReply,
 };
@@ -141,6 +141,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::TestOffers(list) => apps::test_offers(db, &list),
         // The service answers `Status` itself, because only the service knows the size of the database.
         Command::Status(GetStatus {}) => publication::status(db, 0),
+        Command::Health(ReadHealth {}) => publication::health(db),
         Command::Search(Search { text }) => search::search(db, context, &text),
         Command::KnownPublishers(KnownPublishers { publisher_ids }) => {
             reads::known_publishers(db, &publisher_ids)

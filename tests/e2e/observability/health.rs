@@ -317,8 +317,10 @@ fn with_a_broken_configuration_no_host_is_served() {
         .config("both_workers.capnp")
         .var("OPERATOR_TOKEN", "")
         .start();
+    let of_origin = without.get(&format!("{}/healthz", without.control()), &[]);
+    assert_eq!(of_origin.json()["old_seals"], 0, "{of_origin:?}");
     part(
-        &without.get(&format!("{}/healthz", without.control()), &[]),
+        &of_origin,
         "operator",
         &json!({"served": false, "why": "no_operator_token"}),
     );

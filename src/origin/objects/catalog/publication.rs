@@ -267,6 +267,12 @@ pub const COUNTED: [&str; 8] = [
     "pub_key_requests",
 ];
 
+/// Returns how many secrets are still sealed with an old key. It is cheap, because load balancers ask every second.
+pub fn health(db: &impl Database) -> Result<OperatorReply> {
+    let old_seals = revisions::get(db, revisions::OLD_SEALS)?.unwrap_or(0);
+    Ok(OperatorReply::ok(&json!({ revisions::OLD_SEALS: old_seals })))
+}
+
 /// Returns the catalog's figures for the operator's metrics. `bytes` is the size of its database.
 pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply> {
     let row = db
