@@ -74,6 +74,9 @@ NPM_READY := node_modules/.signpost-$(NPM_LOCK)
 BUNDLES := build/edge/index_bg.wasm build/origin/index_bg.wasm
 BENCH_BUNDLES := target/bench/edge/index_bg.wasm target/bench/origin/index_bg.wasm
 FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg.wasm
+# A made-up next release, which tests deploy beside this one.
+NEXT_BUNDLES := target/next/edge/index_bg.wasm target/next/origin/index_bg.wasm
+NEXT_PATCH := tests/e2e/releases/next.patch
 
 SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name '*.txt' -o -name Cargo.toml) \
 	Cargo.toml Cargo.lock Makefile
@@ -93,7 +96,7 @@ ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
 	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults
+	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults next
 .DELETE_ON_ERROR:
 
 # Takes a name and a command: `$(call step,Name,command)`. A `suite` must not compile anything.
@@ -146,7 +149,7 @@ NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
 # These are left to `make verify`.
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
-	rewards::kills:: rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
+	releases:: rewards::kills:: rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
 # The test of licences reads every crate, even those that only a build of the tests for WebAssembly would use.
 FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown
@@ -188,7 +191,7 @@ verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY) $(SHEETS_READY)
 		$(CARGO_TEST) $(NATIVE)$(if $(CASES),, -- $(AT_LENGTH)))
 
 # Runs alone, because other steps would disturb its timers.
-verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients browsed audit | build faults $(API_PYTHON_READY) $(DUCKDB_READY)
+verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients browsed audit | build faults next $(API_PYTHON_READY) $(DUCKDB_READY)
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
@@ -348,11 +351,13 @@ clean:
 
 build: $(BUNDLES)
 faults: $(FAULTS_BUNDLES)
+next: $(NEXT_BUNDLES)
 
-# Takes a Worker's crate and a feature. Workers compile one after the other, because cargo locks their shared folder.
+# Takes a Worker's crate, a feature, and arguments that replace `--locked`. Workers compile one after the other, because cargo locks their shared folder.
 # One call for both would unify the features of crates: the edge would have the origin's exact floats, and 14 KiB more.
-compile = $(call step,Compile the $(1)$(if $(2), with $(2)),$(WASM_ENV) cargo build --release --target-dir target/wasm \
-	$(WASM_CARGO) -p signpost-$(1) $(if $(2),--features $(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
+compile = $(call step,Compile the $(1)$(if $(2), with $(2))$(if $(3), of the next release),$(WASM_ENV) \
+	cargo build --release --target-dir target/wasm $(if $(3),$(subst --locked,$(3),$(WASM_CARGO)),$(WASM_CARGO)) \
+	-p signpost-$(1) $(if $(2),--features $(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
 
 target/wasm/edge.wasm: $(EDGE_SOURCES) | $(NIGHTLY_READY)
 	$(call compile,edge)
@@ -362,10 +367,20 @@ target/wasm/edge-faults.wasm: $(EDGE_SOURCES) | $(BUNDLES)
 	$(call compile,edge,faults)
 target/wasm/origin-faults.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-faults.wasm
 	$(call compile,origin,faults)
+target/wasm/edge-next.wasm: target/next/Cargo.toml | $(FAULTS_BUNDLES)
+	$(call compile,edge,,--offline --manifest-path $<)
+target/wasm/origin-next.wasm: target/next/Cargo.toml | target/wasm/edge-next.wasm
+	$(call compile,origin,,--offline --manifest-path $<)
 target/wasm/edge-bench.wasm: $(EDGE_SOURCES) | $(BUNDLES)
 	$(call compile,edge,bench)
 target/wasm/origin-bench.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-bench.wasm
 	$(call compile,origin,bench)
+
+# cargo changes the version in the copy's lock file, so the copy is not compiled with --locked.
+target/next/Cargo.toml: $(EDGE_SOURCES) $(ORIGIN_SOURCES) $(NEXT_PATCH)
+	@rm -rf target/next && mkdir -p target/next
+	@cp -r src Cargo.toml Cargo.lock openapi.yaml target/next && ln -s ../../tests ../../benches target/next
+	$(call step,Patch the sources to the next release,patch --directory=target/next --strip=1 <$(NEXT_PATCH))
 
 bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),GLUE=$(GLUE) src/bundle/bundle.sh $< $(1) $(@D))
 
@@ -377,6 +392,10 @@ target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/ed
 	$(call bundle,edge,faults)
 target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
 	$(call bundle,origin,faults)
+target/next/edge/index_bg.wasm: target/wasm/edge-next.wasm $(wildcard src/edge/*.js) $(BUNDLING)
+	$(call bundle,edge,the next release)
+target/next/origin/index_bg.wasm: target/wasm/origin-next.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
+	$(call bundle,origin,the next release)
 target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,bench)
 target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
@@ -390,8 +409,8 @@ $(GLUE): src/bundle/glue.rs src/bundle/Cargo.toml src/bundle/Cargo.lock | $(NIGH
 # The first step installs the tools that the other steps cannot install themselves.
 $(PACKAGES_READY):
 	@command -v rustup >/dev/null || { echo "Signpost needs rustup, see https://rustup.rs" >&2; exit 1; }
-	@for name in cc curl npm python3; do command -v $$name >/dev/null || \
-		{ $(call APT,build-essential curl nodejs npm python3 python3-pip) && break || exit 1; }; done
+	@for name in cc curl npm patch python3; do command -v $$name >/dev/null || \
+		{ $(call APT,build-essential curl nodejs npm patch python3 python3-pip) && break || exit 1; }; done
 	@mkdir -p $(TOOLS) && touch $@
 
 $(NIGHTLY_READY): | $(PACKAGES_READY)

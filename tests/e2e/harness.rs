@@ -107,6 +107,11 @@ impl Signpost {
         self.restart();
     }
 
+    /// Uses another configuration, relative to `tests/e2e`, from the next start on.
+    pub fn set_config(&self, path: &str) {
+        self.setup.set_config(path);
+    }
+
     /// Restarts as [`restart`](Self::restart) does, and calls `meanwhile` while workerd is down.
     pub fn restart_after(&self, meanwhile: impl FnOnce()) {
         let mut child = self.child.lock().expect("the process");
@@ -185,7 +190,7 @@ impl Signpost {
     /// Fails the test unless the answer conforms to the document of its interface.
     #[cfg(test)]
     fn check_contract(&self, method: &str, address: &str, answer: &Answer) {
-        let is = |name: &str| self.setup.config.ends_with(name);
+        let is = |name: &str| self.setup.has_config(name);
         // Both sockets of this configuration lead to the same Signpost.
         let bases = [
             Some(self.base()),

@@ -37,6 +37,7 @@ mod random;
 mod readme;
 #[path = "../support/recipes.rs"]
 mod recipes;
+mod releases;
 mod reports;
 mod restored;
 mod rewards;

@@ -23,7 +23,7 @@ pub(super) const LOG: &str = "workerd.log";
 
 /// How to start a Signpost.
 pub struct Setup {
-    pub(super) config: PathBuf,
+    pub(super) config: Mutex<PathBuf>,
     pub(super) vars: Vec<(String, String)>,
     /// More arguments of workerd's command line.
     arguments: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Setup {
 impl Setup {
     pub fn new() -> Self {
         Self {
-            config: root().join("fixtures/local/workerd.capnp"),
+            config: Mutex::new(root().join("fixtures/local/workerd.capnp")),
             vars: Vec::new(),
             arguments: Vec::new(),
             state: None,
@@ -57,9 +57,17 @@ impl Setup {
     }
 
     /// Uses another workerd configuration, relative to `tests/e2e`.
-    pub fn config(mut self, path: &str) -> Self {
-        self.config = root().join("tests/e2e").join(path);
+    pub fn config(self, path: &str) -> Self {
+        self.set_config(path);
         self
+    }
+
+    pub(super) fn set_config(&self, path: &str) {
+        *self.config.lock().expect("a path") = root().join("tests/e2e").join(path);
+    }
+
+    pub(super) fn has_config(&self, name: &str) -> bool {
+        self.config.lock().expect("a path").ends_with(name)
     }
 
     /// Skips the check against `openapi.yaml`, for a server other than Signpost.
@@ -198,7 +206,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     let mut child = Command::new(program.next().expect("a program"))
         .args(program)
         .arg("serve")
-        .arg(&setup.config)
+        .arg(&*setup.config.lock().expect("a path"))
         .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])
         .args(&setup.arguments)
         .args(STATE.map(|folder| {
@@ -225,7 +233,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         "billed_rows.capnp",
     ]
     .iter()
-    .any(|name| setup.config.ends_with(name));
+    .any(|name| setup.has_config(name));
     let has_inspector = setup.arguments.iter().any(|argument| argument == INSPECTOR);
     let socket_count = 1 + usize::from(has_control_socket) + usize::from(has_inspector);
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))

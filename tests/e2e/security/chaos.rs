@@ -1,11 +1,11 @@
 //! Kills workerd at random moments under mixed traffic, and checks that everything answered with 2xx is kept. `SEED`
 //! and `KILLS` in the environment choose another run; `make chaos` makes a long one.
 
-mod clicks;
-mod conversions;
-mod facts;
-mod operator;
-mod report_keys;
+pub mod clicks;
+pub mod conversions;
+pub mod facts;
+pub mod operator;
+pub mod report_keys;
 mod tokens;
 pub mod world;
 
@@ -91,7 +91,7 @@ fn acknowledged_writes_survive_random_kills_of_workerd_under_mixed_traffic() {
 }
 
 /// Runs all clients while an interruption comes so many times.
-fn run_until(
+pub fn run_until(
     world: &World<'_>,
     clients: &mut [Box<dyn Client + '_>],
     times: usize,
