@@ -96,7 +96,7 @@ ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
 	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults next
+	fuzz-build mutants bench bench-setup soak deploy secrets preflight rollback restore crawlers fmt clean build faults next
 .DELETE_ON_ERROR:
 
 # Takes a name and a command: `$(call step,Name,command)`. A `suite` must not compile anything.
@@ -117,7 +117,10 @@ help:
 	@echo 'make mutants changes of the rules that no test notices; about 50 minutes   RULES="click …"'
 	@echo 'make audit   known vulnerabilities of the crates'
 	@echo 'make soak    mixed traffic at the limit, then twice as much   MINUTES=10 OVERLOAD_SECONDS=60'
-	@echo 'make deploy  wrangler deploy, the origin first (see docs/OPERATING.md, "Deploying")'
+	@echo 'make deploy  check everything, build, deploy to Cloudflare, then make preflight   PLAN=paid the first time'
+	@echo 'make secrets draw the secrets of a new deployment and set them, or set kept ones   TO=file or FROM=file'
+	@echo 'make preflight     check every host of the deployment   OPERATOR_TOKEN and METRICS_TOKEN in the environment'
+	@echo 'make rollback      deploy an earlier version of both Workers again   TO=commit'
 	@echo 'make restore put one object back to a copy, while Signpost is down   OBJECT=outbox-10000001-0 FROM=… STATE=.state'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
@@ -200,7 +203,7 @@ verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients
 verify-documents: compiled | build browser-setup $(NPM_READY) $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
-	$(call step,Deploy to a stub of Cloudflare,node --test --test-reporter=spec tests/deploy/tags.test.mjs)
+	$(call step,Deploy to a stub of Cloudflare,node --test --test-reporter=spec tests/deploy/*.test.mjs)
 	$(call step,Check the alert rules,[ ! -x $(PROMTOOL) ] || { $(PROMTOOL) check rules fixtures/prometheus/alerts.yaml && \
 		cd fixtures/prometheus && $(PROMTOOL) test rules alerts.test.yaml; })
 	$(call step,Read the documentation site,$(call browse,tests/docs/site.test.mjs))
@@ -329,11 +332,26 @@ define fuzz
 printf '%s\n' $(3) | xargs -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/release target/fuzz $(2) {}
 endef
 
-# Deploys the origin first, because the edge binds the origin's objects.
+# Names the commit of a deployed version, for `make rollback`. Cloudflare accepts 25 characters.
+COMMIT = $(or $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null),unknown)
+
+# Checks everything before it builds or changes anything. Deploys the origin first, because the edge binds the origin's objects.
 deploy: | $(NPM_READY)
+	@PLAN='$(PLAN)' node src/deploy/main.mjs check
 	rm -rf build target/wasm/*.wasm && $(MAKE) build
-	npx wrangler deploy --env production --config src/origin/wrangler.toml
-	npx wrangler deploy --env production
+	npx wrangler deploy --env production --tag '$(COMMIT)' --config src/origin/wrangler.toml
+	npx wrangler deploy --env production --tag '$(COMMIT)'
+	@node src/deploy/main.mjs preflight
+
+secrets: | $(NPM_READY)
+	@TO='$(TO)' FROM='$(FROM)' node src/deploy/main.mjs secrets
+
+preflight: | $(NPM_READY)
+	@node src/deploy/main.mjs preflight
+
+rollback: | $(NPM_READY)
+	@TO='$(TO)' node src/deploy/main.mjs rollback
+	@node src/deploy/main.mjs preflight
 
 restore:
 	@python3 fixtures/local/restore.py '$(OBJECT)' '$(FROM)' '$(or $(STATE),.state)'

@@ -35,19 +35,19 @@ export async function freePort() {
 }
 
 /** npm installed only the package of this platform. */
-function workerdProgram() {
+export function workerdProgram() {
   const packages = join(ROOT, "node_modules/@cloudflare");
   const name = readdirSync(packages).find((entry) => entry.startsWith("workerd-"));
   return join(packages, name, "bin/workerd");
 }
 
 /** An interrupted run ends its workerd, too. */
-function endWith(child) {
+export function endWith(child) {
   process.once("exit", () => child.kill());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 }
 
-async function defaultSettings() {
+export async function defaultSettings() {
   const text = await readFile(join(ROOT, "fixtures/local/defaults.env"), "utf8");
   const lines = text.split("\n").filter((line) => /^[A-Z_]+=/.test(line));
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));

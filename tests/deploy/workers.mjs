@@ -1,0 +1,40 @@
+// Both Workers on workerd with a socket and hosts of their own, as Cloudflare routes them.
+
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultSettings, endWith, freePort, workerdProgram } from "../browser/support/signpost.mjs";
+import { ROOT } from "./cloudflare.mjs";
+
+/** Starts the Workers with these variables and the secrets of local runs. */
+export async function startWorkers(vars) {
+  const folder = await mkdtemp(join(tmpdir(), "signpost-workers-"));
+  const [edge, origin] = [await freePort(), await freePort()];
+  const folders = ["kv", "objects"];
+  for (const name of folders) await mkdir(join(folder, name));
+  const secrets = await defaultSettings();
+  const workerd = spawn(
+    workerdProgram(),
+    [
+      "serve",
+      join(ROOT, "tests/e2e/both_workers.capnp"),
+      `--socket-addr=http=127.0.0.1:${edge}`,
+      `--socket-addr=control=127.0.0.1:${origin}`,
+      ...folders.map((name) => `--directory-path=${name}=${join(folder, name)}`),
+    ],
+    { env: { ...process.env, ...secrets, ...vars }, stdio: "ignore" },
+  );
+  endWith(workerd);
+  return {
+    secrets,
+    origin: `http://127.0.0.1:${origin}`,
+    edge: `http://127.0.0.1:${edge}`,
+    stop: async () => {
+      const ended = new Promise((resolve) => workerd.once("exit", resolve));
+      workerd.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
