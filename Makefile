@@ -335,7 +335,7 @@ endef
 # Names the commit of a deployed version, for `make rollback`. Cloudflare accepts 25 characters.
 COMMIT = $(or $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null),unknown)
 
-# Checks everything before it builds or changes anything. Deploys the origin first, because the edge binds the origin's objects.
+# Checks everything before it builds or changes anything. Deploys the origin first: the edge binds the origin's objects.
 deploy: | $(NPM_READY)
 	@PLAN='$(PLAN)' node src/deploy/main.mjs check
 	rm -rf build target/wasm/*.wasm && $(MAKE) build

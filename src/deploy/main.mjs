@@ -1,5 +1,5 @@
-// The commands of `make deploy`, `make secrets`, `make preflight` and `make rollback`. Variables of `make` arrive as variables
-// of the environment.
+// The commands of `make deploy`, `make secrets`, `make preflight` and `make rollback`. Variables of `make` arrive in
+// the environment.
 
 import { problemsOf as problemsOfAccount } from "./account.mjs";
 import { preflight } from "./preflight.mjs";

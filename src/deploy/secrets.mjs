@@ -1,6 +1,6 @@
-// `make secrets TO=file` draws the secrets of a new deployment, writes them to a file for the operator's vault, and sets
-// them at both Workers. `make secrets FROM=file` sets those that are missing from such a file. Neither changes a secret that
-// is set: data that is sealed under it would be unreadable. wrangler gets the values on its stdin.
+// `make secrets TO=file` draws the secrets of a new deployment, writes them to a file for a vault, and sets them at
+// both Workers. `make secrets FROM=file` sets those that are missing from such a file. Neither changes a secret that
+// is set, because data that is sealed under it would be unreadable. wrangler gets the values on its stdin.
 
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -29,7 +29,8 @@ export const SECRETS = {
 
 /** The names of the secrets that each Worker has. A Worker that does not exist has none. */
 export async function secretsSet() {
-  const names = async (worker) => (await query(worker, ["secret", "list"], /Worker .* not found/))?.map(({ name }) => name) ?? [];
+  const names = async (worker) =>
+    (await query(worker, ["secret", "list"], /Worker .* not found/))?.map(({ name }) => name) ?? [];
   const set = await Promise.all(Object.keys(WORKERS).map(async (worker) => [worker, new Set(await names(worker))]));
   return Object.fromEntries(set);
 }
@@ -40,9 +41,7 @@ const isNew = (set) => Object.values(set).every((names) => Object.keys(SECRETS).
 /** The names of the secrets that each Worker lacks. */
 function missing(set) {
   const lacks = (worker) => (name) => SECRETS[name].workers.includes(worker) && !set[worker].has(name);
-  return Object.fromEntries(
-    Object.keys(WORKERS).map((worker) => [worker, Object.keys(SECRETS).filter(lacks(worker))]),
-  );
+  return Object.fromEntries(Object.keys(WORKERS).map((worker) => [worker, Object.keys(SECRETS).filter(lacks(worker))]));
 }
 
 /** Returns a line for each secret that a Worker lacks, with what to do. */
@@ -72,19 +71,19 @@ export async function setSecrets({ TO: to, FROM: from }) {
     throw new Failure(`Nothing was changed. New secrets are only drawn if none is set.
 ${problemsOf(set).join("\n")}
 Cloudflare never shows a value. If you kept no copy, write a new value into a file in the form of docs/OPERATING.md
-("Settings"), delete the old one (npx wrangler secret delete), and use FROM=. docs/OPERATING.md ("Rotating keys") says what
-is lost without the old key.`);
+("Settings"), delete the old one (npx wrangler secret delete), and use FROM=. docs/OPERATING.md ("Rotating keys") says
+what is lost without the old key.`);
   }
   if (!to) {
-    throw new Failure(`No secret is set, and nothing was changed. Cloudflare never shows a secret again, so say where to keep
-them: make secrets TO=file writes a new file that only you can read. TO=- writes them to stdout.`);
+    throw new Failure(`No secret is set, and nothing was changed. Cloudflare never shows a secret again, so say where to
+keep them: make secrets TO=file writes a new file that only you can read. TO=- writes them to stdout.`);
   }
   const drawn = Object.fromEntries(Object.entries(SECRETS).map(([name, { draw }]) => [name, draw()]));
   // The copy comes first, so that a failure halfway loses no value.
   await keep(to, drawn);
   await put(lacking, drawn);
-  console.error(`${to === "-" ? "Put them" : `Move ${to}`} into a vault. It has OPERATOR_TOKEN and METRICS_TOKEN, which \
-you need for calls. Without the others, a copy of the data cannot be read, and issued keys, tokens and click ids are lost.`);
+  console.error(`${to === "-" ? "Put them" : `Move ${to}`} into a vault. You need OPERATOR_TOKEN and METRICS_TOKEN \
+for calls. Without the others, a copy of the data cannot be read, and issued keys, tokens and click ids are lost.`);
 }
 
 async function keep(to, secrets) {
@@ -93,7 +92,8 @@ async function keep(to, secrets) {
   try {
     await writeFile(resolve(to), text.join(""), { flag: "wx", mode: 0o600 });
   } catch (error) {
-    const why = error.code === "EEXIST" ? "exists already; choose another file, or use FROM= to set its secrets" : error.message;
+    const why =
+      error.code === "EEXIST" ? "exists already; choose another file, or use FROM= to set its secrets" : error.message;
     throw new Failure(`Nothing was changed: ${to} ${why}`);
   }
 }
@@ -103,7 +103,9 @@ async function readSecrets(from) {
     throw new Failure(`Nothing was changed: ${from} cannot be read: ${error.message}`);
   });
   const lines = text.split("\n").filter((line) => line.trim() && !line.startsWith("#"));
-  return Object.fromEntries(lines.map((line) => [line.split("=", 1)[0].trim(), line.slice(line.indexOf("=") + 1).trim()]));
+  return Object.fromEntries(
+    lines.map((line) => [line.split("=", 1)[0].trim(), line.slice(line.indexOf("=") + 1).trim()]),
+  );
 }
 
 /** Sets the secrets that each Worker lacks. Checks all values first, and never prints one. */

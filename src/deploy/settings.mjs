@@ -70,7 +70,10 @@ function placeholders({ routes: list, vars }, report) {
   }
   for (const [name, value] of Object.entries(vars)) {
     if (!PLACEHOLDER_HOST.test(value)) continue;
-    report(`vars.${name}`, `${quoted(value)} is a placeholder; put your own ${name.endsWith("_HOST") ? "host" : "value"}`);
+    report(
+      `vars.${name}`,
+      `${quoted(value)} is a placeholder; put your own ${name.endsWith("_HOST") ? "host" : "value"}`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
-// The two Workers, and how the commands of this folder run wrangler for them. wrangler knows the account and calls Cloudflare,
-// so no other code needs a token or an address of its API.
+// The two Workers, and how the commands of this folder run wrangler for them. wrangler knows the account and calls
+// Cloudflare, so no other code needs a token or an address of its API.
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL("../../node_modules/.bin/wrangler", import
 /** In the order of a deployment: the edge binds the origin's objects. Paths start at the current folder. */
 export const WORKERS = { origin: "src/origin/wrangler.toml", edge: "wrangler.toml" };
 
-/** Runs a wrangler command for a Worker in production. `input` goes to its stdin. Returns the exit code and the output. */
+/** Runs a wrangler command for a Worker in production. `input` goes to its stdin. Returns exit code and output. */
 export function wrangler(worker, args, { input = "", show = false } = {}) {
   const child = spawn(PROGRAM, [...args, "--env", "production", "--config", WORKERS[worker]], {
     env: { ...process.env, WRANGLER_HIDE_BANNER: "true" },

@@ -1,4 +1,4 @@
-// A clone of the repository as an operator deploys it: with hosts, with a Worker of one line, and with nothing to build.
+// A clone of the repository as an operator deploys it: with hosts, with a Worker of one line, and nothing to build.
 
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -24,7 +24,10 @@ export async function newCheckout() {
   await writeFile(join(folder, ".gitignore"), "/*\n!/wrangler.toml\n!/CHANGELOG.md\n");
   const classes = (await readFile(join(ROOT, CONFIGS.origin), "utf8")).match(/new_sqlite_classes = (\[.*\])/)[1];
   const exported = JSON.parse(classes).map((name) => `export class ${name} {}\n`);
-  await writeFile(join(folder, "worker.js"), `${exported.join("")}export default { fetch() { return new Response(); } };\n`);
+  await writeFile(
+    join(folder, "worker.js"),
+    `${exported.join("")}export default { fetch() { return new Response(); } };\n`,
+  );
   for (const path of Object.values(CONFIGS)) {
     const main = path === CONFIGS.edge ? "./worker.js" : "../../worker.js";
     const text = filled(await readFile(join(ROOT, path), "utf8"));

@@ -1,4 +1,4 @@
-// A stub of Cloudflare's API with as much of Workers as a deployment calls: Workers with versions, secrets and deployments.
+// A stub of Cloudflare's API with the part that a deployment calls: Workers with versions, secrets and deployments.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -15,6 +15,14 @@ export async function startCloudflare(workers = {}) {
     const version = newVersion({ tag });
     api.workers.set(name, { secrets: {}, tag, versions: [version], deployed: version.id, ...worker });
   }
+  /** Adds a version of a Worker and deploys it. */
+  api.deploy = (name, parts) => {
+    const worker = api.workers.get(name);
+    const version = newVersion(parts);
+    worker.versions.push(version);
+    Object.assign(worker, { tag: parts.tag, deployed: version.id });
+    return version;
+  };
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
@@ -22,7 +30,9 @@ export async function startCloudflare(workers = {}) {
     const call = { method: request.method, path, body: Buffer.concat(parts).toString("latin1") };
     const { result, error } = answer(api, call);
     response.writeHead(error ? 404 : 200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ success: !error, errors: error ? [error] : [], messages: [], result: result ?? null }));
+    response.end(
+      JSON.stringify({ success: !error, errors: error ? [error] : [], messages: [], result: result ?? null }),
+    );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${server.address().port}/client/v4`;
@@ -48,6 +58,7 @@ function answer(api, { method, path, body }) {
   if (!name && path.endsWith("/workers/scripts")) {
     return { result: [...api.workers].map(([id, { tag }]) => ({ id, migration_tag: tag })) };
   }
+  if (path.endsWith("/zones")) return { result: [{ id: "zone" }] };
   if (!name) return { result: method === "GET" ? [] : {} };
   // A Worker that is new or gets new classes is replaced by PUT; any other change is a POST of a version.
   if (call === "PUT " || call === "POST /versions") {
@@ -69,7 +80,9 @@ function answer(api, { method, path, body }) {
   }
   if (call === "GET /deployments") {
     const deployment = { id: "d", created_on: "2026-11-01T00:00:00Z", source: "wrangler", strategy: "percentage" };
-    return { result: { deployments: [{ ...deployment, versions: [{ version_id: worker.deployed, percentage: 100 }] }] } };
+    return {
+      result: { deployments: [{ ...deployment, versions: [{ version_id: worker.deployed, percentage: 100 }] }] },
+    };
   }
   if (call === "POST /deployments") {
     worker.deployed = JSON.parse(body).versions[0].version_id;

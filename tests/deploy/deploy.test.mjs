@@ -2,13 +2,14 @@
 // Workers on workerd.
 
 import assert from "node:assert/strict";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { SECRETS } from "../../src/deploy/secrets.mjs";
-import { problemsOf, readSettings } from "../../src/deploy/settings.mjs";
-import { CONFIGS, filled, newCheckout } from "./checkout.mjs";
-import { ROOT, runWith, startCloudflare } from "./cloudflare.mjs";
+import { readSettings } from "../../src/deploy/settings.mjs";
+import { answerOf } from "../../src/deploy/preflight.mjs";
+import { newCheckout } from "./checkout.mjs";
+import { ROOT, startCloudflare } from "./cloudflare.mjs";
 import { startWorkers } from "./workers.mjs";
 
 const NAMES = { edge: "signpost", origin: "signpost-origin" };
@@ -18,7 +19,10 @@ const deployed = (tag = "v1", without = {}) =>
     Object.entries(NAMES).map(([worker, name]) => {
       const names = Object.keys(SECRETS).filter((key) => SECRETS[key].workers.includes(worker));
       const set = names.filter((key) => !without[worker]?.includes(key));
-      return [name, { tag: worker === "origin" ? tag : undefined, secrets: Object.fromEntries(set.map((key) => [key, "x"])) }];
+      return [
+        name,
+        { tag: worker === "origin" ? tag : undefined, secrets: Object.fromEntries(set.map((key) => [key, "x"])) },
+      ];
     }),
   );
 
@@ -37,7 +41,12 @@ after(async () => {
   await checkout?.remove();
 });
 
-const preflightOf = (more = {}) => ({ PREFLIGHT_EDGE: workers.edge, PREFLIGHT_ORIGIN: workers.origin, ...more });
+const preflightOf = (more = {}) => ({
+  PREFLIGHT_SECONDS: "20",
+  PREFLIGHT_EDGE: workers.edge,
+  PREFLIGHT_ORIGIN: workers.origin,
+  ...more,
+});
 
 async function withAccount(existing, run) {
   const api = await startCloudflare(existing);
@@ -48,104 +57,27 @@ async function withAccount(existing, run) {
   }
 }
 
-test("make deploy on the repository as it is names every placeholder within five seconds", async () => {
-  await withAccount({}, async (api) => {
-    const start = Date.now();
-    const { code, output } = await runWith(api, "make", ["deploy"], { cwd: ROOT });
-    const seconds = (Date.now() - start) / 1_000;
-    assert.notEqual(code, 0);
-    assert.ok(seconds < 5, `${seconds} s`);
-    for (const path of Object.values(CONFIGS)) {
-      const text = await readFile(join(ROOT, path), "utf8");
-      const [, production] = text.split("[env.production]\n");
-      const lines = output.split("\n").filter((line) => line.startsWith(`${path}: env.production.`));
-      const values = [...production.matchAll(/^\s*(?:\{ pattern|(\w+)) = "([^"]*\bexample\.com)"/gm)];
-      assert.ok(values.length > 8, text);
-      for (const [, name, value] of values) {
-        const field = name ? `vars.${name}:` : "routes:";
-        assert.ok(lines.some((line) => line.includes(field) && line.includes(`"${value}"`)), `${field} ${value}\n${output}`);
-      }
-      assert.ok(lines.some((line) => line.includes("kv_namespaces.SNAPSHOTS.id")), output);
-      assert.equal(lines.length, values.length + 1, output);
-    }
-    assert.match(output, /Nothing was built or changed/);
-    assert.deepEqual(api.changes, []);
-  });
-});
-
-const both = (name, value) => (all) => {
-  for (const { vars } of Object.values(all)) vars[name] = value;
-};
-const vars = (worker, name, value) => (all) => {
-  all[worker].vars[name] = value;
-};
-const route = (worker, change) => (all) => change(all[worker].routes);
-const kv = (worker, id) => (all) => {
-  all[worker].kv_namespaces[0].id = id;
-};
-/** A change of right settings, and the only problems that it makes. */
-const SETTINGS = [
-  ["right settings", () => {}],
-  ["a host of the edge differs", vars("edge", "OFFERS_HOST", "o.acme.test"), [
-    /^wrangler\.toml: env\.production\.vars\.OFFERS_HOST: is "o\.acme\.test", but "offers\.acme\.test" in src/,
-    /^wrangler\.toml: env\.production\.routes: "o\.acme\.test" \(OFFERS_HOST\) is missing/,
-    /^wrangler\.toml: env\.production\.routes: "offers\.acme\.test" is none of the hosts/,
-  ]],
-  ["a host is missing", both("TRACKING_HOST", undefined), [
-    /^src.*vars\.TRACKING_HOST: is not set; put a host name/,
-    /^wrangler.*vars\.TRACKING_HOST: is not set; put a host name/,
-    /^wrangler.*routes: "track\.acme\.test" is none of the hosts/,
-    /^wrangler.*vars\.TRACKING_URL: is "https:\/\/track\.acme\.test"; put/,
-    /^src.*vars\.TRACKING_URL: is "https:\/\/track\.acme\.test"; put/,
-  ]],
-  ["a host is a URL", vars("origin", "OPERATOR_HOST", "https://operator.acme.test"), [
-    /^wrangler.*OPERATOR_HOST: is "operator/,
-    /^src.*OPERATOR_HOST: is "https.*without https/,
-    /^src.*routes: "https.*is missing/,
-    /^src.*routes: "operator.*none of the hosts/,
-    /^src.*CONSOLE_URL: is "https/,
-  ]],
-  ["two hosts are the same", both("REPORTING_HOST", "offers.acme.test"), [
-    /^src.*REPORTING_HOST: is the same as OFFERS_HOST/,
-    /^wrangler.*routes: "reporting\.acme\.test" is none of the hosts/,
-  ]],
-  ["a host is not routed", route("edge", (routes) => routes.pop()), [/^wrangler.*routes: "reporting.*is missing; add \{/]],
-  ["a host is routed to the other Worker", route("edge", (routes) => routes.push({ pattern: "operator.acme.test/*" })), [
-    /^wrangler.*routes: "operator\.acme\.test" is OPERATOR_HOST, which src.origin.wrangler\.toml routes; remove it/,
-  ]],
-  ["the tracking URLs differ", vars("edge", "TRACKING_URL", "https://acme.test"), [/^wrangler.*TRACKING_URL: is "https:..acme/]],
-  ["a URL without TLS", vars("origin", "DASHBOARD_URL", "http://dashboard.acme.test"), [/^src.*DASHBOARD_URL: is "http:/]],
-  ["a console at another host", vars("origin", "CONSOLE_URL", "https://dashboard.acme.test"), [/^src.*CONSOLE_URL: is "https/]],
-  ["no console", vars("origin", "CONSOLE_URL", undefined)],
-  ["a placeholder as contact", vars("origin", "SUPPORT_CONTACT", "https://help.example.com/x"), [/^src.*SUPPORT_CONTACT: .*placeholder/]],
-  ["a placeholder as namespace", kv("edge", "0".repeat(32)), [/^wrangler.*id: is a placeholder/, /^wrangler.*id: is .* but "abab/]],
-  ["two namespaces", kv("edge", "cd".repeat(16)), [/^wrangler\.toml: env\.production\.kv_namespaces\.SNAPSHOTS\.id: is "cdcd/]],
-  ["local sign-in", vars("origin", "LOCAL_SIGN_IN", "true"), [/^src.*LOCAL_SIGN_IN: must be "false" in production, but is "true"/]],
-  ["local sign-in by default", vars("origin", "LOCAL_SIGN_IN", undefined), [/^src.*LOCAL_SIGN_IN: .*but is not set/]],
-  ["private callbacks", vars("origin", "ALLOW_PRIVATE_CALLBACKS", "true"), [/^src.*ALLOW_PRIVATE_CALLBACKS: must be "false"/]],
-  ["the fair queue", vars("edge", "FAIR_QUEUE", "true"), [/^wrangler.*FAIR_QUEUE: must be "false"/]],
-];
-
-test("each problem of the settings is named with its file and field", () => {
-  for (const [name, change, expected = []] of SETTINGS) {
-    const changed = structuredClone(settings);
-    change(changed);
-    const found = problemsOf(changed);
-    assert.equal(found.length, expected.length, `${name}:\n${found.join("\n")}`);
-    for (const line of expected) assert.ok(found.some((problem) => line.test(problem)), `${name}: ${line}\n${found.join("\n")}`);
-  }
-});
-
 /** An account, variables of make, and the problems that a deployment finds there. */
 const ACCOUNTS = [
   ["new", {}, {}, [/no secret is set at Cloudflare; run make secrets TO=file/, /PLAN=paid/]],
-  ["without one secret", deployed("v1", { origin: ["STORE_KEYS"] }), { PLAN: "paid" }, [
-    /^src.*secret STORE_KEYS is missing at the origin; set it from the file/,
-  ]],
-  ["with half of a pair", deployed("v1", { edge: ["EDGE_KEYS"] }), { PLAN: "paid" }, [
-    /^wrangler\.toml: secret EDGE_KEYS is missing at the edge and set at the origin, and both need the same value/,
-  ]],
-  ["with newer code", deployed("v9"), { PLAN: "paid" }, [/^src.*migrations: the deployed Worker is at tag v9, which is missing here/]],
+  [
+    "without one secret",
+    deployed("v1", { origin: ["STORE_KEYS"] }),
+    { PLAN: "paid" },
+    [/^src.*secret STORE_KEYS is missing at the origin; set it from the file/],
+  ],
+  [
+    "with half of a pair",
+    deployed("v1", { edge: ["EDGE_KEYS"] }),
+    { PLAN: "paid" },
+    [/^wrangler\.toml: secret EDGE_KEYS is missing at the edge and set at the origin, and both need the same value/],
+  ],
+  [
+    "with newer code",
+    deployed("v9"),
+    { PLAN: "paid" },
+    [/^src.*migrations: the deployed Worker is at tag v9, which is missing here/],
+  ],
 ];
 
 test("each problem of the account is named before anything is built or changed", async () => {
@@ -178,7 +110,12 @@ test("a first deployment draws the secrets once, and deploys the origin before t
     assert.equal(put.code, 0, put.output);
 
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    const kept = Object.fromEntries((await readFile(file, "utf8")).trim().split("\n").map((line) => line.split(/=(.*)/s)));
+    const kept = Object.fromEntries(
+      (await readFile(file, "utf8"))
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/=(.*)/s)),
+    );
     assert.deepEqual(Object.keys(kept), Object.keys(SECRETS));
     for (const [worker, name] of Object.entries(NAMES)) {
       const names = Object.keys(SECRETS).filter((key) => SECRETS[key].workers.includes(worker));
@@ -195,11 +132,11 @@ test("a first deployment draws the secrets once, and deploys the origin before t
     assert.equal(api.changes.length, count);
 
     const commit = await checkout.commit();
-    const env = preflightOf({ OPERATOR_TOKEN: workers.secrets.OPERATOR_TOKEN, PREFLIGHT_SECONDS: "5" });
+    const env = preflightOf({ OPERATOR_TOKEN: workers.secrets.OPERATOR_TOKEN });
     const { code, output } = await checkout.make(api, ["deploy", "PLAN=paid"], env);
     assert.equal(code, 0, output);
-    // The Workers run without a catalog, which is not an error after a first deployment.
-    assert.match(output, /ok {6}TRACKING_HOST track\.acme\.test: \/healthz: clicks is not served: no_snapshot/);
+    // The catalog is still empty.
+    assert.match(output, /ok {6}TRACKING_HOST track\.acme\.test: \/healthz/);
     assert.deepEqual(api.changes.slice(count), [
       `upload ${NAMES.origin}`,
       `upload ${NAMES.edge}`,
@@ -208,5 +145,103 @@ test("a first deployment draws the secrets once, and deploys the origin before t
     assert.equal(api.uploads.at(-2).migrations.new_tag, "v1");
     for (const upload of api.uploads.slice(-2)) assert.equal(upload.annotations["workers/tag"], commit);
     assert.deepEqual(Object.keys(api.workers.get(NAMES.edge).secrets).length, 5);
+  });
+});
+
+test("make secrets TO=- writes the secrets to stdout and to no file", async () => {
+  await withAccount({}, async (api) => {
+    const { code, stdout, stderr } = await checkout.make(api, ["--silent", "secrets", "TO=-"]);
+    assert.equal(code, 0, stderr);
+    const lines = Object.entries({
+      ...api.workers.get(NAMES.edge).secrets,
+      ...api.workers.get(NAMES.origin).secrets,
+    }).map(([name, value]) => `${name}=${value}`);
+    assert.deepEqual(stdout.trim().split("\n").sort(), lines.sort());
+    assert.ok(lines.every((line) => !stderr.includes(line.split("=")[1])));
+  });
+});
+
+test("a preflight names the host and the check that fails", async () => {
+  await withAccount({}, async (api) => {
+    const { OPERATOR_TOKEN, METRICS_TOKEN } = workers.secrets;
+    const headers = { Authorization: `Bearer ${OPERATOR_TOKEN}`, "Content-Type": "application/x-ndjson" };
+    const body = await readFile(join(ROOT, "fixtures/catalog.ndjson"));
+    const url = new URL("/v1/operator/import", workers.origin);
+    const loaded = await answerOf(url, settings.origin.vars.OPERATOR_HOST, { method: "POST", headers, body });
+    assert.equal(loaded.status, 200, loaded.text);
+
+    const run = (env) => checkout.make(api, ["preflight"], preflightOf(env));
+    const right = await run({ OPERATOR_TOKEN, METRICS_TOKEN });
+    assert.equal(right.code, 0, right.output);
+    assert.match(right.output, /^ok {6}a click of an unknown goal of the first app$/m);
+    assert.doesNotMatch(right.output, /not ok|not tried/);
+
+    const wrong = [
+      [{ OPERATOR_TOKEN: "wrong" }, /^not ok {2}OPERATOR_HOST operator\.acme\.test: OPERATOR_TOKEN at .*got 401/m],
+      [
+        { METRICS_TOKEN: "wrong" },
+        /^not ok {2}TRACKING_HOST track\.acme\.test: METRICS_TOKEN at \/metrics: .*got 401/m,
+      ],
+      [{ PREFLIGHT_EDGE: workers.origin }, /^not ok {2}TRACKING_HOST .*healthz: it serves operator; check the routes/m],
+      [{ PREFLIGHT_ORIGIN: workers.edge }, /^not ok {2}OPERATOR_HOST .*healthz: the edge answers; check the routes/m],
+      [{ PREFLIGHT_ORIGIN: "http://127.0.0.1:9" }, /^not ok {2}DASHBOARD_HOST .*ECONNREFUSED/m],
+    ];
+    for (const [env, line] of wrong) {
+      const { code, output } = await run({ PREFLIGHT_SECONDS: "0.1", ...env });
+      assert.notEqual(code, 0, output);
+      assert.match(output, line);
+      assert.match(output, /not tried {2}(OPERATOR|METRICS)_TOKEN/);
+      assert.match(output, /Checks that failed: \d+\. See docs\/OPERATING\.md/);
+    }
+    assert.deepEqual(api.changes, []);
+  });
+});
+
+test("a rollback deploys the version of a commit, the edge first, or says why it refuses", async () => {
+  await withAccount(deployed(), async (api) => {
+    const env = preflightOf({ OPERATOR_TOKEN: workers.secrets.OPERATOR_TOKEN });
+    const release = (version) =>
+      checkout.change("CHANGELOG.md", (text) =>
+        text.replace("## Unreleased", `## Unreleased\n\n## ${version} - 2026-11-30`),
+      );
+    /** Adds a version of each Worker, as `make deploy` does. */
+    const deploy = async (tag = "v1") => {
+      const commit = await checkout.commit();
+      for (const name of Object.values(NAMES)) {
+        api.deploy(name, { tag, annotations: { "workers/tag": commit } });
+      }
+      return commit;
+    };
+    const first = await deploy();
+    await release("0.1.0");
+    const second = await deploy();
+    await release("0.2.0");
+    await deploy();
+    const roll = (to) => checkout.make(api, ["rollback", `TO=${to}`], env);
+    const refuses = async (to, reason) => {
+      const { code, output } = await roll(to);
+      assert.notEqual(code, 0, output);
+      assert.match(output, reason);
+      assert.deepEqual(api.changes, [], output);
+    };
+    await refuses("", /give the commit or the version/);
+    await refuses("ffffffff", new RegExp(`none of the last 10 versions is ffffffff.*${second}`));
+    await refuses(first, /CHANGELOG\.md: 0\.2\.0 and 0\.1\.0 came after/);
+
+    const back = await roll(second.slice(0, 8));
+    assert.equal(back.code, 0, back.output);
+    assert.deepEqual(api.changes, [`deploy ${NAMES.edge}`, `deploy ${NAMES.origin}`]);
+    for (const name of Object.values(NAMES)) {
+      const worker = api.workers.get(name);
+      const version = worker.versions.find(({ id }) => id === worker.deployed);
+      assert.equal(version.annotations["workers/tag"], second, name);
+    }
+
+    api.changes.length = 0;
+    const withId = api.workers.get(NAMES.edge).versions.at(-2).id;
+    await deploy("v2");
+    await refuses(withId, /migrations: the version is at tag v1 and the deployed one at v2; Cloudflare refuses/);
+    api.deploy(NAMES.edge, { tag: "v2", annotations: { "workers/triggered_by": "secret" } });
+    await refuses(second, /^wrangler\.toml: a secret was changed after this version/m);
   });
 });

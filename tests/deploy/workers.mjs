@@ -26,10 +26,11 @@ export async function startWorkers(vars) {
     { env: { ...process.env, ...secrets, ...vars }, stdio: "ignore" },
   );
   endWith(workerd);
+  const addresses = { edge: `http://127.0.0.1:${edge}`, origin: `http://127.0.0.1:${origin}` };
+  for (const address of Object.values(addresses)) await answers(address, workerd);
   return {
     secrets,
-    origin: `http://127.0.0.1:${origin}`,
-    edge: `http://127.0.0.1:${edge}`,
+    ...addresses,
     stop: async () => {
       const ended = new Promise((resolve) => workerd.once("exit", resolve));
       workerd.kill();
@@ -37,4 +38,14 @@ export async function startWorkers(vars) {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Waits until a socket answers anything. */
+async function answers(address, workerd) {
+  for (let attempt = 0; attempt < 300 && workerd.exitCode === null; attempt += 1) {
+    const isOpen = await fetch(address).then(Boolean, () => false);
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`workerd does not answer on ${address}`);
 }

@@ -16,7 +16,7 @@ use crate::{read, root, sources};
 const EDGE: &str = "wrangler.toml";
 const ORIGIN: &str = "src/origin/wrangler.toml";
 
-/// The secrets of each Worker, which are named in a comment of its `wrangler.toml` and set with `wrangler secret put`.
+/// The secrets of each Worker, which are named in a comment of its `wrangler.toml` and set by `make secrets`.
 const SECRETS: [(&str, &[&str]); 2] = [
     (
         EDGE,
