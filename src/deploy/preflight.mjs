@@ -118,6 +118,19 @@ function checksOf({ origin }, variables, send) {
     if (!app) return statusIs(200)(listed);
     return statusIs(404, "unknown_goal")(await send("TRACKING_HOST", { path: click(app.app_id) }));
   };
+  /** Both Workers need the same keys: one seals what the other opens. */
+  const sameKeys = async () => {
+    const request = (path) => ({ path, headers: { Authorization: `Bearer ${variables.METRICS_TOKEN}` } });
+    const answers = await Promise.all([
+      send("TRACKING_HOST", request("/metrics")),
+      send("OPERATOR_HOST", request("/v1/operator/metrics")),
+    ]);
+    const [edge, atOrigin] = answers.map(({ text }) => text.match(/^signpost_isolate_keys\{.*\}/gm) ?? []);
+    if (edge.length === 0 || atOrigin.length === 0) return "a Worker shows no keys";
+    const different = [...edge, ...atOrigin].filter((key) => !(edge.includes(key) && atOrigin.includes(key)));
+    const names = [...new Set(different.map((key) => key.match(/setting="(\w+)"/)[1]))].join(", ");
+    return names && `they differ in ${names}; set the same value at both`;
+  };
   return [
     ...names.map((name) => check("/healthz", name, { path: "/healthz" }, (answer) => ailment(name, answer))),
     ...REFUSALS.map(({ shows, host, status, code, ...request }) => check(shows, host, request, statusIs(status, code))),
@@ -126,6 +139,7 @@ function checksOf({ origin }, variables, send) {
     // The edge's metrics and the origin's have the same token.
     ...allowed("TRACKING_HOST", "/metrics", "METRICS_TOKEN"),
     ...allowed("OPERATOR_HOST", "/v1/operator/metrics", "METRICS_TOKEN"),
+    ...(variables.METRICS_TOKEN ? [{ name: "the keys of both Workers", check: sameKeys }] : []),
   ];
 }
 

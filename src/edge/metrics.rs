@@ -7,7 +7,7 @@ use domain::snapshot::tracking::ShardKind;
 use platform::{
     http::{
         Answer, entry, header,
-        traffic::{write_memory, write_pools},
+        traffic::{write_keys, write_memory, write_pools},
     },
     prometheus::MetricsText,
 };
@@ -29,6 +29,7 @@ fn text(context: &RequestContext) -> String {
     write_snapshots(&mut metrics, context);
     write_pools(&mut metrics, isolate.pools.each());
     write_memory(&mut metrics);
+    write_keys(&mut metrics, |name| context.workers.setting(name));
     isolate.traffic.write(&mut metrics);
     metrics.value(
         "isolate_clicks_uncounted_total",

@@ -175,6 +175,12 @@ test("a preflight names the host and the check that fails", async () => {
     assert.equal(right.code, 0, right.output);
     assert.match(right.output, /^ok {6}a click of an unknown goal of the first app$/m);
     assert.doesNotMatch(right.output, /not ok|not tried/);
+    assert.match(right.output, /^ok {6}the keys of both Workers$/m);
+
+    const other = await startWorkers({ ...settings.origin.vars, TOKEN_MAC: "ab".repeat(32) });
+    const mixed = await run({ METRICS_TOKEN, PREFLIGHT_ORIGIN: other.origin, PREFLIGHT_SECONDS: "0.1" });
+    await other.stop();
+    assert.match(mixed.output, /^not ok {2}the keys of both Workers: they differ in TOKEN_MAC; set the same/m);
 
     const wrong = [
       [{ OPERATOR_TOKEN: "wrong" }, /^not ok {2}OPERATOR_HOST operator\.acme\.test: OPERATOR_TOKEN at .*got 401/m],

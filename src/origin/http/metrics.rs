@@ -19,7 +19,7 @@ use platform::{
     ObjectCall,
     http::{
         Answer,
-        traffic::{write_memory, write_pools},
+        traffic::{write_keys, write_memory, write_pools},
     },
     log,
     prometheus::MetricsText,
@@ -57,6 +57,7 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     let isolate = &context.isolate;
     write_pools(&mut metrics, isolate.pools.each());
     write_memory(&mut metrics);
+    write_keys(&mut metrics, |name| context.workers.setting(name));
     isolate.traffic.write(&mut metrics, &isolate.traffic.requests());
     let attempts = delivery_log::counts();
     metrics.metric(

@@ -7,6 +7,7 @@ use std::{
 
 use super::router::RouteName;
 use contract::isolates::Figure;
+use domain::model::credentials::fingerprint;
 
 use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
 
@@ -169,5 +170,27 @@ pub fn write_memory(metrics: &mut MetricsText) {
         "isolate_wasm_memory_bytes",
         "Peak memory of the module in this isolate.",
         memory_bytes(),
+    );
+}
+
+/// The settings with keys that both Workers need.
+const SHARED_KEYS: [&str; 4] = ["CLICK_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"];
+
+/// Writes the fingerprints of the Worker's keys, so that an operator can compare both Workers. `setting` returns the
+/// text of a setting.
+pub fn write_keys(metrics: &mut MetricsText, setting: impl Fn(&str) -> Option<String>) {
+    let keys = SHARED_KEYS.into_iter().flat_map(|name| {
+        let text = setting(name).unwrap_or_default();
+        let keys = text.split(',').filter_map(|item| {
+            let key = item.trim().rsplit(':').next().filter(|key| !key.is_empty())?;
+            Some((name, fingerprint(&key.to_ascii_lowercase())))
+        });
+        keys.collect::<Vec<_>>()
+    });
+    let keys: Vec<_> = keys.collect();
+    metrics.metric(
+        "isolate_keys",
+        "Keys of this Worker by setting and fingerprint; the value is always 1.",
+        keys.iter().map(|(name, key)| ([("setting", *name), ("key", key.as_str())], 1)),
     );
 }
