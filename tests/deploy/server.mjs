@@ -1,0 +1,200 @@
+// Signpost as on a server (docs/guides/ONE-SERVER.md), from the files of fixtures/server: an archive, sockets that systemd's own
+// tool opens, workerd as the unit starts it, and nginx with a certificate of its own. Folders, ports and hosts are a test's.
+
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort, ROOT } from "../browser/support/signpost.mjs";
+
+export const FILES = join(ROOT, "fixtures/server");
+export const run = promisify(execFile);
+export const read = (file) => readFile(join(FILES, file), "utf8");
+
+export const hostOf = (service) => `${service}.signpost.test`;
+const HOSTS = ["click", "offers", "reports", "operator", "dashboard"].map(hostOf);
+
+/** Replaces texts of a file, each of which must be there. */
+function replaced(text, replacements) {
+  return replacements.reduce((result, [from, to]) => {
+    assert.ok(result.includes(from), `no ${from}`);
+    return result.replaceAll(from, to);
+  }, text);
+}
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function eventually(what, attempt) {
+  for (const giveUp = Date.now() + 20_000; ; ) {
+    const answer = await attempt().catch((error) => ({ error }));
+    if (answer && !answer.error) return answer;
+    assert.ok(Date.now() < giveUp, `${what}: ${answer?.error}`);
+    await sleep(50);
+  }
+}
+
+export class Server {
+  #processes = [];
+  settings = {};
+  log = "";
+
+  /** Unpacks the archive and writes the files that the guide has people write. */
+  static async install() {
+    const server = new Server();
+    server.folder = await mkdtemp(join(tmpdir(), "signpost-server-"));
+    await chmod(server.folder, 0o755);
+    // As the units name the folders, and as they are here.
+    server.places = [
+      ["/opt/signpost/current", server.at("current")],
+      ["/var/lib/signpost", server.at("state")],
+      ["/run/signpost", server.at("run")],
+      ["/etc/signpost", server.at("etc")],
+    ];
+    for (const name of ["current", "state", "state/kv", "state/objects", "run", "etc"]) await mkdir(server.at(name));
+    await run(join(FILES, "pack.sh"), [server.at("signpost.tar.gz")]);
+    await run("tar", ["-xzf", server.at("signpost.tar.gz"), "-C", server.at("current")]);
+    const example = await read("signpost.env.example");
+    await writeFile(server.at("etc/signpost.env"), replaced(example, [["example.com", "signpost.test"]]));
+    await server.drawSecrets();
+    return server;
+  }
+
+  at(name) {
+    return join(this.folder, name);
+  }
+
+  /** A file of fixtures/server with this test's folders. */
+  async placed(file) {
+    const text = await read(file);
+    return this.places.reduce((result, [from, to]) => result.replaceAll(from, to), text);
+  }
+
+  /** Writes a file of fixtures/server with this test's folders. */
+  async write(file) {
+    await writeFile(this.at(file), await this.placed(file));
+  }
+
+  async drawSecrets() {
+    await run(join(FILES, "secrets.sh"), [this.at("etc/signpost.env")]);
+    const lines = (await readFile(this.at("etc/signpost.env"), "utf8")).split("\n");
+    const set = lines.filter((line) => /^[A-Z]/.test(line));
+    this.settings = Object.fromEntries(set.map((line) => line.split(/=(.*)/s, 2)));
+  }
+
+  async start() {
+    await this.#startWorkerd();
+    await this.#startNginx();
+    await eventually("Signpost", async () => (await this.send("operator", "GET", "/healthz")).status === 200);
+  }
+
+  /** As systemd does it: the sockets stay open, and the unit's command starts again whenever it ends. */
+  async #startWorkerd() {
+    const unit = (await this.placed("signpost.service")).replaceAll("\\\n", " ");
+    const [, command] = /^ExecStart=(.*)$/m.exec(unit);
+    const [, settings] = /^EnvironmentFile=(.*)$/m.exec(unit);
+    const loop = `set -a; . ${settings}; set +a
+      while :; do ${command} & echo $! >${this.at("workerd.pid")}; wait $!; done`;
+    const sockets = [...(await this.placed("signpost.socket")).matchAll(/^ListenStream=(.*)$/gm)];
+    const listens = sockets.flatMap(([, path]) => ["--listen", path]);
+    this.#spawn("systemd-socket-activate", [...listens, "bash", "-c", loop]);
+    await eventually("the sockets", () => run("test", ["-S", sockets.at(-1)[1]]));
+    for (const [, path] of sockets) await chmod(path, 0o666);
+  }
+
+  async #startNginx() {
+    const [key, certificate] = [this.at("etc/key.pem"), this.at("etc/certificate.pem")];
+    const names = HOSTS.map((host) => `DNS:${host}`).join(",");
+    const subject = ["-subj", "/CN=signpost.test", "-addext", `subjectAltName=${names}`];
+    const files = ["-keyout", key, "-out", certificate];
+    await run("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...subject, ...files]);
+    this.certificate = await readFile(certificate);
+    [this.port, this.plainPort] = [await freePort(), await freePort()];
+    const config = replaced(await this.placed("nginx.conf"), [
+      ["user www-data;\n", ""],
+      ["pid /run/nginx.pid", `pid ${this.at("nginx.pid")}`],
+      ["/var/log/nginx", this.folder],
+      // Modules of the machine are not under test.
+      ["include /etc/nginx/modules-enabled/*.conf;\n", ""],
+      ["/etc/letsencrypt/live/signpost/fullchain.pem", certificate],
+      ["/etc/letsencrypt/live/signpost/privkey.pem", key],
+      ["listen 443", `listen 127.0.0.1:${this.port}`],
+      ["listen 80", `listen 127.0.0.1:${this.plainPort}`],
+      ["example.com", "signpost.test"],
+      ['geo $country { default ""; }', 'geo $country { default ""; 127.0.0.2 DE; }'],
+    ]);
+    await writeFile(this.at("nginx.conf"), config);
+    await run("nginx", ["-t", "-p", this.folder, "-c", this.at("nginx.conf")]);
+    this.#spawn("nginx", ["-p", this.folder, "-c", this.at("nginx.conf"), "-g", "daemon off;"]);
+  }
+
+  #spawn(program, words) {
+    const child = spawn(program, words, { detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.log += text));
+    this.#processes.push(child);
+    process.once("exit", () => this.#end(child));
+  }
+
+  /** Ends the processes of a child's own group. */
+  #end(child) {
+    try {
+      process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // It has ended.
+    }
+  }
+
+  async stop() {
+    for (const child of this.#processes) {
+      const ended = child.exitCode ?? child.signalCode ?? new Promise((resolve) => child.once("exit", resolve));
+      this.#end(child);
+      await ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Ends workerd; it starts again as after `systemctl restart`. */
+  async restart(signal) {
+    process.kill(Number(await readFile(this.at("workerd.pid"), "utf8")), signal);
+  }
+
+  /** Sends a request to a host through nginx. `from` is the client's address, all of 127.0.0.0/8 are this machine's. */
+  send(service, method, path, { headers = {}, body, from = "127.0.0.1", agent } = {}) {
+    const host = hostOf(service);
+    const address = { host: "127.0.0.1", port: this.port, servername: host, localAddress: from, ca: this.certificate };
+    const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        { ...address, agent, method, path, headers: { Host: host, ...length, ...headers } },
+        async (answer) => {
+          const parts = [];
+          for await (const part of answer) parts.push(part);
+          const text = Buffer.concat(parts).toString();
+          resolve({ status: answer.statusCode, headers: answer.headers, text });
+        },
+      );
+      sent.on("error", reject);
+      sent.end(body);
+    });
+  }
+
+  /** A client with connections of its own that stay open. */
+  client(from) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    return {
+      send: (service, method, path, more) => this.send(service, method, path, { ...more, from, agent }),
+      close: () => agent.destroy(),
+    };
+  }
+
+  /** A call of the operator, which must succeed. */
+  async operator(method, path, document) {
+    const headers = { Authorization: `Bearer ${this.settings.OPERATOR_TOKEN}` };
+    const sent = { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(document) };
+    const answer = await this.send("operator", method, `/v1/operator/${path}`, document ? sent : { headers });
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text);
+  }
+}
