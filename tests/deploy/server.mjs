@@ -156,8 +156,9 @@ export class Server {
   }
 
   /** Ends workerd; it starts again as after `systemctl restart`. */
-  async restart(signal) {
-    process.kill(Number(await readFile(this.at("workerd.pid"), "utf8")), signal);
+  restart(signal) {
+    const kill = async () => process.kill(Number(await readFile(this.at("workerd.pid"), "utf8")), signal);
+    return eventually("a workerd to end", kill);
   }
 
   /** Sends a request to a host through nginx. `from` is the client's address, all of 127.0.0.0/8 are this machine's. */
@@ -169,10 +170,9 @@ export class Server {
       const sent = request(
         { ...address, agent, method, path, headers: { Host: host, ...length, ...headers } },
         async (answer) => {
-          const parts = [];
-          for await (const part of answer) parts.push(part);
-          const text = Buffer.concat(parts).toString();
-          resolve({ status: answer.statusCode, headers: answer.headers, text });
+          const parts = await answer.toArray().catch(reject);
+          if (!parts) return;
+          resolve({ status: answer.statusCode, headers: answer.headers, text: Buffer.concat(parts).toString() });
         },
       );
       sent.on("error", reject);
