@@ -25,6 +25,15 @@ function replaced(text, replacements) {
   }, text);
 }
 
+/** The blocks of commands in the guide, each with the title of its section. */
+export async function blocks() {
+  const guide = await readFile(join(ROOT, "docs/guides/ONE-SERVER.md"), "utf8");
+  return guide.split(/^## /m).flatMap((part) => {
+    const section = part.slice(0, part.indexOf("\n"));
+    return [...part.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => ({ section, text }));
+  });
+}
+
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function eventually(what, attempt) {
@@ -46,19 +55,20 @@ export class Server {
     const server = new Server();
     server.folder = await mkdtemp(join(tmpdir(), "signpost-server-"));
     await chmod(server.folder, 0o755);
-    // As the units name the folders, and as they are here.
+    // As the units and the guide name the folders, and as they are here.
     server.places = [
-      ["/opt/signpost/current", server.at("current")],
+      ["/opt/signpost", server.at("opt")],
+      ["/var/lib/signpost-backups", server.at("backups")],
       ["/var/lib/signpost", server.at("state")],
       ["/run/signpost", server.at("run")],
       ["/etc/signpost", server.at("etc")],
     ];
-    for (const name of ["current", "state", "state/kv", "state/objects", "run", "etc"]) await mkdir(server.at(name));
+    for (const name of ["state", "state/kv", "state/objects", "backups", "run"]) await mkdir(server.at(name));
     await run(join(FILES, "pack.sh"), [server.at("signpost.tar.gz")]);
-    await run("tar", ["-xzf", server.at("signpost.tar.gz"), "-C", server.at("current")]);
-    const example = await read("signpost.env.example");
-    await writeFile(server.at("etc/signpost.env"), replaced(example, [["example.com", "signpost.test"]]));
-    await server.drawSecrets();
+    // The test installs no package and adds no user.
+    await server.follow("2. Install", (line) => !/^(apt-get|useradd) /.test(line));
+    await server.follow("3. Write the settings");
+    await server.readSettings();
     return server;
   }
 
@@ -68,7 +78,10 @@ export class Server {
 
   /** A file of fixtures/server with this test's folders. */
   async placed(file) {
-    const text = await read(file);
+    return this.here(await read(file));
+  }
+
+  here(text) {
     return this.places.reduce((result, [from, to]) => result.replaceAll(from, to), text);
   }
 
@@ -77,8 +90,19 @@ export class Server {
     await writeFile(this.at(file), await this.placed(file));
   }
 
-  async drawSecrets() {
-    await run(join(FILES, "secrets.sh"), [this.at("etc/signpost.env")]);
+  /** Runs the commands of the last block in a section of the guide. */
+  async follow(section, isRun = () => true) {
+    const block = (await blocks()).findLast((block) => block.section === section);
+    const lines = block.text.split("\n").filter(isRun).join("\n");
+    const commands = this.here(lines).replaceAll("example.org", "signpost.test");
+    // The names of the hosts lead to nginx.
+    const curl = `curl() { command curl --cacert ${this.at("etc/certificate.pem")} \
+      --connect-to ::127.0.0.1:${this.port} "$@"; }`;
+    const { stdout } = await run("bash", ["-euc", `${curl}\n${commands}`], { cwd: this.folder });
+    return stdout;
+  }
+
+  async readSettings() {
     const lines = (await readFile(this.at("etc/signpost.env"), "utf8")).split("\n");
     const set = lines.filter((line) => /^[A-Z]/.test(line));
     this.settings = Object.fromEntries(set.map((line) => line.split(/=(.*)/s, 2)));

@@ -1,12 +1,13 @@
 // Signpost on one server behind nginx: each host has its interface, nginx's limits hold, and a restart loses nothing.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, stat, utimes } from "node:fs/promises";
 import { get } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../browser/support/signpost.mjs";
-import { hostOf, read, run, Server, sleep } from "./server.mjs";
+import { blocks, hostOf, read, run, Server, sleep } from "./server.mjs";
 
 const APP = "20000001";
 const goal = (id) => ({ id, ttl: "Play", instr: "1. Play", payout_usd: 1, ord: 1, gl_val: "play" });
@@ -59,8 +60,11 @@ test("the example has each setting of both Workers", async () => {
 test("secrets are drawn once, and stay", async () => {
   const first = { ...server.settings };
   for (const [name, value] of Object.entries(first)) assert.ok(value, `${name} is empty`);
-  await server.drawSecrets();
+  await run(server.at("opt/current/fixtures/server/secrets.sh"), [server.at("etc/signpost.env")]);
+  await server.readSettings();
   assert.deepEqual(server.settings, first);
+  // They are nobody else's to read.
+  assert.equal((await stat(server.at("etc/signpost.env"))).mode & 0o777, 0o600);
 });
 
 test("the units are valid", async () => {
@@ -68,6 +72,31 @@ test("the units are valid", async () => {
   for (const unit of units) await server.write(unit);
   const { stdout, stderr } = await run("systemd-analyze", ["verify", ...units.map((unit) => server.at(unit))]);
   assert.equal(stdout + stderr, "");
+});
+
+test("the guide's commands are valid, and its invite leads to the console", async () => {
+  for (const { text } of await blocks()) await run("bash", ["-nc", text]);
+  const { url } = JSON.parse(await server.follow("5. Start"));
+  assert.match(url, /^https:\/\/operator\.signpost\.test\/console#invite=/);
+});
+
+test("a backup is made while Signpost runs, and an old one is removed", async (context) => {
+  const program = join(ROOT, "fixtures/local/backup.py");
+  if (!existsSync(program)) return context.diagnostic(`not done: there is no ${program}`);
+  const [old, recent, other] = ["2020-01-01T000000Z", "2020-01-02T000000Z", "notes"];
+  for (const name of [old, recent, other]) await mkdir(server.at(`backups/${name}`));
+  const long = new Date(Date.now() - 16 * 86_400_000);
+  for (const name of [old, other]) await utimes(server.at(`backups/${name}`), long, long);
+  const unit = await server.placed("signpost-backup.service");
+  const [, command] = /^ExecStart=(.*)$/m.exec(unit);
+  const [, days] = /^Environment=(.*)$/m.exec(unit);
+  await run("bash", ["-euc", `${days}; ${command}`]);
+  const [made, ...others] = (await readdir(server.at("backups")))
+    .sort()
+    .reverse()
+    .filter((name) => name !== other);
+  assert.deepEqual(others, [recent]);
+  await stat(server.at(`backups/${made}/manifest.json`));
 });
 
 test("each host answers for its own interface, and no other name is answered", async () => {
