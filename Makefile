@@ -95,8 +95,9 @@ WASM_CARGO = --quiet --locked --lib --target wasm32-unknown-unknown -Zbuild-std=
 ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
-	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy secrets preflight rollback restore crawlers fmt clean build faults next
+	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit \
+	browser browsed browser-setup server-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-build mutants bench \
+	bench-setup soak deploy secrets preflight rollback backup restore crawlers fmt clean build faults next
 .DELETE_ON_ERROR:
 
 # Takes a name and a command: `$(call step,Name,command)`. A `suite` must not compile anything.
@@ -200,10 +201,12 @@ verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients
 
 # Runs stock tools on the API's documents and on the Worker's configuration, builds the documentation of the crates, and
 # checks the site.
-verify-documents: compiled | build browser-setup $(NPM_READY) $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY)
+verify-documents: compiled | build browser-setup $(NPM_READY) $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL) $(DOCS_READY) server-setup
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
-	$(call step,Deploy to a stub of Cloudflare,node --test --test-reporter=spec tests/deploy/*.test.mjs)
+	$(call step,Deploy to a stub of Cloudflare,\
+		node --test --test-reporter=spec $(filter-out %/server.test.mjs,$(wildcard tests/deploy/*.test.mjs)))
+	$(call step,Run Signpost on a server behind nginx,node --test --test-reporter=spec tests/deploy/server.test.mjs)
 	$(call step,Check the alert rules,[ ! -x $(PROMTOOL) ] || { $(PROMTOOL) check rules fixtures/prometheus/alerts.yaml && \
 		cd fixtures/prometheus && $(PROMTOOL) test rules alerts.test.yaml; })
 	$(call step,Read the documentation site,$(call browse,tests/docs/site.test.mjs))
@@ -501,6 +504,10 @@ $(PROMTOOL): | $(SHEETS_READY)
 		[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq prometheus && \
 		dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool $@; \
 		rm -rf $(TOOLS)/prometheus; [ -x $@ ] || echo "not done: it needs root and the package prometheus of Debian")
+
+# Runs after promtool's installation, because apt-get cannot run twice at once. systemd is only for its tools.
+server-setup: | $(PROMTOOL)
+	$(if $(shell command -v nginx && command -v systemd-socket-activate),,$(call step,Install nginx,$(call APT,nginx openssl systemd)))
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)

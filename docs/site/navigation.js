@@ -29,6 +29,7 @@ export const GROUPS = [
     note: "For whoever runs a deployment.",
     pages: [
       { doc: "docs/OPERATING.md", note: "Health, alarms, the runbook, deployment and restores." },
+      { doc: "docs/guides/ONE-SERVER.md", note: "workerd, nginx, backups and upgrades on a server of your own." },
       { api: "Operator: publishers" },
       { api: "Operator: apps" },
       { api: "Operator: advertisers" },

@@ -1,5 +1,6 @@
-// Signpost as on a server (docs/guides/ONE-SERVER.md), from the files of fixtures/server: an archive, sockets that systemd's own
-// tool opens, workerd as the unit starts it, and nginx with a certificate of its own. Folders, ports and hosts are a test's.
+// Signpost as on a server (docs/guides/ONE-SERVER.md), from the files of fixtures/server: an archive, sockets that
+// systemd's own tool opens, workerd as the unit starts it, and nginx with a certificate of its own. Folders, ports and
+// hosts are a test's.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -36,7 +37,7 @@ export async function blocks() {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function eventually(what, attempt) {
+export async function eventually(what, attempt) {
   for (const giveUp = Date.now() + 20_000; ; ) {
     const answer = await attempt().catch((error) => ({ error }));
     if (answer && !answer.error) return answer;
@@ -50,9 +51,12 @@ export class Server {
   settings = {};
   log = "";
 
-  /** Unpacks the archive and writes the files that the guide has people write. */
+  /** Follows the guide until Signpost can start. */
   static async install() {
     const server = new Server();
+    // An interrupted run ends its processes, too.
+    process.once("exit", () => server.#processes.forEach((child) => void server.#end(child)));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
     server.folder = await mkdtemp(join(tmpdir(), "signpost-server-"));
     await chmod(server.folder, 0o755);
     // As the units and the guide name the folders, and as they are here.
@@ -158,7 +162,6 @@ export class Server {
     const child = spawn(program, words, { detached: true, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.log += text));
     this.#processes.push(child);
-    process.once("exit", () => this.#end(child));
   }
 
   /** Ends the processes of a child's own group. */
@@ -176,7 +179,9 @@ export class Server {
       this.#end(child);
       await ended;
     }
-    await rm(this.folder, { recursive: true, force: true });
+    this.#processes = [];
+    // workerd may still write while it ends.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** Ends workerd; it starts again as after `systemctl restart`. */

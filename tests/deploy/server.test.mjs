@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, stat, utimes } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, stat, utimes } from "node:fs/promises";
 import { get } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../browser/support/signpost.mjs";
-import { blocks, hostOf, read, run, Server, sleep } from "./server.mjs";
+import { blocks, eventually, FILES, hostOf, read, run, Server, sleep } from "./server.mjs";
 
 const APP = "20000001";
 const goal = (id) => ({ id, ttl: "Play", instr: "1. Play", payout_usd: 1, ord: 1, gl_val: "play" });
@@ -129,10 +129,13 @@ test("a client's own country and ray are replaced", async () => {
   const claimed = { "CF-IPCountry": "DE", "CF-Ray": "invented" };
   const abroad = await server.send("click", "GET", click(IN_GERMANY, "abroad"), { headers: claimed });
   assert.notEqual(abroad.status, 302, abroad.text);
-  assert.match(abroad.headers["cf-ray"], /^[0-9a-f]{32}$/);
+  assert.match(abroad.headers["cf-ray"], /^[0-9a-f]{16}$/);
   const claims = { headers: { "CF-IPCountry": "FR" }, from: "127.0.0.2" };
   const inside = await server.send("click", "GET", click(IN_GERMANY, "inside"), claims);
   assert.equal(inside.status, 302, inside.text);
+  const headers = { ...claimed, Authorization: `Bearer ${server.settings.OPERATOR_TOKEN}` };
+  const call = await server.send("operator", "POST", "/v1/operator/refresh", { headers });
+  await eventually("the ray in the log", async () => server.log.includes(`"ray":"${call.headers["cf-ray"]}"`));
 });
 
 test("a long redirect passes", async () => {
@@ -225,10 +228,44 @@ test("workerd restarts under load, and no accepted conversion is lost", async ()
     console.log(`three times ${signal}: ${JSON.stringify(counts.answers)}, the slowest in ${counts.longest} ms`);
     const ids = await logged();
     assert.equal(new Set(ids).size, ids.length);
-    assert.ok(counts.accepted.length > 100);
+    const total = Object.values(counts.answers).reduce((sum, count) => sum + count, 0);
+    // A kill cuts off a few answers, whose senders retry.
+    const failed = total - (counts.answers["GET click 302"] ?? 0) - counts.accepted.length;
+    assert.ok(failed * 20 < total, `${failed} of ${total} requests`);
     assert.deepEqual(
       counts.accepted.filter((id) => !ids.includes(id)),
       [],
     );
+  }
+});
+
+/** The program that builds containers on this machine, if one works. */
+async function containerTool() {
+  for (const tool of ["podman", "docker"]) {
+    const works = await run(tool, ["info"], { timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (works) return tool;
+  }
+}
+
+test("the image is built and answers", async () => {
+  const tool = await containerTool();
+  if (!tool) return console.log("not done: an image of the Containerfile, which needs podman or docker");
+  const context = server.at("image");
+  await mkdir(context);
+  await copyFile(server.at("signpost.tar.gz"), join(context, "signpost.tar.gz"));
+  await run(tool, ["build", "-f", join(FILES, "Containerfile"), "-t", "signpost-test", context]);
+  const settings = ["--env-file", server.at("etc/signpost.env")];
+  const { stdout } = await run(tool, ["run", "--rm", "--detach", ...settings, "signpost-test"]);
+  const inside = ["exec", stdout.trim(), "sh", "-c"];
+  const check = 'curl -fsS --retry 20 --retry-connrefused -H "Host: $OPERATOR_HOST" http://127.0.0.1:8788/healthz';
+  try {
+    const answer = await run(tool, [...inside, check]);
+    assert.equal(JSON.parse(answer.stdout).status, "ok");
+    assert.equal((await run(tool, [...inside, "id -un"])).stdout.trim(), "signpost");
+  } finally {
+    await run(tool, ["stop", stdout.trim()]);
   }
 });
