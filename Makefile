@@ -42,6 +42,8 @@ CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
 CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
 # Checks the alert rules. It comes from Debian's package prometheus; without that package they are not checked.
 PROMTOOL := $(TOOLS)/promtool
+# A test runs it in front of Signpost, if the machine has no other.
+NGINX := $(TOOLS)/nginx
 # Only `make audit` needs it, and only if its database can be reached.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
@@ -500,14 +502,20 @@ $(SHEETS_READY): | browser-setup
 
 # Runs after the other Debian packages, because apt-get cannot run twice at once.
 $(PROMTOOL): | $(SHEETS_READY)
-	$(call step,Install promtool,mkdir -p $(TOOLS)/prometheus && cd $(TOOLS)/prometheus && \
-		[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq prometheus && \
-		dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool $@; \
-		rm -rf $(TOOLS)/prometheus; [ -x $@ ] || echo "not done: it needs root and the package prometheus of Debian")
+	$(call step,Install promtool,$(call unpack,prometheus,usr/bin/promtool,$@))
 
-# Runs after promtool's installation, because apt-get cannot run twice at once. systemd is only for its tools.
+# Runs after promtool's installation, because apt-get cannot run twice at once. systemd is only for its tools. nginx is
+# not installed, because Debian would start it.
 server-setup: | $(PROMTOOL)
-	$(if $(shell command -v nginx && command -v systemd-socket-activate),,$(call step,Install nginx,$(call APT,nginx openssl systemd)))
+	$(if $(shell command -v systemd-socket-activate),,$(call step,Install tools of systemd,$(call APT,openssl systemd)))
+	$(if $(shell command -v nginx || ls $(NGINX) 2>/dev/null),,$(call step,Install nginx,$(call unpack,nginx,usr/sbin/nginx,$(NGINX))))
+
+# Takes a package of Debian, a program in it, and where to put it. Without root the program is missing, and the test that
+# needs it says so.
+unpack = mkdir -p $(TOOLS)/unpacked && cd $(TOOLS)/unpacked && \
+	[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq $(1) && \
+	dpkg-deb --fsys-tarfile $(1)_*.deb | tar -xO ./$(2) >program && chmod +x program && mv program $(3); \
+	rm -rf $(TOOLS)/unpacked; [ -x $(3) ] || echo "not done: it needs root and the package $(1) of Debian"
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)

