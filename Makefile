@@ -124,7 +124,8 @@ help:
 	@echo 'make secrets draw the secrets of a new deployment and set them, or set kept ones   TO=file or FROM=file'
 	@echo 'make preflight     check every host of the deployment   OPERATOR_TOKEN and METRICS_TOKEN in the environment'
 	@echo 'make rollback      deploy an earlier version of both Workers again   TO=commit'
-	@echo 'make restore put one object back to a copy, while Signpost is down   OBJECT=outbox-10000001-0 FROM=… STATE=.state'
+	@echo 'make backup  copy all objects of plain workerd while it runs   TO=folder STATE=.state'
+	@echo 'make restore restore a backup into an empty state, or one object of it   FROM=folder STATE=… OBJECT=outbox-10000001-0'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
 
@@ -358,8 +359,13 @@ rollback: | $(NPM_READY)
 	@TO='$(TO)' node src/deploy/main.mjs rollback
 	@node src/deploy/main.mjs preflight
 
+# Both are also called without make, as `python3 fixtures/local/backup.py`.
+backup:
+	@python3 fixtures/local/backup.py backup --state '$(or $(STATE),.state)' --to '$(TO)'
+
 restore:
-	@python3 fixtures/local/restore.py '$(OBJECT)' '$(FROM)' '$(or $(STATE),.state)'
+	@python3 fixtures/local/backup.py restore --from '$(FROM)' --state '$(or $(STATE),.state)' \
+		$(if $(OBJECT),--object '$(OBJECT)') $(if $(ERASED),--erased '$(ERASED)')
 
 # To run after an update of `crawler-user-agents` in package.json. Writes the list of names that the edge reads.
 crawlers: $(NPM_READY) $(CRAWLERS_READY) $(STABLE_READY)
