@@ -101,6 +101,13 @@ impl Signpost {
         self.restart_after(|| {});
     }
 
+    /// Kills workerd for good.
+    pub fn stop(&self) {
+        let mut child = self.child.lock().expect("the process");
+        child.kill().expect("workerd ran");
+        child.wait().expect("workerd ended");
+    }
+
     /// Restarts as [`restart`](Self::restart) does, with one setting changed from then on.
     pub fn restart_with(&mut self, name: &str, value: &str) {
         self.setup.vars.push((name.into(), value.into()));
@@ -114,12 +121,10 @@ impl Signpost {
 
     /// Restarts as [`restart`](Self::restart) does, and calls `meanwhile` while workerd is down.
     pub fn restart_after(&self, meanwhile: impl FnOnce()) {
-        let mut child = self.child.lock().expect("the process");
-        child.kill().expect("workerd ran");
-        child.wait().expect("workerd ended");
+        self.stop();
         meanwhile();
         let (new, ports) = spawn(&self.setup, self.state.path());
-        *child = new;
+        *self.child.lock().expect("the process") = new;
         *self.ports.lock().expect("ports") = ports;
     }
 

@@ -12,6 +12,7 @@
 
 mod api;
 mod at_scale;
+mod backups;
 mod billed_rows;
 mod callbacks;
 mod caps;

@@ -135,7 +135,7 @@ fn a_file_that_is_not_a_copy_of_an_object_changes_nothing() {
     let problems = [
         ("catalog", "not a database"),
         ("ships-1", "not the name of an object"),
-        ("", "not the name of an object"),
+        ("", "not a complete backup"),
     ];
     let mut outcomes = Vec::new();
     signpost.restart_after(|| {
