@@ -79,6 +79,8 @@ fn back_up(state: &Path, to: &Path, kills: u64, random: &mut Random) -> PathBuf 
     let backup = |folder: &Path| command(&[("--state", state), ("--to", folder)], "backup");
     let (mut folder, mut killed) = (to.join("0"), 0);
     while killed < kills {
+        // The traffic goes on between two runs.
+        thread::sleep(Duration::from_millis(200));
         if kill(backup(&folder), random) {
             killed += 1;
         }
@@ -107,7 +109,7 @@ fn restore(from: &Path, state: &Path, erased: &Path, kills: u64, random: &mut Ra
         if objects.exists() {
             let folders = fs::read_dir(&objects).expect("folders");
             let files = folders.map(|folder| fs::read_dir(folder.unwrap().path()).expect("files").count());
-            assert_eq!(files.sum::<usize>(), count);
+            assert!(files.sum::<usize>() >= count);
             expect_refused(restore(), "is not empty");
             fs::remove_dir_all(objects).expect("objects removed");
         }

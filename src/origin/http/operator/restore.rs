@@ -1,5 +1,5 @@
 //! Restores one object to an earlier time with Cloudflare's point-in-time recovery.
-//! See docs/OPERATING.md, "Put an object back".
+//! See docs/OPERATING.md, "Backup and restore".
 
 use std::time::Duration;
 
