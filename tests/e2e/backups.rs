@@ -3,6 +3,7 @@
 //! `KILLS` times in all. `SEED` chooses other moments.
 
 mod load;
+mod order;
 
 use std::{
     fs,
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     conversions::revenue::revenue,
     dashboard::{Browser, signed_in},
-    harness::{End, OfferWall, Receiver, Setup, away_from_midnight, now_ms, root},
+    harness::{End, Receiver, Setup, away_from_midnight, now_ms, root},
     random::Random,
     restored::doubts,
     security::chaos::setting,
@@ -236,15 +237,7 @@ fn a_backup_under_load_keeps_every_promise_after_a_restore() {
             .expect(200);
     }
     println!("{} users erased again", again.lines().count());
-    let walls = walls.map(|wall| OfferWall {
-        signpost: &restored,
-        app: wall.app,
-        id: wall.id,
-        token: wall.token,
-        token_id: wall.token_id,
-        terms: Default::default(),
-        shards: wall.shards,
-    });
+    let walls = walls.each_ref().map(|wall| wall.on(&restored));
     load.check(&walls, until_ms);
 
     let mut browser = Browser::new(&restored);

@@ -146,6 +146,19 @@ impl Signpost {
 }
 
 impl OfferWall<'_> {
+    /// The same offerwall in a Signpost that was restored from a backup.
+    pub fn on<'s>(&self, signpost: &'s Signpost) -> OfferWall<'s> {
+        OfferWall {
+            signpost,
+            app: self.app.clone(),
+            id: self.id.clone(),
+            token: self.token.clone(),
+            token_id: self.token_id.clone(),
+            terms: Terms::default(),
+            shards: self.shards,
+        }
+    }
+
     /// Puts the app with `changes` applied to its document.
     #[track_caller]
     pub fn put_app(&self, changes: &Value) {
