@@ -155,7 +155,7 @@ CARGO_TEST = cargo --config "target.\"cfg(all())\".runner=[\"$(CURDIR)/.ci/test\
 NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
 # These are left to `make verify`.
-AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
+AT_LENGTH := at_scale:: backups:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
 	releases:: rewards::kills:: rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
 # The test of licences reads every crate, even those that only a build of the tests for WebAssembly would use.
