@@ -16,6 +16,13 @@ impl MetricsText {
         help: &str,
         series: impl IntoIterator<Item = ([(&'l str, &'l str); N], V)>,
     ) {
+        self.header(name, help);
+        for (labels, value) in series {
+            self.series(name, &labels, &value);
+        }
+    }
+
+    fn header(&mut self, name: &str, help: &str) {
         let kind = if name.ends_with("_total") {
             "counter"
         } else {
@@ -26,15 +33,18 @@ impl MetricsText {
             self.text,
             "# HELP signpost_{name} {help}\n# TYPE signpost_{name} {kind}"
         );
-        for (labels, value) in series {
-            let _ = write!(self.text, "signpost_{name}");
-            for (at, (label, text)) in labels.into_iter().enumerate() {
-                let before = if at == 0 { '{' } else { ',' };
-                let _ = write!(self.text, "{before}{label}=\"{}\"", escaped(text));
-            }
-            let end = if N == 0 { "" } else { "}" };
-            let _ = writeln!(self.text, "{end} {value}");
+    }
+
+    // Not generic, because every metric would add a copy to the edge's module.
+    #[inline(never)]
+    fn series(&mut self, name: &str, labels: &[(&str, &str)], value: &dyn Display) {
+        let _ = write!(self.text, "signpost_{name}");
+        for (at, (label, text)) in labels.iter().enumerate() {
+            let before = if at == 0 { '{' } else { ',' };
+            let _ = write!(self.text, "{before}{label}=\"{}\"", escaped(text));
         }
+        let end = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.text, "{end} {value}");
     }
 
     /// Adds a metric with one series without labels.

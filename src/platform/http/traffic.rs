@@ -179,18 +179,19 @@ const SHARED_KEYS: [&str; 4] = ["CLICK_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TO
 /// Writes the fingerprints of the Worker's keys, so that an operator can compare both Workers. `setting` returns the
 /// text of a setting.
 pub fn write_keys(metrics: &mut MetricsText, setting: impl Fn(&str) -> Option<String>) {
-    let keys = SHARED_KEYS.into_iter().flat_map(|name| {
-        let text = setting(name).unwrap_or_default();
-        let keys = text.split(',').filter_map(|item| {
-            let key = item.trim().rsplit(':').next().filter(|key| !key.is_empty())?;
-            Some((name, fingerprint(&key.to_ascii_lowercase())))
-        });
-        keys.collect::<Vec<_>>()
-    });
-    let keys: Vec<_> = keys.collect();
+    let mut keys = Vec::new();
+    for name in SHARED_KEYS {
+        for item in setting(name).unwrap_or_default().split(',') {
+            let key = item.rsplit(':').next().unwrap_or_default().trim();
+            if !key.is_empty() {
+                keys.push((name, fingerprint(&key.to_ascii_lowercase())));
+            }
+        }
+    }
     metrics.metric(
         "isolate_keys",
         "Keys of this Worker by setting and fingerprint; the value is always 1.",
-        keys.iter().map(|(name, key)| ([("setting", *name), ("key", key.as_str())], 1)),
+        keys.iter()
+            .map(|(name, key)| ([("setting", *name), ("key", key.as_str())], 1_u64)),
     );
 }
