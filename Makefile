@@ -382,11 +382,13 @@ build: $(BUNDLES)
 faults: $(FAULTS_BUNDLES)
 next: $(NEXT_BUNDLES)
 
-# Takes a Worker's crate, a feature, and arguments that replace `--locked`. Workers compile one after the other, because cargo locks their shared folder.
+# Takes a Worker's crate and a variant. Workers compile one after the other, because cargo locks their shared folder.
 # One call for both would unify the features of crates: the edge would have the origin's exact floats, and 14 KiB more.
-compile = $(call step,Compile the $(1)$(if $(2), with $(2))$(if $(3), of the next release),$(WASM_ENV) \
-	cargo build --release --target-dir target/wasm $(if $(3),$(subst --locked,$(3),$(WASM_CARGO)),$(WASM_CARGO)) \
-	-p signpost-$(1) $(if $(2),--features $(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
+compile = $(call step,Compile the $(1)$(if $(2), with $(2)),$(WASM_ENV) cargo build --release --target-dir target/wasm \
+	$(WASM_CARGO) -p signpost-$(1) $(VARIANT_$(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
+VARIANT_faults := --features faults
+VARIANT_bench := --features bench
+VARIANT_next := --manifest-path target/next/Cargo.toml
 
 target/wasm/edge.wasm: $(EDGE_SOURCES) | $(NIGHTLY_READY)
 	$(call compile,edge)
@@ -397,19 +399,20 @@ target/wasm/edge-faults.wasm: $(EDGE_SOURCES) | $(BUNDLES)
 target/wasm/origin-faults.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-faults.wasm
 	$(call compile,origin,faults)
 target/wasm/edge-next.wasm: target/next/Cargo.toml | $(FAULTS_BUNDLES)
-	$(call compile,edge,,--offline --manifest-path $<)
+	$(call compile,edge,next)
 target/wasm/origin-next.wasm: target/next/Cargo.toml | target/wasm/edge-next.wasm
-	$(call compile,origin,,--offline --manifest-path $<)
+	$(call compile,origin,next)
 target/wasm/edge-bench.wasm: $(EDGE_SOURCES) | $(BUNDLES)
 	$(call compile,edge,bench)
 target/wasm/origin-bench.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-bench.wasm
 	$(call compile,origin,bench)
 
-# cargo changes the version in the copy's lock file, so the copy is not compiled with --locked.
+# The made-up next release has a version of its own, which cargo writes into the copy's lock file.
 target/next/Cargo.toml: $(EDGE_SOURCES) $(ORIGIN_SOURCES) $(NEXT_PATCH)
 	@rm -rf target/next && mkdir -p target/next
 	@cp -r src Cargo.toml Cargo.lock openapi.yaml target/next && ln -s ../../tests ../../benches target/next
-	$(call step,Patch the sources to the next release,patch --directory=target/next --strip=1 <$(NEXT_PATCH))
+	$(call step,Patch the sources to the next release,patch --directory=target/next --strip=1 <$(NEXT_PATCH) && \
+		cargo update --quiet --offline --workspace --manifest-path $@)
 
 bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),GLUE=$(GLUE) src/bundle/bundle.sh $< $(1) $(@D))
 
@@ -422,9 +425,9 @@ target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/ed
 target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
 	$(call bundle,origin,faults)
 target/next/edge/index_bg.wasm: target/wasm/edge-next.wasm $(wildcard src/edge/*.js) $(BUNDLING)
-	$(call bundle,edge,the next release)
+	$(call bundle,edge,next)
 target/next/origin/index_bg.wasm: target/wasm/origin-next.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
-	$(call bundle,origin,the next release)
+	$(call bundle,origin,next)
 target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,bench)
 target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js $(BUNDLING) $(PAGES)

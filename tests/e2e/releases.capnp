@@ -1,5 +1,5 @@
-# The parts of a Signpost during a deployment and after a rollback: each Worker is of this release or of the made-up next
-# one, which releases/next.patch describes. Each file in releases/ is a pair of Workers.
+# The parts of a Signpost during a deployment and after a rollback. Each Worker has this release or the made-up next one
+# of releases/next.patch. Each file in releases/ is a pair of Workers.
 
 using Workerd = import "/workerd/workerd.capnp";
 using Local = import "../../fixtures/local/workerd.capnp";

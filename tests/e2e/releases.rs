@@ -1,5 +1,5 @@
-//! This release beside a made-up next one, which `tests/e2e/releases/next.patch` describes: during a deployment either Worker
-//! may be newer, and after a rollback older code meets newer data. Every answer is a stated one, every promise is kept,
+//! This release beside a made-up next one (`tests/e2e/releases/next.patch`): during a deployment either Worker may be
+//! newer, and after a rollback older code meets newer data. Every answer is a stated one, every promise is kept,
 //! and a partner gets no final refusal that a retry would have cured.
 
 use std::{thread, time::Duration};

@@ -25,7 +25,7 @@ fn deployed_modules_are_built_without_features() {
         let manifest: toml::Table = read(&format!("src/{worker}/Cargo.toml")).parse().unwrap();
         assert!(!manifest["features"].as_table().unwrap().contains_key("default"));
     }
-    // A build with a feature goes to a folder of its own, and `make deploy` and wrangler take `build/`.
+    // A variant goes to a folder of its own, and `make deploy` and wrangler take `build/`.
     let makefile = read("Makefile");
     let mut lines = makefile.lines();
     let (mut compiled, mut bundled) = (Vec::new(), Vec::new());
@@ -33,7 +33,7 @@ fn deployed_modules_are_built_without_features() {
         let Some((target, sources)) = line.split_once(".wasm: ") else {
             continue;
         };
-        // The recipe calls `compile` or `bundle` with the crate and the feature.
+        // The recipe calls `compile` or `bundle` with the crate and the variant.
         let recipe = lines.next().unwrap();
         let arguments: Vec<_> = recipe.trim_end_matches(')').split(',').skip(1).collect();
         match target.strip_suffix("/index_bg") {
@@ -42,13 +42,16 @@ fn deployed_modules_are_built_without_features() {
         }
     }
     let workers = ["edge", "origin"];
-    let with = |separator: &str, feature: &str| workers.map(|worker| format!("{worker}{separator}{feature}"));
-    let names = [with("", ""), with("-", "faults"), with("-", "bench")].concat();
-    let crates = [with("", ""), with(" ", "faults"), with(" ", "bench")].concat();
+    let with = |separator: &str, variant: &str| workers.map(|worker| format!("{worker}{separator}{variant}"));
+    let variants = ["faults", "next", "bench"];
+    let names = variants.map(|variant| with("-", variant)).concat();
+    let names = [with("", "").to_vec(), names].concat();
+    let crates = variants.map(|variant| with(" ", variant)).concat();
+    let crates = [with("", "").to_vec(), crates].concat();
     for ((name, arguments), (target, built)) in names.iter().zip(&crates).zip(&compiled) {
         assert_eq!((*target, built), (&*format!("target/wasm/{name}"), arguments));
     }
-    let folders = ["build", "target/faults", "target/bench"];
+    let folders = ["build", "target/faults", "target/next", "target/bench"];
     let folders = folders
         .iter()
         .flat_map(|folder| workers.map(|worker| format!("{folder}/{worker}")));

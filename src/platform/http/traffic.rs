@@ -181,17 +181,23 @@ const SHARED_KEYS: [&str; 4] = ["CLICK_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TO
 pub fn write_keys(metrics: &mut MetricsText, setting: impl Fn(&str) -> Option<String>) {
     let mut keys = Vec::new();
     for name in SHARED_KEYS {
-        for item in setting(name).unwrap_or_default().split(',') {
-            let key = item.rsplit(':').next().unwrap_or_default().trim();
+        for item in setting(name).unwrap_or_default().split(',').map(str::trim) {
+            // `id:key`, `id:mode:key` or `key`. The mode may differ while a key is rotated.
+            let (id, key) = item.split_once(':').unwrap_or(("", item));
+            let key = key.rsplit(':').next().unwrap_or_default();
             if !key.is_empty() {
-                keys.push((name, fingerprint(&key.to_ascii_lowercase())));
+                keys.push((name, id.to_owned(), fingerprint(&key.to_ascii_lowercase())));
             }
         }
     }
     metrics.metric(
         "isolate_keys",
-        "Keys of this Worker by setting and fingerprint; the value is always 1.",
-        keys.iter()
-            .map(|(name, key)| ([("setting", *name), ("key", key.as_str())], 1_u64)),
+        "Keys of this Worker by setting, id and fingerprint; the value is always 1.",
+        keys.iter().map(|(name, id, key)| {
+            (
+                [("setting", *name), ("id", id.as_str()), ("key", key.as_str())],
+                1_u64,
+            )
+        }),
     );
 }
