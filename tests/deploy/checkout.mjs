@@ -10,10 +10,49 @@ import { ROOT, runWith } from "./cloudflare.mjs";
 export const CONFIGS = { edge: "wrangler.toml", origin: "src/origin/wrangler.toml" };
 const COPIED = ["Makefile", "package-lock.json", "CHANGELOG.md", "src/deploy"];
 
-/** The values that an operator puts in place of the placeholders. */
-export const filled = (text) => text.replaceAll("example.com", "acme.test").replaceAll(/\b0{32}\b/g, "ab".repeat(16));
+/** The routes and the variables of production as they are shipped. */
+const HOST_VARIABLES = {
+  TRACKING_URL: "https://track.example.com",
+  TRACKING_HOST: "track.example.com",
+  OFFERS_HOST: "offers.example.com",
+  REPORTING_HOST: "reporting.example.com",
+  OPERATOR_HOST: "operator.example.com",
+  DASHBOARD_HOST: "dashboard.example.com",
+};
+const SHIPPED = {
+  edge: { routes: ["offers", "track", "reporting"], vars: { ...HOST_VARIABLES, TRUST_COUNTRY_HEADER: "false" } },
+  origin: {
+    routes: ["operator", "dashboard"],
+    vars: {
+      ...HOST_VARIABLES,
+      DASHBOARD_URL: "https://dashboard.example.com",
+      CONSOLE_URL: "https://operator.example.com",
+      SUPPORT_CONTACT: "mailto:support@example.com",
+      LOCAL_SIGN_IN: "false",
+      ALLOW_PRIVATE_CALLBACKS: "false",
+    },
+  },
+};
 
-export async function newCheckout() {
+/** A configuration with the shipped placeholders. The repository may be an operator's, with hosts and more already. */
+function shipped(worker, text) {
+  const { routes, vars } = SHIPPED[worker];
+  const patterns = routes.map((name) => `    { pattern = "${name}.example.com", custom_domain = true },\n`);
+  const lines = Object.entries(vars).map(([name, value]) => `${name} = "${value}"\n`);
+  const [local, production] = text.split("[env.production]\n");
+  const reset = production
+    .replace(/^account_id = .*\n/m, "")
+    .replace(/^routes = \[[^\]]*\]/m, `routes = [\n${patterns.join("")}]`)
+    .replace(/(?<=^\[env\.production\.vars\]\n)(^(?!\[).*\n)*/m, `${lines.join("")}\n`)
+    .replace(/^id = .*/m, `id = "${"0".repeat(32)}"`);
+  return `${local}[env.production]\n${reset}`;
+}
+
+/** The values that an operator puts in place of the placeholders. */
+const filled = (text) => text.replaceAll("example.com", "acme.test").replaceAll(/\b0{32}\b/g, "ab".repeat(16));
+
+/** With `isFilled` false it has placeholders, as a new operator's clone. */
+export async function newCheckout({ isFilled = true } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "signpost-deploy-"));
   await mkdir(join(folder, ".tools"));
   // `make` would look for the packages that a build needs.
@@ -28,10 +67,12 @@ export async function newCheckout() {
     join(folder, "worker.js"),
     `${exported.join("")}export default { fetch() { return new Response(); } };\n`,
   );
-  for (const path of Object.values(CONFIGS)) {
-    const main = path === CONFIGS.edge ? "./worker.js" : "../../worker.js";
-    const text = filled(await readFile(join(ROOT, path), "utf8"));
-    const short = text.replace(/main = "[^"]*"/, `main = "${main}"`).replace(/\[build\]\ncommand = "[^"]*"\n/, "");
+  for (const [worker, path] of Object.entries(CONFIGS)) {
+    const main = worker === "edge" ? "./worker.js" : "../../worker.js";
+    const text = shipped(worker, await readFile(join(ROOT, path), "utf8"));
+    const short = (isFilled ? filled(text) : text)
+      .replace(/main = "[^"]*"/, `main = "${main}"`)
+      .replace(/\[build\]\ncommand = "[^"]*"\n/, "");
     await writeFile(join(folder, path), short);
   }
   const git = (...args) => promisify(execFile)("git", ["-C", folder, ...args]);

@@ -26,7 +26,7 @@ export async function startCloudflare(workers = {}) {
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
-    const path = request.url.split("?")[0].replace("/client/v4/accounts/demo-account", "");
+    const path = request.url.split("?")[0].replace(/^\/client\/v4\/accounts\/[^/]+/, "");
     const call = { method: request.method, path, body: Buffer.concat(parts).toString("latin1") };
     const { result, error } = answer(api, call);
     response.writeHead(error ? 404 : 200, { "content-type": "application/json" });

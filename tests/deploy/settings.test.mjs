@@ -3,29 +3,34 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import test from "node:test";
+import test, { after, before } from "node:test";
 import { SECRETS } from "../../src/deploy/secrets.mjs";
 import { problemsOf, readSettings } from "../../src/deploy/settings.mjs";
-import { CONFIGS, filled } from "./checkout.mjs";
-import { ROOT, runWith, startCloudflare } from "./cloudflare.mjs";
+import { CONFIGS, newCheckout } from "./checkout.mjs";
+import { ROOT, startCloudflare } from "./cloudflare.mjs";
 
-/** The repository's settings, with an operator's hosts. */
-const settings = JSON.parse(filled(JSON.stringify(readSettings(ROOT))));
+/** A checkout with an operator's hosts, and one with placeholders. */
+let [right, placeholders] = [];
 
-test("make deploy on the repository as it is names every placeholder within five seconds", async () => {
+before(async () => {
+  [right, placeholders] = await Promise.all([newCheckout(), newCheckout({ isFilled: false })]);
+});
+after(() => Promise.all([right, placeholders].map((checkout) => checkout?.remove())));
+
+test("make deploy names every placeholder within five seconds", async () => {
   const api = await startCloudflare();
   try {
     // Other tests may keep the machine busy, so a slow run is repeated.
     let [seconds, code, output] = [Number.POSITIVE_INFINITY];
     for (let attempt = 0; attempt < 3 && seconds >= 5; attempt += 1) {
       const start = Date.now();
-      ({ code, output } = await runWith(api, "make", ["deploy"], { cwd: ROOT }));
+      ({ code, output } = await placeholders.make(api, ["deploy"]));
       seconds = (Date.now() - start) / 1_000;
     }
     assert.notEqual(code, 0);
     assert.ok(seconds < 5, `${seconds} s`);
     for (const path of Object.values(CONFIGS)) {
-      const text = await readFile(join(ROOT, path), "utf8");
+      const text = await readFile(join(placeholders.folder, path), "utf8");
       const [, production] = text.split("[env.production]\n");
       const lines = output.split("\n").filter((line) => line.startsWith(`${path}: env.production.`));
       const values = [...production.matchAll(/^\s*(?:\{ pattern|(\w+)) = "([^"]*\bexample\.com)"/gm)];
@@ -158,6 +163,7 @@ const SETTINGS = [
 ];
 
 test("each problem of the settings is named with its file and field", () => {
+  const settings = readSettings(right.folder);
   for (const [name, change, expected = []] of SETTINGS) {
     const changed = structuredClone(settings);
     change(changed);
