@@ -20,9 +20,14 @@ const URLS = {
 };
 /** A deployment may leave out the dashboard and the console. */
 const OPTIONAL = ["DASHBOARD_HOST", "DASHBOARD_URL", "CONSOLE_URL"];
-/** Only local runs may set these to anything else. A missing value is only allowed where the default is safe. */
-const OFF = { LOCAL_SIGN_IN: "origin", ALLOW_PRIVATE_CALLBACKS: "origin", FAIR_QUEUE: "edge" };
-const MAY_BE_MISSING = ["FAIR_QUEUE"];
+/** Only local runs and plain workerd may set these to anything else. Two may be missing, which means "false". */
+const OFF = {
+  LOCAL_SIGN_IN: "origin",
+  ALLOW_PRIVATE_CALLBACKS: "origin",
+  FAIR_QUEUE: "edge",
+  TRUST_COUNTRY_HEADER: "edge",
+};
+const MAY_BE_MISSING = ["FAIR_QUEUE", "TRUST_COUNTRY_HEADER"];
 const KV = "SNAPSHOTS";
 
 const PLACEHOLDER_HOST = /(^|[/:.@])example\.(com|net|org)(?=[/:?#]|$)/;

@@ -160,6 +160,12 @@ const SETTINGS = [
     [/^src.*ALLOW_PRIVATE_CALLBACKS: must be "false"/],
   ],
   ["the fair queue", vars("edge", "FAIR_QUEUE", "true"), [/^wrangler.*FAIR_QUEUE: must be "false"/]],
+  [
+    "a country that clients choose",
+    vars("edge", "TRUST_COUNTRY_HEADER", "true"),
+    [/^wrangler.*TRUST_COUNTRY_HEADER: must be "false"/],
+  ],
+  ["the country of the network by default", vars("edge", "TRUST_COUNTRY_HEADER", undefined)],
 ];
 
 test("each problem of the settings is named with its file and field", () => {
