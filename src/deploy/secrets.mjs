@@ -8,12 +8,15 @@ import { resolve } from "node:path";
 import { Failure, query, WORKERS, wrangler } from "./wrangler.mjs";
 
 const random = () => randomBytes(32).toString("hex");
-const list = (id) => new RegExp(`^${id}[0-9a-f]{64}(,${id}[0-9a-f]{64})*$`, "i");
+const list = (id, rule = "") => new RegExp(`^${rule}${id}[0-9a-fA-F]{64}(,${id}[0-9a-fA-F]{64})*$`);
+const ID = "(?:[1-9]?\\d|1\\d\\d|2[0-4]\\d|25[0-5]):";
+/** The Workers refuse a list with an id twice. */
+const NONE_TWICE = "(?!(?:.*,)?(\\d+):.*,\\1:)";
 /** How a secret is drawn, and the form of each value of it (docs/OPERATING.md, "Settings"). */
 const TEXT = { draw: random, form: /^\S+$/ };
 const MAC = { draw: random, form: list("") };
-const KEYS = { draw: () => `1:${random()}`, form: list("\\d{1,3}:") };
-const CLICK_KEYS = { draw: () => `1:seal:${random()}`, form: list("\\d{1,3}:(?:seal|open):") };
+const KEYS = { draw: () => `1:${random()}`, form: list(ID, NONE_TWICE) };
+const CLICK_KEYS = { draw: () => `1:seal:${random()}`, form: list(`${ID}(?:seal|open):`, `${NONE_TWICE}(?=.*:seal:)`) };
 
 /** All secrets: their kind, and the Workers that have them with the same value. */
 export const SECRETS = {

@@ -192,3 +192,25 @@ test("the configuration of each Worker names the secrets that make secrets sets"
     assert.deepEqual(named.sort(), set.sort(), path);
   }
 });
+
+test("the form of each secret is one that the Workers accept", () => {
+  for (const [name, { draw, form }] of Object.entries(SECRETS)) assert.match(draw(), form, name);
+  const key = "0aF".repeat(21) + "0";
+  const rows = [
+    ["REPORT_KEY_MAC", [key, `${key},${key}`], ["", `1:${key}`, `${key},`, key.slice(1)]],
+    [
+      "EDGE_KEYS",
+      [`0:${key}`, `255:${key},25:${key},5:${key}`],
+      [key, `256:${key}`, `999:${key}`, `-1:${key}`, `1:${key},2:${key},1:${key}`, `12:${key},12:${key}`],
+    ],
+    [
+      "CLICK_KEYS",
+      [`255:seal:${key}`, `1:open:${key},2:seal:${key}`],
+      [`1:${key}`, `1:open:${key}`, `1:Seal:${key}`, `256:seal:${key}`, `1:seal:${key},1:open:${key}`],
+    ],
+  ];
+  for (const [name, accepted, refused] of rows) {
+    for (const value of accepted) assert.match(value, SECRETS[name].form, name);
+    for (const value of refused) assert.doesNotMatch(value, SECRETS[name].form, name);
+  }
+});
