@@ -132,7 +132,7 @@ function checksOf({ origin }, variables, send) {
     return names && `they differ in ${names}; set the same value at both`;
   };
   return [
-    ...names.map((name) => check("/healthz", name, { path: "/healthz" }, (answer) => ailment(name, answer))),
+    ...names.map((name) => check("/healthz", name, { path: "/healthz" }, (answer) => healthProblem(name, answer))),
     ...REFUSALS.map(({ shows, host, status, code, ...request }) => check(shows, host, request, statusIs(status, code))),
     ...allowed("OPERATOR_HOST", PUBLISHERS, "OPERATOR_TOKEN"),
     ...(variables.OPERATOR_TOKEN ? [{ name: "a click of an unknown goal of the first app", check: knownApp }] : []),
@@ -144,7 +144,7 @@ function checksOf({ origin }, variables, send) {
 }
 
 /** Returns what is wrong according to an answer of `/healthz`. */
-function ailment(name, answer) {
+function healthProblem(name, answer) {
   const { interfaces, unreadable = [] } = parsed(answer);
   if (!interfaces) return `got ${answer.status} ${answer.text.slice(0, 200)}`;
   const down = Object.entries(interfaces).filter(([, { served }]) => !served);
@@ -153,7 +153,7 @@ function ailment(name, answer) {
   if (unreadable.length > 0) return `stored data cannot be read: ${unreadable.join(", ")}; deploy the newer code again`;
   const found = Object.keys(interfaces).join(", ");
   if (found !== INTERFACES[name].join(", ")) return `it serves ${found}; check the routes and ${name} at both Workers`;
-  // Only the edge reports a snapshot, so at the origin's hosts one shows that the edge answers.
+  // A snapshot at an origin's host means that the edge answered.
   if (HOSTS[name] === "origin" && parsed(answer).snapshot_version !== undefined)
     return "the edge answers; check the routes";
   return undefined;
