@@ -145,6 +145,10 @@ test("a first deployment draws the secrets once, and deploys the origin before t
     assert.equal(api.uploads.at(-2).migrations.new_tag, "v1");
     for (const upload of api.uploads.slice(-2)) assert.equal(upload.annotations["workers/tag"], commit);
     assert.deepEqual(Object.keys(api.workers.get(NAMES.edge).secrets).length, 5);
+
+    // The deployed version has `limits.cpu_ms`, which proves the plan.
+    const later = await checkout.make(api, ["deploy"], env);
+    assert.equal(later.code, 0, later.output);
   });
 });
 
