@@ -181,10 +181,19 @@ test("a preflight names the host and the check that fails", async () => {
     assert.doesNotMatch(right.output, /not ok|not tried/);
     assert.match(right.output, /^ok {6}the keys of both Workers$/m);
 
-    const other = await startWorkers({ ...settings.origin.vars, TOKEN_MAC: "ab".repeat(32) });
-    const mixed = await run({ METRICS_TOKEN, PREFLIGHT_ORIGIN: other.origin, PREFLIGHT_SECONDS: "0.1" });
-    await other.stop();
-    assert.match(mixed.output, /^not ok {2}the keys of both Workers: they differ in TOKEN_MAC; set the same/m);
+    const { EDGE_KEYS } = workers.secrets;
+    for (const [name, value] of [
+      ["TOKEN_MAC", "ab".repeat(32)],
+      ["EDGE_KEYS", EDGE_KEYS.replace("1:", "2:")],
+    ]) {
+      const other = await startWorkers({ ...settings.origin.vars, [name]: value });
+      const mixed = await run({ METRICS_TOKEN, PREFLIGHT_ORIGIN: other.origin, PREFLIGHT_SECONDS: "0.1" });
+      await other.stop();
+      assert.match(
+        mixed.output,
+        new RegExp(`^not ok {2}the keys of both Workers: they differ in ${name}; set the same`, "m"),
+      );
+    }
 
     const wrong = [
       [{ OPERATOR_TOKEN: "wrong" }, /^not ok {2}OPERATOR_HOST operator\.acme\.test: OPERATOR_TOKEN at .*got 401/m],
