@@ -111,7 +111,7 @@ function patch(api, name, settings, change) {
   if (api.refusesSecrets === name) return { error: { code: 10000, message: "Authentication error" } };
   const worker = api.workers.get(name);
   for (const { name: key, text } of settings.bindings) if (text !== undefined) worker.secrets[key] = text;
-  const version = newVersion({ tag: worker.tag, annotations: { "workers/triggered_by": "secret" } });
+  const version = newVersion({ tag: worker.tag });
   worker.versions.push(version);
   worker.deployed = version.id;
   change("secrets");

@@ -216,51 +216,92 @@ test("a preflight names the host and the check that fails", async () => {
   });
 });
 
-test("a rollback deploys the version of a commit, the edge first, or says why it refuses", async () => {
-  await withAccount(deployed(), async (api) => {
+/** Runs `run` with an account, and functions to deploy there without wrangler and to roll back. */
+const withRollbacks = (run) =>
+  withAccount(deployed(), async (api) => {
     const env = preflightOf({ OPERATOR_TOKEN: workers.secrets.OPERATOR_TOKEN });
+    const roll = (to) => {
+      api.changes.length = 0;
+      return checkout.make(api, ["rollback", `TO=${to}`], env);
+    };
+    await run({
+      api,
+      /** Adds a version of each Worker, as `make deploy` does, and returns their ids. */
+      add: (commit, tag = "v1") => {
+        const version = (worker) =>
+          api.deploy(NAMES[worker], {
+            tag: worker === "origin" ? tag : undefined,
+            annotations: { "workers/tag": commit },
+          });
+        const origin = version("origin").id;
+        return { edge: version("edge").id, origin };
+      },
+      refuses: async (to, reason) => {
+        const { code, output } = await roll(to);
+        assert.notEqual(code, 0, output);
+        assert.match(output, reason);
+        assert.deepEqual(api.changes, [], output);
+      },
+      /** Rolls back, and returns the changes. Both Workers have these versions then. */
+      succeeds: async (to, ids) => {
+        const { code, output } = await roll(to);
+        assert.equal(code, 0, output);
+        for (const [worker, name] of Object.entries(NAMES)) {
+          assert.equal(api.workers.get(name).deployed, ids[worker], `${to}: ${worker}`);
+        }
+        return api.changes;
+      },
+    });
+  });
+
+test("a rollback deploys the versions of a commit, the edge first, or says why it refuses", async () => {
+  await withRollbacks(async ({ api, add, refuses, succeeds }) => {
     const release = (version) =>
       checkout.change("CHANGELOG.md", (text) =>
         text.replace("## Unreleased", `## Unreleased\n\n## ${version} - 2026-11-30`),
       );
-    /** Adds a version of each Worker, as `make deploy` does. */
-    const deploy = async (tag = "v1") => {
-      const commit = await checkout.commit();
-      for (const name of Object.values(NAMES)) {
-        api.deploy(name, { tag, annotations: { "workers/tag": commit } });
-      }
-      return commit;
-    };
-    const first = await deploy();
+    const first = await checkout.commit();
+    add(first);
     await release("0.1.0");
-    const second = await deploy();
+    const second = await checkout.commit();
+    const ids = add(second);
     await release("0.2.0");
-    await deploy();
-    const roll = (to) => checkout.make(api, ["rollback", `TO=${to}`], env);
-    const refuses = async (to, reason) => {
-      const { code, output } = await roll(to);
-      assert.notEqual(code, 0, output);
-      assert.match(output, reason);
-      assert.deepEqual(api.changes, [], output);
-    };
+    const third = await checkout.commit();
+    const newest = add(third);
     await refuses("", /give the commit or the version/);
     await refuses("ffffffff", new RegExp(`none of the last 10 versions is ffffffff.*${second}`));
     await refuses(first, /CHANGELOG\.md: 0\.2\.0 and 0\.1\.0 came after/);
 
-    const back = await roll(second.slice(0, 8));
-    assert.equal(back.code, 0, back.output);
-    assert.deepEqual(api.changes, [`deploy ${NAMES.edge}`, `deploy ${NAMES.origin}`]);
-    for (const name of Object.values(NAMES)) {
-      const worker = api.workers.get(name);
-      const version = worker.versions.find(({ id }) => id === worker.deployed);
-      assert.equal(version.annotations["workers/tag"], second, name);
-    }
+    const back = [`deploy ${NAMES.edge}`, `deploy ${NAMES.origin}`];
+    assert.deepEqual(await succeeds(second.slice(0, 8), ids), back);
+    assert.deepEqual(await succeeds(third, newest), back.reverse());
 
-    api.changes.length = 0;
-    const withId = api.workers.get(NAMES.edge).versions.at(-2).id;
-    await deploy("v2");
-    await refuses(withId, /migrations: the version is at tag v1 and the deployed one at v2; Cloudflare refuses/);
-    api.deploy(NAMES.edge, { tag: "v2", annotations: { "workers/triggered_by": "secret" } });
-    await refuses(second, /^wrangler\.toml: a secret was changed after this version/m);
+    add(await checkout.commit(), "v2");
+    await refuses(ids.edge, /migrations: the version is at tag v1 and the deployed one at v2; Cloudflare refuses/);
+    const changed = api.deploy(NAMES.edge, {});
+    await refuses(second, /^wrangler\.toml: after this version another was made without make deploy/m);
+    await refuses(changed.id, /has no commit, as make deploy did not make it/);
+  });
+});
+
+test("a rollback deploys the versions whose ids are given, and guesses none", async () => {
+  await withRollbacks(async ({ add, refuses, succeeds }) => {
+    const others = ["c0ffee0123aa", "c0ffee0456bb"];
+    for (const other of others) add(other);
+    const commit = await checkout.commit();
+    add(commit);
+    const clean = add(commit);
+    const dirty = [add(`${commit}-dirty`), add(`${commit}-dirty`)];
+    await succeeds(commit.slice(0, 9), clean);
+    await succeeds(`${dirty[0].edge},${dirty[0].origin}`, dirty[0]);
+
+    const several = new RegExp(
+      `the origin has several versions with the tag ${commit}-dirty: ${dirty[0].origin} of 2026`,
+    );
+    await refuses(dirty[0].edge, several);
+    await refuses(`${dirty[0].edge},${clean.origin}`, /has several tags/);
+    await refuses(`${dirty[0].edge},c0ffee0123aa`, /none of the last 10 versions/);
+    await refuses("c0ffee0", new RegExp(`several tags: ${others.join(", ")}`));
+    await refuses("c0ffee", /give at least 7 characters of the commit/);
   });
 });
