@@ -2,6 +2,7 @@
 //! promise that was made before the manifest's `complete_until` holds afterwards, although both commands are killed
 //! `KILLS` times in all. `SEED` chooses other moments.
 
+mod erased;
 mod load;
 mod order;
 
