@@ -125,7 +125,7 @@ help:
 	@echo 'make preflight     check every host of the deployment   OPERATOR_TOKEN and METRICS_TOKEN in the environment'
 	@echo 'make rollback      deploy an earlier version of both Workers again   TO=commit'
 	@echo 'make backup  copy all objects of plain workerd while it runs   TO=folder STATE=.state'
-	@echo 'make restore restore a backup, or one object of it   FROM=folder STATE=empty ERASED=old OBJECT=outbox-10000001-0'
+	@echo 'make restore restore a backup, or one object of it   FROM=folder STATE=empty ERASED=old, or OBJECT=outbox-10000001-0'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
 
