@@ -516,11 +516,14 @@ $(PROMTOOL): | $(SHEETS_READY)
 # Runs after promtool's installation, because apt-get cannot run twice at once. systemd is only for its tools. nginx is
 # not installed, because Debian would start it.
 server-setup: | $(PROMTOOL)
-	$(if $(shell command -v systemd-socket-activate),,$(call step,Install tools of systemd,$(call APT,openssl systemd)))
-	$(if $(shell command -v nginx || ls $(NGINX) 2>/dev/null),,$(call step,Install nginx,$(call unpack,nginx,usr/sbin/nginx,$(NGINX))))
+	$(if $(shell command -v systemd-socket-activate >/dev/null && command -v openssl),,\
+		$(call step,Install tools of systemd,($(call APT,openssl systemd)) || \
+			echo "not done: it needs root and the packages openssl and systemd of Debian"))
+	$(if $(shell command -v nginx || ls $(NGINX) 2>/dev/null),,\
+		$(call step,Install nginx,$(call unpack,nginx,usr/sbin/nginx,$(NGINX))))
 
-# Takes a package of Debian, a program in it, and where to put it. Without root the program is missing, and the test that
-# needs it says so.
+# Takes a package of Debian, a program in it, and where to put it. Without root the program is missing, and the test
+# that needs it says so.
 unpack = mkdir -p $(TOOLS)/unpacked && cd $(TOOLS)/unpacked && \
 	[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq $(1) && \
 	dpkg-deb --fsys-tarfile $(1)_*.deb | tar -xO ./$(2) >program && chmod +x program && mv program $(3); \
