@@ -4,19 +4,30 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort, ROOT } from "../browser/support/signpost.mjs";
 
-/** The machine's nginx, or the one that `make verify` has unpacked; undefined if there is neither. */
-const NGINX_PATHS = [...process.env.PATH.split(":").map((folder) => join(folder, "nginx")), join(ROOT, ".tools/nginx")];
-export const NGINX = NGINX_PATHS.find((path) => existsSync(path));
+const programOf = (name) => process.env.PATH.split(":").find((folder) => existsSync(join(folder, name)));
+/** The machine's nginx, or the one that `make verify` has unpacked. */
+const NGINX = programOf("nginx") ? "nginx" : join(ROOT, ".tools/nginx");
+/** The programs of this test that the machine lacks. */
+export const MISSING = [
+  ...["openssl", "systemd-analyze", "systemd-socket-activate"].filter((name) => !programOf(name)),
+  ...(NGINX === "nginx" || existsSync(NGINX) ? [] : ["nginx"]),
+];
+/** Whether this machine has the address ::1. */
+export const HAS_IPV6 =
+  existsSync("/proc/net/if_inet6") && /^0{31}1 /m.test(readFileSync("/proc/net/if_inet6", "utf8"));
 /** The folders that nginx would otherwise expect in /var. */
 const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+/** A test may be at any address: nginx reads it from this header. */
+const ADDRESS = "set_real_ip_from 127.0.0.0/8; real_ip_header X-Test-Address;\n";
 
 export const FILES = join(ROOT, "fixtures/server");
 export const run = promisify(execFile);
@@ -55,11 +66,12 @@ export async function eventually(what, attempt) {
 
 export class Server {
   #processes = [];
+  #stubs = [];
   settings = {};
   log = "";
 
-  /** Follows the guide until Signpost can start. */
-  static async install() {
+  /** Folders in which nothing runs yet. */
+  static async create() {
     const server = new Server();
     // An interrupted run ends its processes, too.
     process.once("exit", () => server.#processes.forEach((child) => void server.#end(child)));
@@ -74,7 +86,27 @@ export class Server {
       ["/run/signpost", server.at("run")],
       ["/etc/signpost", server.at("etc")],
     ];
-    for (const name of ["state", "state/kv", "state/objects", "backups", "run"]) await mkdir(server.at(name));
+    const folders = ["etc", "state", "state/kv", "state/objects", "backups", "run"];
+    for (const name of folders) await mkdir(server.at(name));
+    return server;
+  }
+
+  /** nginx in front of a function that answers in place of both Workers. */
+  static async stub(answer) {
+    const server = await Server.create();
+    for (const name of ["edge", "origin"]) {
+      const [listening, path] = [createServer(answer), server.at(`run/${name}.sock`)];
+      await new Promise((resolve) => listening.listen({ path, writableAll: true }, resolve));
+      server.#stubs.push(listening);
+    }
+    await server.startNginx();
+    await eventually("nginx", async () => (await server.send("click", "GET", "/healthz")).status === 200);
+    return server;
+  }
+
+  /** Follows the guide until Signpost can start. */
+  static async install() {
+    const server = await Server.create();
     await run(join(FILES, "pack.sh"), [server.at("signpost.tar.gz")]);
     // The test installs no package and adds no user.
     await server.follow("2. Install", (line) => !/^(apt-get|useradd) /.test(line));
@@ -121,7 +153,7 @@ export class Server {
 
   async start() {
     await this.#startWorkerd();
-    await this.#startNginx();
+    await this.startNginx();
     await eventually("Signpost", async () => (await this.send("operator", "GET", "/healthz")).status === 200);
   }
 
@@ -139,7 +171,7 @@ export class Server {
     for (const [, path] of sockets) await chmod(path, 0o666);
   }
 
-  async #startNginx() {
+  async startNginx() {
     const [key, certificate] = [this.at("etc/key.pem"), this.at("etc/certificate.pem")];
     const names = HOSTS.map((host) => `DNS:${host}`).join(",");
     const subject = ["-subj", "/CN=signpost.test", "-addext", `subjectAltName=${names}`];
@@ -153,11 +185,13 @@ export class Server {
       ["/var/log/nginx", this.folder],
       // Modules of the machine are not under test.
       ["include /etc/nginx/modules-enabled/*.conf;\n", ""],
-      ["http {\n", `http {\n${TEMPORARY.map((name) => `${name}_temp_path ${this.at(name)};\n`).join("")}`],
+      ["http {\n", `http {\n${TEMPORARY.map((name) => `${name}_temp_path ${this.at(name)};\n`).join("")}${ADDRESS}`],
       ["/etc/letsencrypt/live/signpost/fullchain.pem", certificate],
       ["/etc/letsencrypt/live/signpost/privkey.pem", key],
       ["listen 443", `listen 127.0.0.1:${this.port}`],
       ["listen 80", `listen 127.0.0.1:${this.plainPort}`],
+      ["listen [::]:443", `listen ${HAS_IPV6 ? "[::1]" : "127.0.0.2"}:${this.port}`],
+      ["listen [::]:80", `listen ${HAS_IPV6 ? "[::1]" : "127.0.0.2"}:${this.plainPort}`],
       ["example.com", "signpost.test"],
       ['geo $country { default ""; }', 'geo $country { default ""; 127.0.0.2 DE; }'],
     ]);
@@ -188,6 +222,7 @@ export class Server {
       await ended;
     }
     this.#processes = [];
+    for (const listening of this.#stubs) listening.close();
     // workerd may still write while it ends.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
@@ -198,10 +233,11 @@ export class Server {
     return eventually("a workerd to end", kill);
   }
 
-  /** Sends a request to a host through nginx. `from` is the client's address, all of 127.0.0.0/8 are this machine's. */
+  /** Sends a request to a host through nginx. `from` is the client's address: ::1, or one of 127.0.0.0/8. */
   send(service, method, path, { headers = {}, body, from = "127.0.0.1", agent } = {}) {
     const host = hostOf(service);
-    const address = { host: "127.0.0.1", port: this.port, servername: host, localAddress: from, ca: this.certificate };
+    const to = from === "::1" ? from : "127.0.0.1";
+    const address = { host: to, port: this.port, servername: host, localAddress: from, ca: this.certificate };
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     return new Promise((resolve, reject) => {
       const sent = request(
