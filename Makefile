@@ -418,11 +418,11 @@ bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),GLUE=$(GLUE) src/bundl
 
 build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) $(BUNDLING) | $(NPM_RUN_READY)
 	$(call bundle,edge)
-build/origin/index_bg.wasm: target/wasm/origin.wasm src/origin/entry.js $(BUNDLING) $(PAGES) | build/edge/index_bg.wasm
+build/origin/index_bg.wasm: target/wasm/origin.wasm $(wildcard src/origin/*.js) $(BUNDLING) $(PAGES) | build/edge/index_bg.wasm
 	$(call bundle,origin)
 target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,faults)
-target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
+target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm $(wildcard src/origin/*.js) $(BUNDLING) $(PAGES)
 	$(call bundle,origin,faults)
 target/next/edge/index_bg.wasm: target/wasm/edge-next.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,next)
@@ -430,7 +430,7 @@ target/next/origin/index_bg.wasm: target/wasm/origin-next.wasm src/origin/entry.
 	$(call bundle,origin,next)
 target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,bench)
-target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
+target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm $(wildcard src/origin/*.js) $(BUNDLING) $(PAGES)
 	$(call bundle,origin,bench)
 
 # Compiles beside the Workers, at a lower priority.

@@ -48,6 +48,13 @@ pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
     Some((address, *is_announced))
 }
 
+/// Returns the address of a page of a copy of the object with this name.
+pub fn copy_address(name: &str) -> Option<ObjectAddress> {
+    let (object, _) = address(name)?;
+    let path = "/copy".into();
+    Some(ObjectAddress { path, ..object })
+}
+
 operations! {
     pub enum Command {
         FindBookmark(FindBookmark) -> Bookmark, Idempotent;

@@ -1,4 +1,5 @@
 // The origin Worker's entry: exports the request handler and the Durable Objects.
+import { copyPage, endAbandoned } from "./copy.js";
 import * as rust from "./index.js";
 import pages from "./pages.js";
 
@@ -47,6 +48,9 @@ async function recover(state, request) {
   }
 }
 
+// A page of a copy of the object's database (src/contract/recovery.rs), even if the object's own code is broken.
+const COPY = "https://object/copy";
+
 // A Durable Object around its Rust struct. The struct is constructed again for a new WebAssembly instance, because the old
 // struct points into memory that no longer exists.
 function object(Struct) {
@@ -63,12 +67,16 @@ function object(Struct) {
       };
       this.struct();
       this.recover = (request) => recover(state, request);
+      this.copy = async (request) => copyPage(state.storage, await request.text());
+      this.endAbandoned = () => endAbandoned(state.storage);
     }
     fetch(request) {
       if (request.url === RECOVERY) return this.recover(request);
+      if (request.url === COPY) return this.copy(request);
       return this.struct().fetch(request);
     }
     alarm(info) {
+      this.endAbandoned();
       return this.struct().alarm(info);
     }
   };

@@ -20,6 +20,7 @@ mod clicks;
 mod conformance;
 mod console;
 mod conversions;
+mod copies;
 mod dashboard;
 mod fast_path;
 mod faults;

@@ -15,6 +15,7 @@ mod alert_rules;
 mod audit;
 mod bundles;
 mod configuration;
+mod copies;
 #[path = "../support/document.rs"]
 mod document;
 mod documents;

@@ -26,11 +26,12 @@ const fn write(action: &'static str) -> Access {
     }
 }
 
-/// Returns `None` for a handler that is not the operator's.
+/// Returns `None` for a handler that is not the operator's, or that needs the operator's token.
 pub const fn of(handler: Handler) -> Option<Access> {
     Some(match handler {
         Handler::Health
         | Handler::Describe
+        | Handler::CopyObject
         | Handler::Dashboard(_)
         | Handler::Console(_)
         | Handler::Keyed(_)

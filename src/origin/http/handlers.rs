@@ -23,6 +23,8 @@ pub enum Handler {
     EndAttentionItem,
     /// The URL that receives the operator's alarms.
     Alarms(AlarmCall),
+    /// Reads a page of a copy of an object. A copy has all data, so only the operator's token may read it.
+    CopyObject,
     /// Restores an object to an earlier time.
     RestoreObject,
     /// Invites somebody to a publisher's account.

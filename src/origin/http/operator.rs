@@ -8,6 +8,7 @@ mod audit_words;
 mod callbacks;
 mod catalog;
 mod conversion_query;
+mod copy;
 mod ledger;
 mod lists;
 mod offers;
@@ -65,6 +66,7 @@ pub async fn call(
         Handler::ListAttention => attention::list(context, query).await,
         Handler::EndAttentionItem => attention::end(context, segments).await,
         Handler::Alarms(call) => alarms::of_operator(context, call, request).await,
+        Handler::CopyObject => copy::copy(context, segments, query).await,
         Handler::RestoreObject => restore::restore(context, segments, request).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,

@@ -224,6 +224,7 @@ const ROUTES: &[Row] = &[
     ]),
     operator("/v1/operator/alarms/test", &[on(Post, Handler::Alarms(AlarmCall::Test)).within(Operator)]),
     operator("/v1/operator/attention/{}", &[on(Delete, Handler::EndAttentionItem).within(Operator)]),
+    operator("/v1/operator/objects/{}/copy", &[on(Get, Handler::CopyObject).within(Operator)]),
     operator("/v1/operator/objects/{}/restore", &[on(Post, Handler::RestoreObject).within(Documents)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
