@@ -54,7 +54,7 @@ impl Browser<'_> {
 }
 
 /// An invite to the console, by the operator's token.
-fn invite(signpost: &Signpost, name: &str, role: &str) -> String {
+pub fn invite(signpost: &Signpost, name: &str, role: &str) -> String {
     let body = json!({ "name": name, "role": role });
     let invited = signpost
         .operator("POST", "members/invites", Some(&body))

@@ -4,7 +4,7 @@ mod access;
 mod accounts;
 pub mod activity;
 mod apps;
-mod authenticator;
+pub mod authenticator;
 mod days;
 mod exports;
 mod figures;
@@ -14,7 +14,7 @@ mod malformed;
 mod offers;
 mod pages;
 mod passkey_keys;
-mod passkeys;
+pub mod passkeys;
 mod recovery;
 mod sessions;
 mod tester;
@@ -31,14 +31,21 @@ pub const ORIGIN: &str = "http://localhost:8787";
 /// A browser: what it sends by itself, its cookie, and the publisher that its page shows.
 pub struct Browser<'s> {
     signpost: &'s Signpost,
+    /// `dashboard`, or `console` for a page of the operator's people.
+    site: &'s str,
     pub cookie: Option<String>,
     pub publisher: Option<String>,
 }
 
 impl<'s> Browser<'s> {
     pub fn new(signpost: &'s Signpost) -> Self {
+        Self::at(signpost, "dashboard")
+    }
+
+    pub fn at(signpost: &'s Signpost, site: &'s str) -> Self {
         Self {
             signpost,
+            site,
             cookie: None,
             publisher: None,
         }
@@ -73,16 +80,21 @@ impl<'s> Browser<'s> {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        self.send("GET", &format!("/v1/dashboard/{path}"), None)
+        self.send("GET", &self.path(path), None)
     }
 
     pub fn post(&self, path: &str, body: &Value) -> Answer {
-        self.send("POST", &format!("/v1/dashboard/{path}"), Some(body))
+        self.send("POST", &self.path(path), Some(body))
+    }
+
+    /// The path of a call of the browser's site.
+    pub fn path(&self, call: &str) -> String {
+        format!("/v1/{}/{call}", self.site)
     }
 
     /// Signs in by an invite, whose publisher the page shows from then on.
     #[track_caller]
-    fn sign_in(&mut self, invite: &str) {
+    pub fn sign_in(&mut self, invite: &str) {
         let answer = self.post("sign_in", &json!({ "invite": invite })).expect(204);
         self.keep_cookie(&answer);
         self.publisher = invite.split('_').nth(2).map(str::to_owned);
@@ -100,7 +112,7 @@ impl<'s> Browser<'s> {
 
 /// Invites somebody by the operator, and returns the invite.
 #[track_caller]
-fn invite(publisher: &Publisher<'_>, name: &str, role: &str) -> String {
+pub fn invite(publisher: &Publisher<'_>, name: &str, role: &str) -> String {
     let body = json!({ "name": name, "role": role });
     let answer = publisher
         .operator("POST", "invites", Some(&body))

@@ -182,6 +182,7 @@ fn a_passkey_of_5_minutes_ago_no_longer_opens_what_needs_a_fresh_one() {
         for (role, cookie) in &joined {
             let browser = Browser {
                 signpost,
+                site: "dashboard",
                 cookie: cookie.clone(),
                 publisher: Some("dashboard-stale".to_owned()),
             };
@@ -204,6 +205,7 @@ fn a_local_session_ends_with_local_sign_in() {
     signpost.restart_with("LOCAL_SIGN_IN", "");
     let browser = Browser {
         signpost: &signpost,
+        site: "dashboard",
         cookie,
         publisher: shown,
     };

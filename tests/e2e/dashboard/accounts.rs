@@ -183,6 +183,7 @@ fn an_invite_of_an_account_that_is_open_waits_until_it_is_left() {
     }
     let former = Browser {
         signpost: &signpost,
+        site: "dashboard",
         cookie: browser.cookie.clone(),
         publisher: browser.publisher.clone(),
     };
@@ -208,6 +209,7 @@ fn a_fifth_account_ends_the_session_that_was_current_longest_ago() {
     let first = signed_in_to(&signpost, &[&publishers[0]]);
     let mut browser = Browser {
         signpost: &signpost,
+        site: "dashboard",
         cookie: first.cookie.clone(),
         publisher: None,
     };

@@ -1,11 +1,12 @@
 //! An authenticator in software: it makes passkeys and signs with them, as a browser hands it on.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD as BASE64URL, Engine};
-use domain::accounts::webauthn::Algorithm;
+use domain::{accounts::webauthn::Algorithm, model::time::SECOND_MS};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{ORIGIN, passkey_keys::PasskeyKeys};
+use crate::harness::now_ms;
 
 const USER_PRESENT: u8 = 0x01;
 const USER_VERIFIED: u8 = 0x04;
@@ -22,6 +23,17 @@ impl Authenticator {
     /// Makes a passkey of Ed25519, and the credential that answers creation options. `seed` tells passkeys apart.
     pub fn create(options: &Value, seed: u8) -> (Self, Value) {
         Self::create_of(Algorithm::EdDsa, options, seed)
+    }
+
+    /// A passkey of Ed25519 that was made earlier. Its signature count is higher than any before, unless there were
+    /// more signatures than seconds.
+    pub fn made_earlier(seed: u8, handle: &str) -> Self {
+        Self {
+            id: vec![seed; 16],
+            keys: PasskeyKeys::make(Algorithm::EdDsa, seed),
+            handle: handle.to_owned(),
+            sign_count: u32::try_from(now_ms() / SECOND_MS).unwrap(),
+        }
     }
 
     /// Makes a passkey of an algorithm.
@@ -71,6 +83,11 @@ impl Authenticator {
     /// Replaces the keys, as a forger has others.
     pub fn forge(&mut self, seed: u8) {
         self.keys = PasskeyKeys::make(self.keys.algorithm, seed);
+    }
+
+    /// The id of the member, as the options of its creation had it.
+    pub fn handle(&self) -> &str {
+        &self.handle
     }
 
     pub fn encoded_id(&self) -> String {

@@ -46,29 +46,41 @@ fn join_by<'s>(
     (name, role): (&str, &str),
     seed: u8,
 ) -> (Browser<'s>, Authenticator) {
-    let invite = invite(publisher, name, role);
     let mut browser = Browser::new(signpost);
-    let options = options(&mut browser, "passkeys/creation", &json!({ "invite": invite }));
+    let authenticator = spend(algorithm, &mut browser, &invite(publisher, name, role), seed);
+    browser.publisher = Some(publisher.id.clone());
+    (browser, authenticator)
+}
+
+/// Spends an invite for a first passkey of an algorithm, which signs the browser in.
+#[track_caller]
+pub fn spend(algorithm: Algorithm, browser: &mut Browser<'_>, invite: &str, seed: u8) -> Authenticator {
+    let options = options(browser, "passkeys/creation", &json!({ "invite": invite }));
     let mut offered = options["pubKeyCredParams"].as_array().unwrap().iter();
     assert!(offered.any(|offer| offer["alg"] == algorithm.cose()), "{options}");
     let (authenticator, credential) = Authenticator::create_of(algorithm, &options, seed);
     let body = json!({ "invite": invite, "credential": credential });
     let answer = browser.post("passkeys", &body).expect(204);
     browser.keep_cookie(&answer);
-    browser.publisher = Some(publisher.id.clone());
-    (browser, authenticator)
+    authenticator
 }
 
 /// A further browser, signed in by a passkey.
 #[track_caller]
 fn sign_in<'s>(joined: &Browser<'s>, authenticator: &mut Authenticator) -> Browser<'s> {
     let mut browser = Browser::new(joined.signpost);
-    let options = options(&mut browser, "passkeys/request", &json!({}));
+    sign_in_at(&mut browser, authenticator);
+    browser.publisher.clone_from(&joined.publisher);
+    browser
+}
+
+/// Signs a browser in by a passkey.
+#[track_caller]
+pub fn sign_in_at(browser: &mut Browser<'_>, authenticator: &mut Authenticator) {
+    let options = options(browser, "passkeys/request", &json!({}));
     let body = json!({ "credential": authenticator.get(&options) });
     let answer = browser.post("sign_in/passkey", &body).expect(204);
     browser.keep_cookie(&answer);
-    browser.publisher.clone_from(&joined.publisher);
-    browser
 }
 
 /// Adds a passkey to the browser's member.
@@ -243,6 +255,7 @@ fn a_sign_in_by_a_passkey_keeps_other_accounts_and_renews_its_own() {
     }
     let former = Browser {
         signpost: &signpost,
+        site: "dashboard",
         cookie: held.remove(0),
         publisher: of_two.publisher.clone(),
     };
