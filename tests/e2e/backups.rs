@@ -33,7 +33,7 @@ const KILLS: u64 = 20;
 /// How long a command lives before it is killed, in milliseconds: at most about its whole run.
 const LIFE_MS: usize = 500;
 
-fn command(arguments: &[(&str, &Path)], name: &str) -> Command {
+pub fn command(arguments: &[(&str, &Path)], name: &str) -> Command {
     let mut command = Command::new("python3");
     command.arg(root().join("fixtures/local/backup.py")).arg(name);
     for (option, value) in arguments {
@@ -48,7 +48,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
 }
 
-fn expect_done(mut command: Command) -> String {
+pub fn expect_done(mut command: Command) -> String {
     let output = command.output().expect("python3");
     assert!(output.status.success(), "{}", text(&output));
     text(&output)

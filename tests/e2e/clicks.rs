@@ -12,6 +12,8 @@ mod targets;
 
 use url::{Url, form_urlencoded};
 
+pub use signatures::sign::sign;
+
 pub use crate::harness::click_keys as keys;
 use crate::harness::{Answer, Signpost};
 use domain::tracking::{

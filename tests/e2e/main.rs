@@ -39,6 +39,7 @@ mod random;
 mod readme;
 #[path = "../support/recipes.rs"]
 mod recipes;
+mod release_state;
 mod releases;
 mod reports;
 mod restored;

@@ -11,6 +11,7 @@ use crate::{
     harness::{
         Answer, OfferWall, Receiver, Setup, Signpost, callback, eventually_within, expect_accepted, now_ms,
     },
+    release_state,
     restored::OUTBOXES,
     security::chaos::{
         clicks::Clicks,
@@ -28,6 +29,8 @@ const BOTH_OF_THIS: &str = "releases/this.capnp";
 const EDGE_OF_NEXT: &str = "releases/edge_of_next.capnp";
 const ORIGIN_OF_NEXT: &str = "releases/origin_of_next.capnp";
 const BOTH_OF_NEXT: &str = "releases/next.capnp";
+/// The same without the internet, as `release_state::THIS`.
+const STATE_OF_NEXT: &str = "releases/state_of_next.capnp";
 
 /// Every change from one pair of releases to another, once.
 const ALL_ORDERS: [&str; 13] = [
@@ -195,4 +198,15 @@ fn what_only_the_next_release_knows_waits_for_it() {
             .iter()
             .all(|callback| callback.target.contains("later=yes"))
     );
+}
+
+#[test]
+fn the_next_release_and_after_a_rollback_this_one_keep_the_promises_of_every_release() {
+    for release in release_state::all() {
+        let receiver = Receiver::start();
+        let signpost = release.start(STATE_OF_NEXT, &receiver);
+        release.check(&signpost, &receiver);
+        deploy(&signpost, release_state::THIS);
+        release.check(&signpost, &receiver);
+    }
 }

@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 use ureq::Agent;
 
-use super::{PUBLISHER, Signpost, root};
+use super::{PUBLISHER, Receiver, Signpost, root};
 
 const INSPECTOR: &str = "--inspector-addr=127.0.0.1:0";
 /// The folders of a state. Each is a disk service of every configuration.
@@ -80,6 +80,20 @@ impl Setup {
     #[allow(dead_code, reason = "the benches use it")]
     pub fn with_inspector(mut self) -> Self {
         self.arguments.push(INSPECTOR.to_owned());
+        self
+    }
+
+    /// Sends all that the Workers fetch to a receiver, with the URL's host in `Host`. The configuration's `internet` must
+    /// be an external server.
+    pub fn internet(mut self, receiver: &Receiver) -> Self {
+        self.arguments
+            .push(format!("--external-addr=internet=127.0.0.1:{}", receiver.port));
+        self
+    }
+
+    /// Sets the settings of a file.
+    pub fn settings(mut self, file: &Path) -> Self {
+        self.vars.extend(settings(file));
         self
     }
 
@@ -159,8 +173,12 @@ pub fn default_setting(name: &str) -> String {
 }
 
 fn defaults() -> Vec<(String, String)> {
-    let defaults = std::fs::read_to_string(root().join("fixtures/local/defaults.env")).expect("the defaults");
-    defaults
+    settings(&root().join("fixtures/local/defaults.env"))
+}
+
+fn settings(file: &Path) -> Vec<(String, String)> {
+    let settings = std::fs::read_to_string(file).expect("settings");
+    settings
         .lines()
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_once('='))
