@@ -76,7 +76,13 @@ function object(Struct) {
       return this.struct().fetch(request);
     }
     alarm(info) {
-      this.endAbandoned();
+      try {
+        this.endAbandoned();
+      } catch (error) {
+        // The object's own alarm must run: no other call sets it again.
+        const what = `an abandoned copy did not end: ${error.message}`;
+        console.error(JSON.stringify({ ts: Date.now(), level: "error", event: "fault", where: "copy", what }));
+      }
       return this.struct().alarm(info);
     }
   };
