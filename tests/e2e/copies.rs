@@ -312,7 +312,9 @@ fn a_copy_ends_if_the_schema_changes_another_begins_or_the_object_goes_back() {
 
 fn copy_command(name: &str, arguments: &[(&str, &OsStr)]) -> Command {
     let mut command = Command::new("python3");
-    command.arg(root().join("fixtures/local/copy.py")).arg(name);
+    command
+        .arg(root().join("fixtures/local/copy_objects.py"))
+        .arg(name);
     for (option, value) in arguments {
         command.arg(option).arg(value);
     }
