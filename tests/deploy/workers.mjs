@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { defaultSettings, endWith, freePort, workerdProgram } from "../browser/support/signpost.mjs";
 import { ROOT } from "./cloudflare.mjs";
 
-/** Starts the Workers with these variables and the secrets of local runs. */
-export async function startWorkers(vars) {
-  const folder = await mkdtemp(join(tmpdir(), "signpost-workers-"));
+/** Starts the Workers with these variables and the secrets of local runs, on this state or a new one. */
+export async function startWorkers(vars, state) {
+  const folder = state ?? (await mkdtemp(join(tmpdir(), "signpost-workers-")));
   const [edge, origin] = [await freePort(), await freePort()];
   const folders = ["kv", "objects"];
-  for (const name of folders) await mkdir(join(folder, name));
+  for (const name of folders) await mkdir(join(folder, name), { recursive: true });
   const secrets = await defaultSettings();
   const workerd = spawn(
     workerdProgram(),
@@ -30,6 +30,7 @@ export async function startWorkers(vars) {
   for (const address of Object.values(addresses)) await answers(address, workerd);
   return {
     secrets,
+    folder,
     ...addresses,
     stop: async () => {
       const ended = new Promise((resolve) => workerd.once("exit", resolve));
