@@ -426,7 +426,7 @@ target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm $(wildcard sr
 	$(call bundle,origin,faults)
 target/next/edge/index_bg.wasm: target/wasm/edge-next.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,next)
-target/next/origin/index_bg.wasm: target/wasm/origin-next.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
+target/next/origin/index_bg.wasm: target/wasm/origin-next.wasm $(wildcard src/origin/*.js) $(BUNDLING) $(PAGES)
 	$(call bundle,origin,next)
 target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,bench)

@@ -231,6 +231,6 @@ export async function copyPage(storage, text, bytes = PAGE_BYTES) {
 export function endAbandoned(storage, nowMs = Date.now()) {
   const { sql } = storage;
   if (!isCopied(sql)) return;
-  const [[read]] = all(sql, "SELECT read_ms FROM copy_state");
-  if (nowMs - read >= ABANDONED_MS) storage.transactionSync(() => end(sql));
+  const [[readMs]] = all(sql, "SELECT read_ms FROM copy_state");
+  if (nowMs - readMs >= ABANDONED_MS) storage.transactionSync(() => end(sql));
 }

@@ -1,34 +1,19 @@
 //! A copy of a whole Signpost while conversions arrive, and the route that reads the pages.
 
 use std::{
-    fs,
-    path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
     time::Duration,
 };
 
-use rusqlite::Connection;
+use serde_json::json;
 
 use super::{copy_command, expect_done};
 use crate::{
+    backups,
     conversions::revenue::revenue,
     harness::{Setup, away_from_midnight, demo, encoded, eventually_within, expect_accepted},
 };
-
-/// Marks all databases of a backup as put back, as a restore does.
-fn mark_put_back(backup: &Path) {
-    for folder in fs::read_dir(backup).expect("namespaces") {
-        for file in fs::read_dir(folder.expect("a folder").path()).expect("files") {
-            let file = file.expect("a file").path();
-            if !file.ends_with("metadata.sqlite") {
-                let database = Connection::open(&file).expect("a database");
-                let mark = "CREATE TABLE put_back (at_ms INTEGER NOT NULL)";
-                database.execute(mark, []).expect("a mark");
-            }
-        }
-    }
-}
 
 #[test]
 fn a_copy_under_load_moves_to_another_signpost_with_all_promises() {
@@ -45,7 +30,7 @@ fn a_copy_under_load_moves_to_another_signpost_with_all_promises() {
     };
     let paid = pay(0..200);
     let folder = tempfile::tempdir().expect("a folder");
-    let [copy, state] = ["copy", "state"].map(|name| folder.path().join(name));
+    let [copy, backup, state] = ["copy", "backup", "state"].map(|name| folder.path().join(name));
     let url = signpost.base();
     let pull = || copy_command("pull", &[("--url", url.as_ref()), ("--to", copy.as_ref())]);
     let is_done = AtomicBool::new(false);
@@ -67,14 +52,12 @@ fn a_copy_under_load_moves_to_another_signpost_with_all_promises() {
         load.join().expect("the load")
     });
     assert!(paid_meanwhile.len() > 20, "{}", paid_meanwhile.len());
-    let backup = state.join("objects");
     expect_done(copy_command(
         "to-sqlite",
         &[("--from", copy.as_ref()), ("--to", backup.as_ref())],
     ));
-    fs::remove_file(backup.join("manifest.json")).expect("a manifest");
-    mark_put_back(&backup);
-    fs::create_dir(state.join("kv")).expect("a folder");
+    let arguments = [("--from", backup.as_path()), ("--state", state.as_path())];
+    expect_done(backups::command(&arguments, "restore"));
 
     let moved = Setup::new().state(&state).start();
     moved.refresh();
@@ -113,5 +96,51 @@ fn a_copy_needs_the_operators_token_an_objects_name_and_the_next_of_its_previous
             .expect(200)
             .body
             .contains("CREATE TABLE publishers")
+    );
+}
+
+#[test]
+fn an_alarm_ends_a_copy_that_nobody_reads_any_more_and_runs_even_if_that_fails() {
+    let signpost = Setup::new().var("REVALIDATE_SECONDS", "0").start();
+    let wall = signpost.offer_wall("copied-long", "79000951", None);
+    let desc = "Play it. ".repeat(1_000);
+    for number in 0..150 {
+        wall.put_offer_as(&format!("copied-long-{number}"), &json!({ "desc": desc }));
+    }
+    signpost.refresh();
+    let begin = || {
+        let page = signpost.operator("GET", "objects/catalog/copy", None).expect(200);
+        assert!(
+            !page.body.ends_with("null}\n") && !page.body.contains("{\"next\":null"),
+            "one page"
+        );
+    };
+    let parts = "SELECT COUNT(*) FROM sqlite_schema WHERE name GLOB 'copy_*'";
+    let parts = || signpost.stored("signpost-catalog", parts, |row| row.get::<_, u32>(0))[0];
+    let has_offer = |id: &str| {
+        signpost
+            .click(&format!("rid={id}-1&app={}&user_id=u", wall.app), "DE")
+            .status
+    };
+
+    begin();
+    assert!(parts() > 2);
+    signpost.restart_after(|| signpost.damage("signpost-catalog", "UPDATE copy_state SET read_ms = 0"));
+    // The alarm of the catalog publishes a change.
+    wall.put_offer_as("copied-late", &json!({}));
+    eventually_within(60_000, &302, || has_offer("copied-late"));
+    eventually_within(60_000, &0, parts);
+
+    begin();
+    // Without its row the copy cannot be ended.
+    signpost.restart_after(|| signpost.damage("signpost-catalog", "DELETE FROM copy_state"));
+    wall.put_offer_as("copied-later", &json!({}));
+    eventually_within(60_000, &302, || has_offer("copied-later"));
+    assert!(parts() > 2);
+    let lines = signpost.log_lines();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["where"] == "copy" && line["level"] == "error")
     );
 }
