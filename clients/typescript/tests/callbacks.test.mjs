@@ -108,10 +108,8 @@ test("a repeat is answered and not paid again", async () => {
   const received = await Promise.all(
     [byGet(event), byPost(event), byGet(event)].map((each) => callbacks.receive(each)),
   );
-  assert.deepEqual(
-    received.map((each) => each.isNew),
-    [true, false, false],
-  );
+  // Their signatures are checked at once, so any of them may be the first.
+  assert.equal(received.filter((each) => each.isNew).length, 1);
   assert.deepEqual([...store.events.values()], [event]);
 });
 
