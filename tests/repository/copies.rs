@@ -14,7 +14,12 @@ fn texts() -> impl Iterator<Item = String> {
 
 #[test]
 fn no_statement_replaces_a_row_that_has_another_key() {
-    let forms = ["OR REPLACE", "CONFLICT REPLACE", "\"REPLACE INTO", "; REPLACE INTO"];
+    let forms = [
+        "OR REPLACE",
+        "CONFLICT REPLACE",
+        "\"REPLACE INTO",
+        "; REPLACE INTO",
+    ];
     let replacing = texts().flat_map(|text| {
         let found = forms
             .iter()
