@@ -187,6 +187,8 @@ fn workerd() -> Signpost {
 fn database(pages: &str, folder: &Path) -> Connection {
     let (from, to) = (folder.join("copy.ndjson"), folder.join("copy.sqlite"));
     fs::write(&from, pages).expect("a file");
+    // The command replaces no file.
+    let _ = fs::remove_file(&to);
     expect_done(copy_command(
         "to-sqlite",
         &[("--from", from.as_ref()), ("--to", to.as_ref())],

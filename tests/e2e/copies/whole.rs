@@ -136,11 +136,13 @@ fn an_alarm_ends_a_copy_that_nobody_reads_any_more_and_runs_even_if_that_fails()
     signpost.restart_after(|| signpost.damage("signpost-catalog", "DELETE FROM copy_state"));
     wall.put_offer_as("copied-later", &json!({}));
     eventually_within(60_000, &302, || has_offer("copied-later"));
-    assert!(parts() > 2);
-    let lines = signpost.log_lines();
-    assert!(
+    eventually_within(60_000, &true, || {
+        let lines = signpost.log_lines();
         lines
             .iter()
             .any(|line| line["where"] == "copy" && line["level"] == "error")
-    );
+    });
+    // The rest of the alarm has run: it has published the change.
+    eventually_within(60_000, &0, || signpost.metric("signpost_tracking_dirty_since_ms"));
+    assert!(parts() > 2);
 }
