@@ -227,10 +227,12 @@ export async function copyPage(storage, text, bytes = PAGE_BYTES) {
   return new Response(`${page.text}${last}\n`, { headers });
 }
 
-// Ends a copy that nobody reads any more. Each alarm calls this.
+// Ends a copy that nobody reads any more. Returns whether a copy goes on. Alarms call this.
 export function endAbandoned(storage, nowMs = Date.now()) {
   const { sql } = storage;
-  if (!isCopied(sql)) return;
+  if (!isCopied(sql)) return false;
   const [[readMs]] = all(sql, "SELECT read_ms FROM copy_state");
-  if (nowMs - readMs >= ABANDONED_MS) storage.transactionSync(() => end(sql));
+  if (nowMs - readMs < ABANDONED_MS) return true;
+  storage.transactionSync(() => end(sql));
+  return false;
 }

@@ -67,8 +67,16 @@ function object(Struct) {
       };
       this.struct();
       this.recover = (request) => recover(state, request);
-      this.copy = async (request) => copyPage(state.storage, await request.text());
-      this.endAbandoned = () => endAbandoned(state.storage);
+      // A copy may have begun before this process.
+      let mayBeCopied = true;
+      this.copy = async (request) => {
+        const cursor = await request.text();
+        mayBeCopied = true;
+        return copyPage(state.storage, cursor);
+      };
+      this.endAbandoned = () => {
+        if (mayBeCopied) mayBeCopied = endAbandoned(state.storage);
+      };
     }
     fetch(request) {
       if (request.url === RECOVERY) return this.recover(request);
