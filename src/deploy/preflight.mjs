@@ -105,25 +105,22 @@ function checksOf({ origin }, variables, send) {
   const statusIs = (expected, code) => (answer) =>
     answer.status === expected && (!code || parsed(answer).code === code)
       ? undefined
-      : `expected ${[expected, code].filter(Boolean).join(" ")}, got ${answer.status} ${answer.text.slice(0, 200)}`;
-  const allowed = (host, path, token) => {
-    const request = { path, headers: { Authorization: `Bearer ${variables[token]}` } };
-    return variables[token] ? [check(`${token} at ${path}`, host, request, statusIs(200))] : [];
-  };
+      : `expected ${[expected, code].filter(Boolean).join(" ")}, ${shown(answer)}`;
+  const withToken = (path, token) => ({ path, headers: { Authorization: `Bearer ${variables[token]}` } });
+  const allowed = (host, path, token) =>
+    variables[token] ? [check(`${token} at ${path}`, host, withToken(path, token), statusIs(200))] : [];
   /** A click of an app that the operator's API lists: the edge's snapshot has to know the app. */
   const knownApp = async () => {
-    const headers = { Authorization: `Bearer ${variables.OPERATOR_TOKEN}` };
-    const listed = await send("OPERATOR_HOST", { path: "/v1/operator/apps?limit=1", headers });
+    const listed = await send("OPERATOR_HOST", withToken("/v1/operator/apps?limit=1", "OPERATOR_TOKEN"));
     const [app] = parsed(listed).apps ?? [];
     if (!app) return statusIs(200)(listed);
     return statusIs(404, "unknown_goal")(await send("TRACKING_HOST", { path: click(app.app_id) }));
   };
   /** Both Workers need the same keys: one seals what the other opens. */
   const sameKeys = async () => {
-    const request = (path) => ({ path, headers: { Authorization: `Bearer ${variables.METRICS_TOKEN}` } });
     const answers = await Promise.all([
-      send("TRACKING_HOST", request("/metrics")),
-      send("OPERATOR_HOST", request("/v1/operator/metrics")),
+      send("TRACKING_HOST", withToken("/metrics", "METRICS_TOKEN")),
+      send("OPERATOR_HOST", withToken("/v1/operator/metrics", "METRICS_TOKEN")),
     ]);
     const [edge, atOrigin] = answers.map(({ text }) => text.match(/^signpost_isolate_keys\{.*\}/gm) ?? []);
     if (edge.length === 0 || atOrigin.length === 0) return "a Worker shows no keys";
@@ -143,13 +140,15 @@ function checksOf({ origin }, variables, send) {
   ];
 }
 
+const shown = ({ status, text }) => `got ${status} ${text.slice(0, 200)}`;
+
 /** Returns what is wrong according to an answer of `/healthz`. */
 function healthProblem(name, answer) {
   const { interfaces, unreadable = [] } = parsed(answer);
-  if (!interfaces) return `got ${answer.status} ${answer.text.slice(0, 200)}`;
+  if (!interfaces) return shown(answer);
   const down = Object.entries(interfaces).filter(([, { served }]) => !served);
   if (down.length > 0) return down.map(([key, { why }]) => `${key} is not served: ${why}`).join(", ");
-  if (answer.status !== 200) return `got ${answer.status} ${answer.text.slice(0, 200)}`;
+  if (answer.status !== 200) return shown(answer);
   if (unreadable.length > 0) return `stored data cannot be read: ${unreadable.join(", ")}; deploy the newer code again`;
   const found = Object.keys(interfaces).join(", ");
   if (found !== INTERFACES[name].join(", ")) return `it serves ${found}; check the routes and ${name} at both Workers`;

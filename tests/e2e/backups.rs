@@ -43,7 +43,7 @@ pub fn command(arguments: &[(&str, &Path)], name: &str) -> Command {
     command
 }
 
-/// What a command printed.
+/// A command's output, of both streams.
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
 }
@@ -199,7 +199,7 @@ fn a_backup_under_load_keeps_every_promise_after_a_restore() {
         }
         scope.spawn(|| load.change(&walls[0], &ends));
         let backup = back_up(signpost.state.path(), scratch.path(), kills / 2, &mut random);
-        // What comes after the backup, and is lost.
+        // Changes after the backup are lost.
         thread::sleep(Duration::from_secs(2));
         backup
     });

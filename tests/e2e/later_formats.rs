@@ -16,10 +16,8 @@ fn unreadable(signpost: &Signpost) -> Vec<Value> {
 }
 
 fn is_stated(answer: &Answer) -> bool {
-    let is_retried =
-        answer.status == 503 && answer.code() == "unavailable" && answer.header("Retry-After").is_some();
     // Internal names never reach a partner.
-    is_retried && !answer.body.contains("schema") && answer.header("x-newer-schema").is_none()
+    answer.is_retried() && !answer.body.contains("schema") && answer.header("x-newer-schema").is_none()
 }
 
 fn rested(ask: impl FnOnce() -> Answer) -> Answer {

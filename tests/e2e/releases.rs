@@ -101,10 +101,7 @@ fn deploy(signpost: &Signpost, pair: &'static str) {
 
 /// True if a partner retries after the answer, and the answer has no internal name.
 fn is_retried(answer: &Answer) -> bool {
-    answer.status == 503
-        && answer.code() == "unavailable"
-        && answer.header("Retry-After").is_some()
-        && !answer.body.contains("later")
+    answer.is_retried() && !answer.body.contains("later")
 }
 
 #[test]

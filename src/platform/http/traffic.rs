@@ -7,7 +7,11 @@ use std::{
 
 use super::router::RouteName;
 use contract::isolates::Figure;
-use domain::model::credentials::fingerprint;
+use domain::{
+    conversions::token,
+    model::credentials::{EDGE_KEYS, fingerprint},
+    reporting::keys,
+};
 
 use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
 
@@ -174,7 +178,7 @@ pub fn write_memory(metrics: &mut MetricsText) {
 }
 
 /// The settings with keys that both Workers need.
-const SHARED_KEYS: [&str; 4] = ["CLICK_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"];
+const SHARED_KEYS: [&str; 4] = ["CLICK_KEYS", EDGE_KEYS, keys::SETTING, token::SETTING];
 
 /// Writes the fingerprints of the Worker's keys, so that an operator can compare both Workers. `setting` returns the
 /// text of a setting.

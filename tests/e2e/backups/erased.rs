@@ -27,7 +27,7 @@ fn sum(signpost: &Signpost, sql: &str) -> u32 {
     numbers.into_iter().sum()
 }
 
-/// What a restore lists to be erased again.
+/// Reads the list of users to erase again and publishers to close again.
 fn listed(state: &Path) -> Vec<Value> {
     let list = fs::read_to_string(state.join("erase_again.ndjson")).expect("a list");
     list.lines()

@@ -55,6 +55,11 @@ impl Answer {
         self
     }
 
+    /// True for the 503 after which a sender tries again.
+    pub fn is_retried(&self) -> bool {
+        self.status == 503 && self.code() == "unavailable" && self.header("Retry-After").is_some()
+    }
+
     /// Fails the test unless this is the error response `{error, code}` without other members. Only the errors of
     /// uploads and imports may have `lines`. For `/healthz`, whose error has more members, see
     /// [`expect_unhealthy`](Self::expect_unhealthy).

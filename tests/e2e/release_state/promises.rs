@@ -16,8 +16,7 @@ use crate::{
 };
 use domain::model::time::SECOND_MS;
 
-/// Kinds of which a promise holds at any time. Facts are kept for 10 years with the settings of a state, and all others
-/// have promises that never end.
+/// These kinds have promises that never end. Only facts are deleted, after the 10 years in the settings of a state.
 const LASTING: [&str; 9] = [
     "callbacks",
     "conversions",

@@ -289,7 +289,7 @@ fn tokens(maker: &Maker<'_>) {
     };
     let valid = with("A token stays valid.", &wall.token);
     maker.promise_for(CLICK_DAYS, valid.answers(200, &json!({ "transaction_id": id })));
-    // Whoever has no valid token is told so, whatever the click.
+    // An invalid token is refused before the click is checked.
     let invalid = with("A revoked token stays revoked.", &revoked);
     maker.promise(invalid.answers(401, &json!({"code": "invalid_token"})));
 }
