@@ -99,7 +99,7 @@ ESBUILD = node_modules/.bin/esbuild
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
 	verify-native verify-workerd verify-documents docs documentation clients verify-clients client-types audit \
 	browser browsed browser-setup server-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-build mutants bench \
-	bench-setup soak deploy secrets preflight rollback backup restore crawlers fmt clean build faults next
+	bench-setup soak deploy secrets preflight rollback release backup restore crawlers fmt clean build faults next
 .DELETE_ON_ERROR:
 
 # Takes a name and a command: `$(call step,Name,command)`. A `suite` must not compile anything.
@@ -124,6 +124,7 @@ help:
 	@echo 'make secrets draw the secrets of a new deployment and set them, or set kept ones   TO=file or FROM=file'
 	@echo 'make preflight     check every host of the deployment   OPERATOR_TOKEN and METRICS_TOKEN in the environment'
 	@echo 'make rollback      deploy an earlier version of both Workers again   TO=commit'
+	@echo 'make release check everything at length, then tag this commit as the version in Cargo.toml'
 	@echo 'make backup  copy all objects of plain workerd while it runs   TO=folder STATE=.state'
 	@echo 'make restore restore a backup, or one object of it   FROM=folder STATE=empty ERASED=old, or OBJECT=outbox-10000001-0'
 	@echo 'make fmt     format the sources'
@@ -358,6 +359,11 @@ preflight: | $(NPM_READY)
 rollback: | $(NPM_READY)
 	@TO='$(TO)' node src/deploy/main.mjs rollback
 	@node src/deploy/main.mjs preflight
+
+# The goals that must succeed before the tag is made.
+CHECKS ?= test verify
+release:
+	@CHECKS='$(CHECKS)' .ci/release
 
 # Both are also called without make, as `python3 fixtures/local/backup.py`.
 backup:

@@ -42,6 +42,10 @@ const SITES = {
 const out = process.argv[2];
 if (!out) throw new Error("usage: node src/web/build.mjs OUT_DIR");
 
+// The release, which the account menu shows.
+const cargo = await readFile(join(WEB, "../../Cargo.toml"), "utf8");
+const version = cargo.match(/^version = "(.*)"$/m)[1];
+
 const common = { bundle: true, minify: true, write: false, target: TARGET, legalComments: "none", logLevel: "warning" };
 const nameOf = (path) => path.split(/[\\/]/).pop();
 
@@ -69,6 +73,7 @@ async function buildSite(name, { first, views, without, extra = "" }) {
     splitting: true,
     metafile: true,
     format: "esm",
+    define: { VERSION: JSON.stringify(version) },
     jsx: "automatic",
     jsxImportSource: "preact",
     alias: { "#session": join(source, "session.ts"), "#site": join(source, "site.ts") },

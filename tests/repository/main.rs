@@ -1,7 +1,7 @@
 //! Checks of the repository itself: the two Workers' configurations agree, crates keep to their layers, documents name
 //! existing files and tests, the demo's facts match their description, the OpenAPI documents match the code, the pages
-//! know the permissions of roles and the actions of the audit, words keep to the glossary, and the benchmarks'
-//! statistics are right.
+//! know the permissions of roles and the actions of the audit, words keep to the glossary, the release's version is the
+//! same everywhere, and the benchmarks' statistics are right.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,6 +32,7 @@ mod phrases;
 mod random;
 #[path = "../support/recipes.rs"]
 mod recipes;
+mod release;
 mod rights;
 mod security;
 mod stats;

@@ -77,6 +77,7 @@ pub fn unconfigured(url: &str) -> Answer {
 
 /// The answer of the health route: 200, or 503 with the reason why the host is unavailable.
 pub fn health(mut body: Map<String, Value>, why: Option<&str>) -> Answer {
+    body.insert("version".into(), env!("CARGO_PKG_VERSION").into());
     let unreadable = unreadable::kinds();
     if !unreadable.is_empty() {
         body.insert("unreadable".into(), unreadable.into());

@@ -43,6 +43,7 @@ fn setup() -> Setup {
 fn ask(signpost: &Signpost, host: &str) -> Answer {
     let answer = signpost.get("/healthz", &[("Host", host)]);
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
+    assert_eq!(answer.json()["version"], env!("CARGO_PKG_VERSION"), "{answer:?}");
     let head = signpost.send("HEAD", "/healthz", &[("Host", host)], &[]);
     assert_eq!((head.status, head.body.as_str()), (answer.status, ""), "{head:?}");
     answer

@@ -9,6 +9,9 @@ import { FormError } from "../components/states";
 import { account as text } from "../messages/common";
 import { leave } from "../session";
 
+/** The release, which the build sets. */
+declare const VERSION: string;
+
 interface Props {
   name: string;
   /** The name and role of the member who is signed in. */
@@ -50,6 +53,7 @@ export function AccountMenu({ name, member, signOut = text.signOut, error, accou
           <button type="button" class="preset separate" onClick={() => void leaving.run()}>
             {signOut}
           </button>
+          <p class="panel-note">{text.release(VERSION)}</p>
         </>
       )}
     </Popover>

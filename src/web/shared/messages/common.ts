@@ -75,6 +75,7 @@ export const account = {
   menu: "Account",
   signedInAs: (name: string, role: Role) => `${name}, ${ROLE_NAMES[role].toLowerCase()}`,
   documentation: "Documentation",
+  release: (version: string) => `Signpost ${version}`,
   signOut: "Sign out",
 };
 
