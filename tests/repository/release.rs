@@ -118,13 +118,18 @@ impl Checkout {
     }
 }
 
+/// The UTC date of today.
+#[expect(clippy::disallowed_methods, reason = "this test runs natively only")]
+fn today() -> String {
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = DateTime::from_timestamp_secs(now_s.cast_signed()).unwrap();
+    now.format("%F").to_string()
+}
+
 #[test]
 fn a_release_needs_its_entry_its_state_and_a_clean_main_and_is_tagged_after_its_checks() {
     let checkout = Checkout::new();
-    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let today = DateTime::from_timestamp_secs(now_s.cast_signed())
-        .unwrap()
-        .format("%F");
+    let today = today();
     let no_entry = format!("CHANGELOG.md has no \"## 0.3.0 - {today}\".");
     let no_state = "fixtures/releases/0.3.0 is missing: make it, see CONTRIBUTING.md (\"Make a release\").";
     checkout.write("CHANGELOG.md", "## 0.2.0 - 2026-01-01\n\nold\n");

@@ -40,6 +40,9 @@ const WELL_HOST: &str = "rewards.orbit-games.example";
 const GONE_HOST: &str = "gone.orbit-games.example";
 const DOWN_HOST: &str = "down.orbit-games.example";
 
+/// The secret of an app that rotates its secrets: its callbacks are signed with `SECRET`, too.
+const NEW_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
+
 /// See docs/DECISIONS.md ("Times").
 const WINDOW_DAYS: i64 = 90;
 const CLICK_DAYS: i64 = 400;

@@ -15,11 +15,15 @@ use domain::model::time::{DAY_MS, HOUR_MS};
 const SESSION_MS: i64 = 11 * HOUR_MS;
 const INVITE_MS: i64 = 7 * DAY_MS;
 
+const OWN_ALARMS: &str = "https://alarms.orbit-games.example/own";
 const ALARMS: &str = "https://alarms.orbit-games.example/hook";
 
 /// Promises that a passkey signs in and reads this.
 fn passkey(maker: &Maker<'_>, site: &str, passkey: &Authenticator, seed: u8, read: (&str, &Value)) {
-    let mut promise = Promise::new("members", "A member signs in by the passkey.");
+    let mut promise = Promise::new(
+        "members",
+        "A member signs in by the passkey, and reads what is the member's.",
+    );
     promise.sign_in = Some(SignIn {
         site: site.to_owned(),
         publisher: (site == "dashboard").then(|| PUBLISHER.to_owned()),
@@ -42,6 +46,10 @@ pub fn make(maker: &Maker<'_>) {
     let overview =
         json!({"member": {"name": "Ada Owner", "role": "owner"}, "publisher": {"publisher_id": PUBLISHER}});
     passkey(maker, "dashboard", &authenticator, 11, ("overview", &overview));
+    let own = json!({ "url": OWN_ALARMS });
+    owner.send("PUT", "/v1/dashboard/alarms", Some(&own)).expect(200);
+    let address = json!({ "address": own });
+    passkey(maker, "dashboard", &authenticator, 11, ("alarms", &address));
     let developer = dashboard::signed_in(signpost, &publisher, "developer");
     for role in ["analyst", "user_support"] {
         dashboard::signed_in(signpost, &publisher, role);

@@ -5,10 +5,14 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    APP, CLOSED, DISABLED, DOWN_HOST, ENDED_DAYS, FAILING, GONE_HOST, Maker, OF_CLOSED, OF_SUSPENDED,
-    PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WITHOUT_CALLBACK, callback,
+    APP, CLOSED, DISABLED, DOWN_HOST, ENDED_DAYS, FAILING, GONE_HOST, Maker, NEW_SECRET, OF_CLOSED,
+    OF_SUSPENDED, PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WITHOUT_CALLBACK, callback,
 };
-use crate::{clicks::CLICK, release_state::promises::Promise};
+use crate::{
+    clicks::CLICK,
+    harness::{SECRET, with},
+    release_state::promises::Promise,
+};
 
 /// Offers of the advertiser: the usual one, and those with something of their own.
 pub const USUAL: &str = PUBLISHER;
@@ -32,12 +36,14 @@ pub fn make(maker: &Maker<'_>) {
     maker.put_app(PUBLISHER, SIGNED, &signed);
     for (publisher, app, host) in [
         (PUBLISHER, DISABLED, GONE_HOST),
-        (PUBLISHER, FAILING, DOWN_HOST),
         (SUSPENDED, OF_SUSPENDED, DOWN_HOST),
         (CLOSED, OF_CLOSED, WELL_HOST),
     ] {
         maker.put_app(publisher, app, &json!({"callback": callback(host, "GET")}));
     }
+    let secrets = json!({"secret": NEW_SECRET, "previous_secret": SECRET});
+    let rotating = with(callback(DOWN_HOST, "GET"), &secrets);
+    maker.put_app(PUBLISHER, FAILING, &json!({ "callback": rotating }));
     for (offer, changes) in [
         (USUAL, json!({})),
         (

@@ -14,6 +14,8 @@ const CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
 const REWARDS: &str = "/v1/core/rewards";
 const EXPORT: &str = "/v1/core/users/export";
 const TEST_APPS: &str = "/v1/core/test_apps";
+const TEST_PAGE: &str = "/v2/tracking/test";
+const TEST_GOAL: &str = "signpost-test-one-goal-1";
 
 fn keyed(promise: Promise, method: &str, path: &str, key: &ReportKey, body: &Value) -> Promise {
     promise.ask(method, path, &[("X-Api-Key", &key.api_key)], body)
@@ -99,6 +101,29 @@ fn facts(maker: &Maker<'_>) {
     );
 }
 
+/// A reward of a test app, whose callback has arrived.
+fn reward_of_a_test(maker: &Maker<'_>, app: &str) {
+    let click = format!("/v2/tracking/click?rid={TEST_GOAL}&app={app}&user_id=u-test");
+    let location = maker.signpost.get(&click, &[]).expect(302).location().to_owned();
+    let (_, click) = location.split_once("?click_id=").expect("a click id");
+    let form = format!("click_id={click}&goal={TEST_GOAL}&status=approved");
+    let headers = [("Content-Type", "application/x-www-form-urlencoded")];
+    let arrived = maker.receiver.count() + 1;
+    let reported = maker
+        .signpost
+        .send("POST", TEST_PAGE, &headers, form.as_bytes())
+        .expect(200)
+        .json();
+    maker.receiver.wait(arrived);
+    let shown = Promise::new("test apps", "The test page shows what was reported.");
+    let shown = shown.ask("GET", &format!("{TEST_PAGE}?click_id={click}"), &[], &Value::Null);
+    let goals = json!({"goals": [{"state": "approved"}]});
+    maker.promise_for(CLICK_DAYS, shown.answers(200, &goals));
+    let id = reported["transaction_id"].as_str().expect("an id");
+    let what = "A test app's callback that arrived is not sent again.";
+    maker.promise(maker.callback(what, id, WELL_HOST, false));
+}
+
 pub fn make(maker: &Maker<'_>) {
     facts(maker);
     let signpost = maker.signpost;
@@ -155,7 +180,8 @@ pub fn make(maker: &Maker<'_>) {
         ];
         signpost.send("POST", TEST_APPS, &headers, app.to_string().as_bytes())
     };
-    let made = send().expect(201).json()["app_id"].clone();
+    let set_up = send().expect(201).json();
+    let made = set_up["app_id"].clone();
     let same = kept("A key for test apps sets up the same test app again.");
     maker.promise(keyed(same, "POST", TEST_APPS, &test, &app).answers(201, &json!({ "app_id": made })));
 
@@ -174,6 +200,7 @@ pub fn make(maker: &Maker<'_>) {
     };
     list("The Pub-Key lists the offers.", APP, PUBLISHER);
     let test_app = made.as_str().expect("an app");
+    reward_of_a_test(maker, test_app);
     list(
         "The Pub-Key lists the test offers of a test app.",
         test_app,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    APP, CLICK_DAYS, CLOSED, DISABLED, DOWN_HOST, FAILING, GONE_HOST, Maker, OF_CLOSED, OF_SUSPENDED,
-    PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WINDOW_DAYS, WITHOUT_CALLBACK,
+    APP, CLICK_DAYS, CLOSED, DISABLED, DOWN_HOST, FAILING, GONE_HOST, Maker, NEW_SECRET, OF_CLOSED,
+    OF_SUSPENDED, PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WINDOW_DAYS, WITHOUT_CALLBACK,
     documents::{self, CAPPED, CLICK_SECRET, ONCE, SHORT, SLOW, USUAL},
 };
 use crate::{
@@ -36,7 +36,7 @@ impl Maker<'_> {
         );
     }
 
-    fn callback(&self, what: &str, id: &str, host: &str, is_sent: bool) -> Promise {
+    pub fn callback(&self, what: &str, id: &str, host: &str, is_sent: bool) -> Promise {
         let mut promise = Promise::new("callbacks", what);
         promise.callback = Some(Callback {
             transaction_id: id.to_owned(),
@@ -384,6 +384,10 @@ pub fn fail(maker: &Maker<'_>) {
     let before = maker.receiver.count();
     let waiting = maker.pay(USUAL, FAILING, "u-waiting");
     maker.receiver.wait(before + 1);
-    let sent = maker.callback("A callback that waits is sent.", &waiting, DOWN_HOST, true);
-    maker.promise_for(CLICK_DAYS, sent);
+    for secret in [SECRET, NEW_SECRET] {
+        let mut sent = maker.callback("A callback that waits is sent.", &waiting, DOWN_HOST, true);
+        let callback = sent.callback.as_mut().expect("a callback");
+        callback.secret = secret.to_owned();
+        maker.promise_for(CLICK_DAYS, sent);
+    }
 }
