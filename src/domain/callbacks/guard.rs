@@ -217,7 +217,7 @@ fn is_within(name: &str, parent: &str) -> bool {
 
 /// True if a host is the local machine, under any name or address. A service that listens on one of these names or
 /// addresses may also answer on the others.
-fn is_loopback(host: &Host<&str>) -> bool {
+pub fn is_loopback(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => is_within(without_root(name), LOCALHOST),
         Host::Ipv4(address) => address.is_loopback(),
