@@ -6,7 +6,7 @@ import { plural } from "../../shared/messages/plural";
 import { codeText, STATE_NAMES } from "../../shared/messages/rewards";
 import type { AuditEntry, RewardState } from "../../shared/types";
 import { decisions, document, terms } from "./apps";
-import { editor } from "./offer-editor";
+import { editor, fields } from "./offer-editor";
 import { publisher, publishers } from "./publishers";
 import { rewards, settle } from "./rewards";
 
@@ -77,29 +77,13 @@ const FIELDS: Record<string, Record<string, string>> = {
   },
   advertiser_put: { name: "Name" },
   offer_put: {
-    advertiser_id: editor.advertiserId,
-    off_type: editor.type,
-    s_id: editor.appId,
-    name: editor.name,
-    lp_url: editor.landing,
-    target_url: editor.target,
-    click_id_max: editor.clickIdMax,
-    ic_url: editor.icon,
-    desc: editor.description,
-    ctg: editor.categories,
-    os: editor.os,
+    ...Object.fromEntries(Object.entries(fields).map(([name, { label }]) => [name, label])),
     geo_tgt: editor.targeting,
     goals: editor.goals,
     retired_goals: "Retired goals",
-    conversion_cap: editor.conversionCap,
-    click_cap: editor.clickCap,
     starts_at: "Start",
     ends_at: "End",
-    conversion_window_days: editor.window,
     once_per: "How often a goal is paid",
-    min_seconds_to_convert: editor.minSeconds,
-    terms_since: editor.termsSince,
-    active: editor.active,
   },
 };
 

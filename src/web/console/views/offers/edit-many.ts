@@ -4,7 +4,8 @@ import { micros } from "../../../shared/micros";
 import type { KeptOffer, Offer } from "../../types/offers";
 import type { Tagged } from "../../../shared/client";
 import { type Change, changesOf, makesNewTerms } from "./changes";
-import { documentOf, draftOf, type OfferDraft, payoutText, problemsOf, writable } from "./draft";
+import { documentOf, draftOf, type OfferDraft, problemsOf, writable } from "./draft";
+import { payoutText } from "./offer-fields";
 
 /** The fields that can be set to a typed value, or cleared. */
 export const TYPED = ["click_cap", "conversion_cap", "starts_at", "ends_at"] as const;

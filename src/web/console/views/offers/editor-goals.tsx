@@ -5,7 +5,7 @@ import { Button } from "../../../shared/components/button";
 import { Area, Input } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { Plus } from "../../../shared/components/icons";
-import { editor as text } from "../../messages/offer-editor";
+import { editor as text, goalFields } from "../../messages/offer-editor";
 import { emptyGoal, type GoalDraft } from "./draft";
 import type { EditorState } from "./fields";
 
@@ -78,41 +78,26 @@ interface GoalProps {
 }
 
 function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
-  // Only the first goal shows the hints, so that fifty goals do not repeat them.
-  const hint = (words: string) => (index === 0 ? words : undefined);
   const field = (name: keyof GoalDraft) => ({
+    ...goalFields[name],
+    // Only the first goal shows the hints, so that fifty goals do not repeat them.
+    ...(index > 0 && { hint: undefined }),
     error: problem(name),
     value: goal[name],
+    spellcheck: name === "instr" ? undefined : false,
     onChange: (typed: string) => onChange({ [name]: TRIMMED.has(name) ? typed.trim() : typed }),
   });
   return (
     <fieldset class="goal-fields" data-goal={index}>
       <legend>{text.goal(index + 1)}</legend>
       <div class="field-row">
-        <Input label={text.goalId} hint={hint(text.goalIdHint)} class="mono" spellcheck={false} {...field("id")} />
-        <Input
-          label={text.payout}
-          hint={hint(text.payoutHint)}
-          inputMode="decimal"
-          spellcheck={false}
-          {...field("payout_usd")}
-        />
-        <Input label={text.event} hint={hint(text.eventHint)} class="mono" spellcheck={false} {...field("gl_val")} />
-        <Input
-          label={text.order}
-          hint={hint(text.orderHint)}
-          inputMode="numeric"
-          spellcheck={false}
-          {...field("ord")}
-        />
+        <Input class="mono" {...field("id")} />
+        <Input inputMode="decimal" {...field("payout_usd")} />
+        <Input class="mono" {...field("gl_val")} />
+        <Input inputMode="numeric" {...field("ord")} />
       </div>
-      <Input label={text.goalTitle} spellcheck={false} {...field("ttl")} />
-      <Area
-        label={text.instructions}
-        hint={hint(text.instructionsHint)}
-        rows={Math.min(8, Math.max(3, goal.instr.split("\n").length))}
-        {...field("instr")}
-      />
+      <Input {...field("ttl")} />
+      <Area rows={Math.min(8, Math.max(3, goal.instr.split("\n").length))} {...field("instr")} />
       {onRemove && (
         <Button class="button small danger-text" onClick={onRemove}>
           {text.removeGoal(index + 1)}

@@ -1,54 +1,31 @@
 // The parts of the editor other than the goals.
 
 import { useId } from "preact/hooks";
-import { Area, Checkbox, Options, Select } from "../../../shared/components/field";
+import { Area, Checkbox, Options } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
-import { PLATFORM_NAMES } from "../../../shared/messages/apps";
-import { editor as text } from "../../messages/offer-editor";
-import { CATEGORIES, CATEGORY_NAMES, OFFER_TYPES, ONCE_PER_NAMES, TYPE_NAMES } from "../../messages/offers";
-import { PLATFORMS } from "../../types/offers";
+import { editor as text, fields } from "../../messages/offer-editor";
+import { CATEGORIES, CATEGORY_NAMES } from "../../messages/offers";
 import { useAdvertisers } from "../use-advertisers";
-import { CountriesOf, type EditorState, TextOf } from "./fields";
+import { ChoiceOf, CountriesOf, type EditorState, TextOf } from "./fields";
 
 export function General({ state }: { state: EditorState }) {
   const { draft, problem, set } = state;
   return (
     <Card title={text.general}>
       <div class="field-row">
-        <TextOf state={state} name="name" label={text.name} />
+        <TextOf state={state} name="name" />
         <Advertiser state={state} />
       </div>
       <div class="field-row">
-        <Select
-          label={text.type}
-          error={problem("off_type")}
-          value={draft.off_type}
-          options={OFFER_TYPES}
-          nameOf={(type) => TYPE_NAMES[type]}
-          onChange={(off_type) => set({ off_type })}
-        />
-        <Select
-          label={text.os}
-          error={problem("os")}
-          value={draft.os}
-          options={PLATFORMS}
-          nameOf={(os) => PLATFORM_NAMES[os]}
-          onChange={(os) => set({ os })}
-        />
-        <TextOf state={state} name="s_id" label={text.appId} hint={text.appIdHint} isMono />
+        <ChoiceOf state={state} name="off_type" />
+        <ChoiceOf state={state} name="os" />
+        <TextOf state={state} name="s_id" />
       </div>
-      <TextOf state={state} name="ic_url" label={text.icon} mode="url" isMono />
+      <TextOf state={state} name="ic_url" />
       <Categories state={state} />
-      <Area
-        label={text.description}
-        hint={text.descriptionHint}
-        rows={4}
-        error={problem("desc")}
-        value={draft.desc}
-        onChange={(desc) => set({ desc })}
-      />
+      <Area {...fields.desc} rows={4} error={problem("desc")} value={draft.desc} onChange={(desc) => set({ desc })} />
       <Checkbox checked={draft.active} onChange={(active) => set({ active })}>
-        {text.active}
+        {fields.active.label}
       </Checkbox>
       <p class="note">{text.activeHint}</p>
     </Card>
@@ -67,10 +44,8 @@ function Advertiser({ state }: { state: EditorState }) {
       <TextOf
         state={state}
         name="advertiser_id"
-        label={text.advertiserId}
         hint={isUnknown ? text.advertiserUnknown : name !== typed ? name : undefined}
         list={id}
-        isMono
       />
       <datalist id={id}>
         <Options options={ids} nameOf={nameOf} />
@@ -83,7 +58,7 @@ function Categories({ state }: { state: EditorState }) {
   const { ctg } = state.draft;
   return (
     <fieldset class="check-row">
-      <legend>{text.categories}</legend>
+      <legend>{fields.ctg.label}</legend>
       {CATEGORIES.map((category) => (
         <Checkbox
           key={category}
@@ -99,10 +74,10 @@ function Categories({ state }: { state: EditorState }) {
 
 export const Links = ({ state }: { state: EditorState }) => (
   <Card title={text.links}>
-    <TextOf state={state} name="lp_url" label={text.landing} hint={text.landingHint} mode="url" isMono />
-    <TextOf state={state} name="target_url" label={text.target} hint={text.targetHint} mode="url" isMono />
+    <TextOf state={state} name="lp_url" />
+    <TextOf state={state} name="target_url" />
     <div class="short-field">
-      <TextOf state={state} name="click_id_max" label={text.clickIdMax} hint={text.clickIdMaxHint} mode="numeric" />
+      <TextOf state={state} name="click_id_max" />
     </div>
   </Card>
 );
@@ -110,8 +85,8 @@ export const Links = ({ state }: { state: EditorState }) => (
 export const Targeting = ({ state }: { state: EditorState }) => (
   <Card title={text.targeting}>
     <div class="field-row">
-      <CountriesOf state={state} name="include" label={text.include} hint={text.includeHint} />
-      <CountriesOf state={state} name="exclude" label={text.exclude} hint={text.excludeHint} />
+      <CountriesOf state={state} name="include" />
+      <CountriesOf state={state} name="exclude" />
     </div>
   </Card>
 );
@@ -119,36 +94,21 @@ export const Targeting = ({ state }: { state: EditorState }) => (
 export const Limits = ({ state }: { state: EditorState }) => (
   <Card title={text.limits}>
     <div class="field-row">
-      <TextOf state={state} name="click_cap" label={text.clickCap} hint={text.capHint} mode="numeric" />
-      <TextOf state={state} name="conversion_cap" label={text.conversionCap} hint={text.capHint} mode="numeric" />
-      <TextOf state={state} name="starts_at" label={text.startsAt} hint={text.startHint} />
-      <TextOf state={state} name="ends_at" label={text.endsAt} hint={text.endHint} />
+      <TextOf state={state} name="click_cap" />
+      <TextOf state={state} name="conversion_cap" />
+      <TextOf state={state} name="starts_at" />
+      <TextOf state={state} name="ends_at" />
     </div>
   </Card>
 );
 
-export function Rules({ state }: { state: EditorState }) {
-  return (
-    <Card title={text.rules}>
-      <div class="field-row">
-        <TextOf state={state} name="conversion_window_days" label={text.window} hint={text.windowHint} mode="numeric" />
-        <Select
-          label={text.oncePer}
-          error={state.problem("once_per")}
-          value={state.draft.once_per || "user"}
-          options={["user", "click"] as const}
-          nameOf={(name) => ONCE_PER_NAMES[name]}
-          onChange={(once_per) => state.set({ once_per })}
-        />
-        <TextOf
-          state={state}
-          name="min_seconds_to_convert"
-          label={text.minSeconds}
-          hint={text.minSecondsHint}
-          mode="numeric"
-        />
-        <TextOf state={state} name="terms_since" label={text.termsSince} hint={text.termsSinceHint} />
-      </div>
-    </Card>
-  );
-}
+export const Rules = ({ state }: { state: EditorState }) => (
+  <Card title={text.rules}>
+    <div class="field-row">
+      <TextOf state={state} name="conversion_window_days" />
+      <ChoiceOf state={state} name="once_per" />
+      <TextOf state={state} name="min_seconds_to_convert" />
+      <TextOf state={state} name="terms_since" />
+    </div>
+  </Card>
+);

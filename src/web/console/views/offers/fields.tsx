@@ -1,8 +1,10 @@
 // The fields of the editor.
 
-import { Input, type InputProps } from "../../../shared/components/field";
+import { Input, type InputProps, Select } from "../../../shared/components/field";
 import { countryName } from "../../../shared/format";
-import { codesOf, type OfferDraft, type TextName } from "./draft";
+import { fields } from "../../messages/offer-editor";
+import type { OfferDraft } from "./draft";
+import { codesOf, FIELDS, type TextName } from "./offer-fields";
 
 /** The typed values, their problems, and functions that change them. */
 export interface EditorState {
@@ -12,42 +14,49 @@ export interface EditorState {
   set: (change: Partial<OfferDraft>) => void;
 }
 
-interface TextOfProps extends Omit<InputProps, "value" | "error" | "onChange"> {
+interface FieldProps<Name> {
   state: EditorState;
-  name: TextName;
-  isMono?: boolean;
-  mode?: InputProps["inputMode"];
+  name: Name;
 }
 
-/** The paths of the API's fields that have other names than the draft's. */
-const PATHS: Partial<Record<TextName, string>> = {
-  click_cap: "click_cap.lim",
-  conversion_cap: "conversion_cap.lim",
-  include: "geo_tgt.include",
-  exclude: "geo_tgt.exclude",
-};
-
 /** A field of the offer that is a line of text. */
-export const TextOf = ({ state, name, isMono, mode, ...props }: TextOfProps) => (
-  <Input
-    {...props}
-    class={isMono ? "mono" : undefined}
-    inputMode={mode}
-    spellcheck={false}
-    error={state.problem(PATHS[name] ?? name)}
-    value={state.draft[name]}
-    onChange={(value) => state.set({ [name]: value })}
-  />
-);
+export function TextOf({ state, name, ...props }: FieldProps<TextName> & Pick<InputProps, "hint" | "list">) {
+  const { path = name, input }: { path?: string; input?: object } = FIELDS[name];
+  return (
+    <Input
+      {...fields[name]}
+      {...input}
+      {...props}
+      spellcheck={false}
+      error={state.problem(path)}
+      value={state.draft[name]}
+      onChange={(value) => state.set({ [name]: value })}
+    />
+  );
+}
 
 /** A field for countries by code. The names of the typed codes appear below it. */
-export function CountriesOf(props: TextOfProps & { name: "include" | "exclude" }) {
-  const { state, name } = props;
-  const codes = codesOf(state.draft[name]);
+export function CountriesOf(props: FieldProps<"include" | "exclude">) {
+  const codes = codesOf(props.state.draft[props.name]);
   return (
     <div>
-      <TextOf {...props} isMono />
+      <TextOf {...props} />
       {codes.length > 0 && <p class="note country-names">{codes.map(countryName).join(", ")}</p>}
     </div>
+  );
+}
+
+/** A field that is one choice out of a list, the first if none was made. */
+export function ChoiceOf({ state, name }: FieldProps<"off_type" | "os" | "once_per">) {
+  const { names, options }: { names: Record<string, string>; options: string[] } = FIELDS[name];
+  return (
+    <Select
+      label={fields[name].label}
+      error={state.problem(name)}
+      value={state.draft[name] || options[0]!}
+      options={options}
+      nameOf={(value) => names[value]!}
+      onChange={(value) => state.set({ [name]: value })}
+    />
   );
 }
