@@ -10,7 +10,7 @@ type Run = () => Promise<unknown>;
  * Makes the change with a fresh passkey. Then closes the dialog, calls `reload` and shows `said`. `reload` is left out
  * if the change has put its answer into the cache.
  */
-export const confirmed = (change: Run, said: string, close: () => void, reload?: Run) => async () => {
+export const confirmed = (change: Run, said: string, reload?: Run) => async (close: () => void) => {
   await withVerification(change);
   close();
   if (reload) await reload();

@@ -10,7 +10,7 @@ import { confirmed } from "./change";
 import { CopyField } from "./components/copy-button";
 import { Select } from "./components/field";
 import { Form, SubmitButton } from "./components/form";
-import { Confirm, TextField } from "./components/form-dialog";
+import { TextField, useQuestion } from "./components/form-dialog";
 import { focusHeading } from "./components/heading";
 import { LoadedTable } from "./components/loaded";
 import { useUnsaved } from "./components/part";
@@ -43,13 +43,25 @@ interface Props {
 export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, mayReachUsers = true, frame }: Props) {
   const keys = useCached(cacheKey, calls.list);
   const [made, setMade] = useState<NewReportKey | null>(null);
-  const [revoked, setRevoked] = useState<ReportKey | null>(null);
-  const close = () => setRevoked(null);
+  const [askToRevoke, question] = useQuestion<ReportKey>(({ key_id: id, label }) => ({
+    title: text.revokeTitle(label),
+    text: words.revokeText,
+    button: text.revoke,
+    dangerous: true,
+    onConfirm: confirmed(
+      () => calls.revoke(id),
+      text.revoked(label),
+      () => {
+        if (made?.key_id === id) setMade(null);
+        return keys.reload();
+      },
+    ),
+  }));
   const revokeColumn = buttonColumn<ReportKey>({
     name: text.revoke,
     labelOf: ({ label }) => `${text.revoke} ${label}`,
     isDangerous: true,
-    onClick: setRevoked,
+    onClick: askToRevoke,
   });
   return frame(
     <>
@@ -74,24 +86,7 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, ma
         columns={mayChange ? [...COLUMNS, revokeColumn] : COLUMNS}
         rowKey="key_id"
       />
-      {revoked && (
-        <Confirm
-          title={text.revokeTitle(revoked.label)}
-          text={words.revokeText}
-          button={text.revoke}
-          dangerous
-          onConfirm={confirmed(
-            () => calls.revoke(revoked.key_id),
-            text.revoked(revoked.label),
-            close,
-            () => {
-              if (made?.key_id === revoked.key_id) setMade(null);
-              return keys.reload();
-            },
-          )}
-          onClose={close}
-        />
-      )}
+      {question}
     </>,
   );
 }

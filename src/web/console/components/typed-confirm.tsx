@@ -21,7 +21,7 @@ export function TypedConfirm({ text, what, id, onConfirm, ...own }: Props) {
       dangerous
       onSubmit={async () => {
         setWrong(isOther);
-        if (!isOther) await onConfirm();
+        if (!isOther) await onConfirm(own.onClose);
       }}
     >
       {[text].flat().map((paragraph) => (

@@ -6,7 +6,7 @@ import { useCached } from "../cache";
 import { confirmed } from "../change";
 import { AddButton, Button, DangerButton, RunButton } from "../components/button";
 import { Facts } from "../components/facts";
-import { Confirm, FormDialog, SecretDialog, TextField } from "../components/form-dialog";
+import { FormDialog, SecretDialog, TextField, useQuestion } from "../components/form-dialog";
 import { Loaded } from "../components/loaded";
 import { Empty, FormError } from "../components/states";
 import { tell } from "../components/status";
@@ -33,14 +33,20 @@ interface Props {
 
 export function Alarms({ intro, mayChange, calls }: Props) {
   const alarms = useCached("alarms", calls.read);
-  const [open, setOpen] = useState<"set" | "end" | null>(null);
-  const close = () => setOpen(null);
+  const [isSetting, setSetting] = useState(false);
+  const [askToEnd, question] = useQuestion(() => ({
+    title: text.endTitle,
+    text: text.endText,
+    button: text.end,
+    dangerous: true,
+    onConfirm: confirmed(calls.end, text.ended, alarms.reload),
+  }));
   const test = useAction(async () => {
     const { http_status, error } = await withVerification(calls.test);
     tell(text.tested(http_status, error));
     await alarms.reload();
   });
-  const set = <AddButton onClick={() => setOpen("set")}>{text.set}</AddButton>;
+  const set = <AddButton onClick={() => setSetting(true)}>{text.set}</AddButton>;
   return (
     <Page section="alarms" note={intro}>
       <FormError error={test.error} />
@@ -64,25 +70,16 @@ export function Alarms({ intro, mayChange, calls }: Props) {
               {mayChange && (
                 <div class="row">
                   <RunButton of={test}>{test.isRunning ? text.testing : text.test}</RunButton>
-                  <Button onClick={() => setOpen("set")}>{text.change}</Button>
-                  <DangerButton onClick={() => setOpen("end")}>{text.end}</DangerButton>
+                  <Button onClick={() => setSetting(true)}>{text.change}</Button>
+                  <DangerButton onClick={askToEnd}>{text.end}</DangerButton>
                 </div>
               )}
             </>
           )
         }
       </Loaded>
-      {open === "set" && <SetAddress set={calls.set} onClose={close} onSet={alarms.reload} />}
-      {open === "end" && (
-        <Confirm
-          title={text.endTitle}
-          text={text.endText}
-          button={text.end}
-          dangerous
-          onConfirm={confirmed(calls.end, text.ended, close, alarms.reload)}
-          onClose={close}
-        />
-      )}
+      {isSetting && <SetAddress set={calls.set} onClose={() => setSetting(false)} onSet={alarms.reload} />}
+      {question}
     </Page>
   );
 }

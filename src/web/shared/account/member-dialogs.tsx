@@ -61,7 +61,7 @@ interface Props {
 
 export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Props) {
   const [link, setLink] = useState<{ name: string; made: NewInvite } | null>(null);
-  const change = (call: () => Promise<unknown>, said: string) => confirmed(call, said, onClose, onChanged);
+  const change = (call: () => Promise<unknown>, said: string) => confirmed(call, said, onChanged);
   const show = async (name: string, make: () => Promise<NewInvite>) => {
     setLink({ name, made: await withVerification(make) });
     void onChanged();

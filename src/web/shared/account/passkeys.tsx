@@ -1,12 +1,11 @@
 // The member's own passkeys: adds one for another device, and removes one that is lost.
 
-import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { refresh, useCached } from "../cache";
 import { confirmed } from "../change";
 import { PrimaryRun } from "../components/button";
-import { Confirm } from "../components/form-dialog";
+import { useQuestion } from "../components/form-dialog";
 import { Plus } from "../components/icons";
 import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
@@ -25,8 +24,20 @@ const text = settings.passkeys;
 
 export function Passkeys() {
   const passkeys = useCached("passkeys", api.passkeys);
-  const [removed, setRemoved] = useState<Passkey | null>(null);
-  const close = () => setRemoved(null);
+  const [askToRemove, question] = useQuestion<Passkey>((passkey) => ({
+    title: `${text.removeOf(browserName(passkey.user_agent), passkey.created_at)}?`,
+    text: text.removeText,
+    button: text.remove,
+    dangerous: true,
+    onConfirm: confirmed(
+      () => api.removePasskey(passkey.passkey_id),
+      text.removed,
+      () => {
+        void refresh("sessions");
+        return passkeys.reload();
+      },
+    ),
+  }));
   const addition = useAction(async () => {
     await addPasskey();
     say(text.added);
@@ -45,7 +56,7 @@ export function Passkeys() {
       isDangerous: true,
       // The last passkey cannot be removed, because the member could not sign in again.
       isShown: () => list!.length > 1,
-      onClick: setRemoved,
+      onClick: askToRemove,
     }),
   ];
   const add = (
@@ -64,24 +75,7 @@ export function Passkeys() {
         columns={columns}
         rowKey="passkey_id"
       />
-      {removed && (
-        <Confirm
-          title={`${text.removeOf(browserName(removed.user_agent), removed.created_at)}?`}
-          text={text.removeText}
-          button={text.remove}
-          dangerous
-          onConfirm={confirmed(
-            () => api.removePasskey(removed.passkey_id),
-            text.removed,
-            close,
-            () => {
-              void refresh("sessions");
-              return passkeys.reload();
-            },
-          )}
-          onClose={close}
-        />
-      )}
+      {question}
     </Page>
   );
 }

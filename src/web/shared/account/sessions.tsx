@@ -1,10 +1,9 @@
 // The member's own sessions, any of which can be ended.
 
-import { useState } from "preact/hooks";
 import { accountApi as api } from "../account-api";
 import { useCached } from "../cache";
 import { confirmed } from "../change";
-import { Confirm } from "../components/form-dialog";
+import { useQuestion } from "../components/form-dialog";
 import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
 import { type Column, column } from "../components/table";
@@ -18,8 +17,13 @@ const text = settings.sessions;
 
 export function Sessions() {
   const sessions = useCached("sessions", api.sessions);
-  const [ending, setEnding] = useState<Session | null>(null);
-  const close = () => setEnding(null);
+  const [askToEnd, question] = useQuestion<Session>((session) => ({
+    title: text.endTitle(browserName(session.user_agent)),
+    text: text.endText,
+    button: text.end,
+    dangerous: true,
+    onConfirm: confirmed(() => api.endSession(session.session_id), text.ended, sessions.reload),
+  }));
   const columns: Column<Session>[] = [
     column("browser", text.browser, (session) => (
       <>
@@ -33,7 +37,7 @@ export function Sessions() {
       labelOf: (session) => text.endOf(browserName(session.user_agent)),
       isDangerous: true,
       isShown: (session) => !session.is_current,
-      onClick: setEnding,
+      onClick: askToEnd,
     }),
   ];
   return (
@@ -46,16 +50,7 @@ export function Sessions() {
         columns={columns}
         rowKey="session_id"
       />
-      {ending && (
-        <Confirm
-          title={text.endTitle(browserName(ending.user_agent))}
-          text={text.endText}
-          button={text.end}
-          dangerous
-          onConfirm={confirmed(() => api.endSession(ending.session_id), text.ended, close, sessions.reload)}
-          onClose={close}
-        />
-      )}
+      {question}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 // Dialogs that ask for the input of a change, and dialogs that show its result.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { inWords } from "../error-text";
 import type { FieldErrors } from "../field-errors";
@@ -67,20 +68,31 @@ export function FormDialog(props: FormProps) {
 export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
   /** Several texts are shown as paragraphs. */
   text: string | string[];
-  onConfirm: () => Promise<void>;
+  onConfirm: (close: () => void) => Promise<void>;
   /** Shown below the text. */
   children?: ComponentChildren;
 }
 
 /** Asks before a change. */
 export const Confirm = ({ text, onConfirm, children, ...own }: ConfirmProps) => (
-  <FormDialog {...own} loaded={formText.loadedAsked} onSubmit={onConfirm}>
+  <FormDialog {...own} loaded={formText.loadedAsked} onSubmit={() => onConfirm(own.onClose)}>
     {[text].flat().map((paragraph) => (
       <p key={paragraph}>{paragraph}</p>
     ))}
     {children}
   </FormDialog>
 );
+
+/**
+ * A question about a subject: the function that asks it, and its dialog, drawn from `of` while it is open. So the words
+ * and the change are always those of the newest answers.
+ */
+export function useQuestion<Subject>(
+  of: (subject: Subject) => Omit<ConfirmProps, "onClose">,
+): [(subject: Subject) => void, ComponentChildren] {
+  const [subject, setSubject] = useState<Subject | null>(null);
+  return [setSubject, subject !== null && <Confirm {...of(subject)} onClose={() => setSubject(null)} />];
+}
 
 /** A line of text that a form needs. */
 export const TextField = ({ longest, ...own }: InputProps & { longest: number }) => (

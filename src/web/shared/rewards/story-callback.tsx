@@ -1,8 +1,7 @@
 // One callback of a reward: what is sent, each try with its answer, and its replay.
 
-import { useState } from "preact/hooks";
 import { SmallButton } from "../components/button";
-import { Confirm } from "../components/form-dialog";
+import { useQuestion } from "../components/form-dialog";
 import { Name } from "../components/name";
 import { Section } from "../components/section";
 import { Exact } from "../components/sent-request";
@@ -25,12 +24,26 @@ interface Props {
 
 export function StoryCallback({ callback, currency, replay, reload }: Props) {
   const { transaction_id: transactionId, event, delivery, attempts, fields, next_try_ts: next } = callback;
-  const [isAsking, setAsking] = useState(false);
+  const [ask, question] = useQuestion(() => ({
+    title: replayText.oneTitle,
+    text: replayText.oneText,
+    button: replayText.one,
+    onConfirm: async (close) => {
+      try {
+        await withVerification(() => replay!(transactionId));
+      } catch (error) {
+        throw inWords(error, REFUSALS);
+      }
+      close();
+      say(replayText.oneSent);
+      await reload();
+    },
+  }));
   return (
     <Section
       title={text.callback(EVENT_NAMES[event])}
       beside={<Delivery delivery={delivery} />}
-      tools={replay && <SmallButton onClick={() => setAsking(true)}>{replayText.one}</SmallButton>}
+      tools={replay && <SmallButton onClick={ask}>{replayText.one}</SmallButton>}
     >
       <div class="card-foot">
         <p class="note">
@@ -58,24 +71,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
           rowKey={(_, index) => index}
         />
       )}
-      {isAsking && replay && (
-        <Confirm
-          title={replayText.oneTitle}
-          text={replayText.oneText}
-          button={replayText.one}
-          onConfirm={async () => {
-            try {
-              await withVerification(() => replay(transactionId));
-            } catch (error) {
-              throw inWords(error, REFUSALS);
-            }
-            setAsking(false);
-            say(replayText.oneSent);
-            await reload();
-          }}
-          onClose={() => setAsking(false)}
-        />
-      )}
+      {question}
     </Section>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { confirmed } from "../../../shared/change";
 import { Button } from "../../../shared/components/button";
-import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
+import { SecretDialog, useQuestion } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
 import { Plus } from "../../../shared/components/icons";
 import { buttonColumn } from "../../../shared/components/row-button";
@@ -39,16 +39,29 @@ export function Tokens({ advertiser, uses, reload }: Props) {
   const { advertiser_id: id, tokens } = advertiser;
   const valid = newestFirst(tokens);
   const rows = rowsOf(tokens, uses);
-  const [isIssuing, setIssuing] = useState(false);
   const [issued, setIssued] = useState<NewToken | null>(null);
-  const [revoked, setRevoked] = useState<Row | null>(null);
-  const close = () => setRevoked(null);
   const oldest = valid.length >= 2 ? valid[valid.length - 1]! : null;
+  const [askToIssue, issuing] = useQuestion(() => ({
+    title: text.issueTitle,
+    text: oldest ? text.issueEnds(oldest.token_id) : text.issueText,
+    button: text.issue,
+    onConfirm: async (close) => {
+      setIssued(await withVerification(() => advertisersApi.issueToken(id)));
+      close();
+    },
+  }));
+  const [askToRevoke, revoking] = useQuestion<Row>(({ token_id: token }) => ({
+    title: text.revokeTitle(token),
+    text: valid.length === 1 ? `${text.revokeText} ${text.revokeLast}` : text.revokeText,
+    button: text.revoke,
+    dangerous: true,
+    onConfirm: confirmed(() => advertisersApi.revokeToken(id, token), text.revoked(token), reload),
+  }));
   return (
     <Card title={text.title} intro={text.intro}>
       {rows.length > 0 ? (
         <div class="part-table">
-          <Table name={text.title} columns={columns(uses !== undefined, setRevoked)} rows={rows} rowKey="token_id" />
+          <Table name={text.title} columns={columns(uses !== undefined, askToRevoke)} rows={rows} rowKey="token_id" />
         </div>
       ) : (
         <p class="no-tokens">
@@ -56,22 +69,11 @@ export function Tokens({ advertiser, uses, reload }: Props) {
         </p>
       )}
       {may("manage") && (
-        <Button onClick={() => setIssuing(true)}>
+        <Button onClick={askToIssue}>
           <Plus /> {text.issue}
         </Button>
       )}
-      {isIssuing && (
-        <Confirm
-          title={text.issueTitle}
-          text={oldest ? text.issueEnds(oldest.token_id) : text.issueText}
-          button={text.issue}
-          onConfirm={async () => {
-            setIssued(await withVerification(() => advertisersApi.issueToken(id)));
-            setIssuing(false);
-          }}
-          onClose={() => setIssuing(false)}
-        />
-      )}
+      {issuing}
       {issued && (
         <SecretDialog
           title={text.issuedTitle}
@@ -84,21 +86,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
           }}
         />
       )}
-      {revoked && (
-        <Confirm
-          title={text.revokeTitle(revoked.token_id)}
-          text={valid.length === 1 ? `${text.revokeText} ${text.revokeLast}` : text.revokeText}
-          button={text.revoke}
-          dangerous
-          onConfirm={confirmed(
-            () => advertisersApi.revokeToken(id, revoked.token_id),
-            text.revoked(revoked.token_id),
-            close,
-            reload,
-          )}
-          onClose={close}
-        />
-      )}
+      {revoking}
     </Card>
   );
 }

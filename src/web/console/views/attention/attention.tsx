@@ -6,7 +6,7 @@ import { isBehind } from "../../../shared/behind";
 import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { LinkButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { CardSkeleton, CardTable } from "../../../shared/components/table";
@@ -140,13 +140,17 @@ interface ListProps {
 }
 
 function List({ page, query, nameOf, reload }: ListProps) {
-  const [ending, setEnding] = useState<AttentionItem | null>(null);
+  const [askToEnd, question] = useQuestion<AttentionItem>((item) => ({
+    title: KIND_NAMES[item.kind],
+    text: text.reasonText(item.reason),
+    button: text.close,
+    onConfirm: confirmed(() => endItem(item.item_id!), text.closed, reload),
+  }));
   const [asked, setAsked] = useState<Asked | null>(null);
   const ticks = useTicks<AttentionItem>(
     (item) => (isToDecide(item) ? keyOf(item) : null),
     ({ subject }) => text.tick(subject),
   );
-  const close = () => setEnding(null);
   const { kind, app, cursor } = query;
   const { items, behind_ms: behind } = page;
   const open = items.filter(isToDecide);
@@ -171,20 +175,12 @@ function List({ page, query, nameOf, reload }: ListProps) {
       {items.length > 0 && (
         <CardTable
           name={text.tableName}
-          columns={columns(nameOf, setEnding).map((column, index) => (index === 0 ? tickable(column, ticks) : column))}
+          columns={columns(nameOf, askToEnd).map((column, index) => (index === 0 ? tickable(column, ticks) : column))}
           rows={items}
           rowKey={({ kind: of, app_id, publisher_id, subject }) => `${of} ${app_id} ${publisher_id} ${subject}`}
         />
       )}
-      {ending && (
-        <Confirm
-          title={KIND_NAMES[ending.kind]}
-          text={text.reasonText(ending.reason)}
-          button={text.close}
-          onConfirm={confirmed(() => endItem(ending.item_id!), text.closed, close, reload)}
-          onClose={close}
-        />
-      )}
+      {question}
       {unlisted > 0 && !page.cursor && <p class="note list-note">{text.notListed(unlisted)}</p>}
       <div class="row">
         {cursor && <LinkButton href={href({ kind, app })}>{text.first}</LinkButton>}

@@ -1,10 +1,9 @@
 // The page of an offer: its figures, its terms and the editor. If no offer has the ID, the editor creates one.
 
-import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
 import { LinkButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -64,8 +63,21 @@ interface KeptProps {
 function Kept({ offer, reload, stale }: KeptProps) {
   const { offer_id: id, advertiser_id: advertiser, name, active } = offer;
   const { nameOf } = useAdvertisers();
-  // The state that the member asked for. It does not change if somebody else switches the offer at the same time.
-  const [wanted, setWanted] = useState<boolean | null>(null);
+  // `wanted` is the state that the member asked for. It does not change if somebody else switches the offer at the same time.
+  const [ask, question] = useQuestion((wanted: boolean) => ({
+    title: wanted ? text.activateTitle(name) : text.deactivateTitle(name),
+    text: wanted ? text.activateText : text.deactivateText,
+    button: wanted ? text.activate : text.deactivate,
+    dangerous: !wanted,
+    onConfirm: async (close) => {
+      const document = { ...writable(offer), active: wanted };
+      put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+      void refresh(offersKey());
+      say(wanted ? text.activated : text.deactivated);
+      close();
+    },
+    reload,
+  }));
   return (
     <>
       <Heading
@@ -80,7 +92,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
       >
         <ToList />
         {may("manage") && (
-          <button type="button" class={active ? "button danger-text" : "button"} onClick={() => setWanted(!active)}>
+          <button type="button" class={active ? "button danger-text" : "button"} onClick={() => ask(!active)}>
             {active ? text.deactivate : text.activate}
           </button>
         )}
@@ -90,23 +102,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
       <FiguresOf offerId={id} />
       <TermsOf offer={offer} reload={reload} />
       <Editor offerId={id} kept={offer} reload={reload} />
-      {wanted !== null && (
-        <Confirm
-          title={wanted ? text.activateTitle(name) : text.deactivateTitle(name)}
-          text={wanted ? text.activateText : text.deactivateText}
-          button={wanted ? text.activate : text.deactivate}
-          dangerous={!wanted}
-          onConfirm={async () => {
-            const document = { ...writable(offer), active: wanted };
-            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
-            void refresh(offersKey());
-            say(wanted ? text.activated : text.deactivated);
-            setWanted(null);
-          }}
-          onClose={() => setWanted(null)}
-          reload={reload}
-        />
-      )}
+      {question}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton, SmallButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
@@ -33,7 +33,21 @@ export function TermsOf({ offer, reload }: Props) {
   const terms = useCached(termsKey(id), () => offersApi.terms(id));
   const { nameOf } = useAdvertisers();
   const [isWhole, setWhole] = useState(false);
-  const [isAsking, setAsking] = useState(false);
+  const [ask, question] = useQuestion(() => ({
+    title: text.payTitle,
+    text: text.payText,
+    button: text.payIt,
+    dangerous: true,
+    onConfirm: async (close) => {
+      const document = { ...writable(offer), terms_since: nowSeconds() };
+      put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+      for (const key of [offersKey(), termsKey(id)]) void refresh(key);
+      close();
+      say(text.payDone);
+      focusHeading();
+    },
+    reload: async () => void (await Promise.all([reload(), terms.reload()])),
+  }));
   const all = terms.data?.revisions;
   return (
     <Card title={text.title} intro={since == null ? text.intro : `${text.intro} ${text.since(since)}`}>
@@ -52,27 +66,8 @@ export function TermsOf({ offer, reload }: Props) {
       {all && !isWhole && all.length > SHOWN && (
         <SmallButton onClick={() => setWhole(true)}>{text.all(all.length)}</SmallButton>
       )}
-      {all && all.length > 1 && may("manage") && (
-        <DangerButton onClick={() => setAsking(true)}>{text.pay}</DangerButton>
-      )}
-      {isAsking && (
-        <Confirm
-          title={text.payTitle}
-          text={text.payText}
-          button={text.payIt}
-          dangerous
-          onConfirm={async () => {
-            const document = { ...writable(offer), terms_since: nowSeconds() };
-            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
-            for (const key of [offersKey(), termsKey(id)]) void refresh(key);
-            setAsking(false);
-            say(text.payDone);
-            focusHeading();
-          }}
-          onClose={() => setAsking(false)}
-          reload={async () => void (await Promise.all([reload(), terms.reload()]))}
-        />
-      )}
+      {all && all.length > 1 && may("manage") && <DangerButton onClick={ask}>{text.pay}</DangerButton>}
+      {question}
     </Card>
   );
 }

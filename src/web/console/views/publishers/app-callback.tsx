@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import { Button, PrimaryButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { Answer, SentRequest } from "../../../shared/components/sent-request";
@@ -24,9 +24,28 @@ import { hostOf } from "./apps";
 export function AppCallback({ app }: { app: App }) {
   const key = `callback ${app.app_id}`;
   const health = useCached(key, () => api.callback(app.app_id));
-  const [open, setOpen] = useState<"enable" | "test" | null>(null);
   const [result, setResult] = useState<CallbackTest | null>(null);
-  const close = () => setOpen(null);
+  const questions = {
+    enable: () => ({
+      title: text.enableTitle,
+      text: text.enableText,
+      button: text.enable,
+      onConfirm: confirmed(async () => put(key, await api.enableCallback(app.app_id)), text.enabled),
+    }),
+    test: () => ({
+      title: text.testTitle,
+      text: text.testText(hostOf(app.callback!.url)),
+      button: text.sendIt,
+      onConfirm: async (close: () => void) => {
+        // Clear the last result, so that nobody mistakes it for the new one.
+        setResult(null);
+        setResult(await withVerification(() => api.testCallback(app.app_id)));
+        tell(text.sent);
+        close();
+      },
+    }),
+  };
+  const [ask, question] = useQuestion((name: keyof typeof questions) => questions[name]());
   return (
     <Card title={text.title}>
       <Loaded of={health} loading={<Skeleton lines={3} />} isCompact>
@@ -35,36 +54,13 @@ export function AppCallback({ app }: { app: App }) {
       {may("manage") && app.callback && (
         <div class="row part-buttons">
           {health.data?.state === "disabled" && (
-            <PrimaryButton onClick={() => setOpen("enable")}>{text.enable}</PrimaryButton>
+            <PrimaryButton onClick={() => ask("enable")}>{text.enable}</PrimaryButton>
           )}
-          <Button onClick={() => setOpen("test")}>{text.test}</Button>
+          <Button onClick={() => ask("test")}>{text.test}</Button>
         </div>
       )}
       {result && <Result result={result} />}
-      {open === "enable" && (
-        <Confirm
-          title={text.enableTitle}
-          text={text.enableText}
-          button={text.enable}
-          onConfirm={confirmed(async () => put(key, await api.enableCallback(app.app_id)), text.enabled, close)}
-          onClose={close}
-        />
-      )}
-      {open === "test" && (
-        <Confirm
-          title={text.testTitle}
-          text={text.testText(hostOf(app.callback!.url))}
-          button={text.sendIt}
-          onConfirm={async () => {
-            // Clear the last result, so that nobody mistakes it for the new one.
-            setResult(null);
-            setResult(await withVerification(() => api.testCallback(app.app_id)));
-            tell(text.sent);
-            close();
-          }}
-          onClose={close}
-        />
-      )}
+      {question}
     </Card>
   );
 }

@@ -1,11 +1,10 @@
 // The terms that apply to an app's earlier clicks.
 
-import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
 import { appsApi as api } from "../../api/apps";
 import { document, terms as text } from "../../messages/apps";
@@ -14,30 +13,26 @@ import type { App } from "../../types/apps";
 import { appKey } from "../cache-keys";
 
 export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<unknown> }) {
-  const [isAsking, setAsking] = useState(false);
   const rate = document.currencyText(app.currency);
-  const close = () => setAsking(false);
   const pay = async () => put(appKey(app.app_id), await api.change(app, { terms_since: nowSeconds() }));
+  const [ask, question] = useQuestion(() => ({
+    title: text.payTitle,
+    text: text.payText(rate),
+    button: text.payIt,
+    dangerous: true,
+    onConfirm: confirmed(pay, text.done),
+    reload,
+  }));
   return (
     <Card title={text.title} intro={text.intro}>
       <p>{app.terms_since ? text.since(app.terms_since) : text.none}</p>
       <p>{text.now(rate)}</p>
       {may("manage") && (
         <div class="row part-buttons">
-          <DangerButton onClick={() => setAsking(true)}>{text.pay}</DangerButton>
+          <DangerButton onClick={ask}>{text.pay}</DangerButton>
         </div>
       )}
-      {isAsking && (
-        <Confirm
-          title={text.payTitle}
-          text={text.payText(rate)}
-          button={text.payIt}
-          dangerous
-          onConfirm={confirmed(pay, text.done, close)}
-          onClose={close}
-          reload={reload}
-        />
-      )}
+      {question}
     </Card>
   );
 }

@@ -61,7 +61,6 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
           onConfirm={confirmed(
             () => api.replaceFacts(id, open.date, NO_FACTS, "text/csv"),
             text.nothingDone(open.date),
-            close,
             days.reload,
           )}
           onClose={close}

@@ -24,8 +24,8 @@ export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   const [preview, setPreview] = useState<RestatedDay | null>(null);
   const ask = useAction(async () => setPreview(await withVerification(() => api.restateDay(publisherId, date, true))));
   useEffect(() => void ask.run(), []);
-  const restate = useAction(
-    confirmed(() => api.restateDay(publisherId, date, false), text.done(date), onClose, onRestated),
+  const restate = useAction(() =>
+    confirmed(() => api.restateDay(publisherId, date, false), text.done(date), onRestated)(onClose),
   );
   return (
     <Dialog title={text.title(date)} isWide onClose={onClose} keepOpen={restate.isRunning}>

@@ -28,7 +28,7 @@ type Change = Partial<PublisherDocument>;
 export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
   const { publisher_id: id, name } = publisher;
   const change = (to: Change, said: string) =>
-    confirmed(async () => put(publisherKey(id), await api.change(publisher, to)), said, onClose);
+    confirmed(async () => put(publisherKey(id), await api.change(publisher, to)), said);
   switch (dialog) {
     case "approve":
       return (
@@ -67,7 +67,14 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
         />
       );
     case "edit":
-      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)()} onClose={onClose} reload={reload} />;
+      return (
+        <Edit
+          publisher={publisher}
+          onSave={(to) => change(to, text.saved)(onClose)}
+          onClose={onClose}
+          reload={reload}
+        />
+      );
   }
 }
 

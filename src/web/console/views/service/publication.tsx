@@ -1,9 +1,8 @@
 // The published snapshots, the changes that wait for the next one, and the catalog's size.
 
-import { useState } from "preact/hooks";
 import type { CachedView } from "../../../shared/cache";
 import { SmallButton } from "../../../shared/components/button";
-import { Confirm } from "../../../shared/components/form-dialog";
+import { useQuestion } from "../../../shared/components/form-dialog";
 import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
 import { withVerification } from "../../../shared/passkeys";
@@ -20,28 +19,24 @@ const text = service.publication;
 export const MAX_BYTES = 10_000_000_000;
 
 export function Publication({ service: cached }: { service: CachedView<Service> }) {
-  const [isAsking, setAsking] = useState(false);
-  const publish = async () => {
-    await withVerification(serviceApi.publish);
-    setAsking(false);
-    say(text.published);
-    await cached.reload();
-  };
-  const tools = may("manage") && <SmallButton onClick={() => setAsking(true)}>{text.publish}</SmallButton>;
+  const [ask, question] = useQuestion(() => ({
+    title: text.publishTitle,
+    text: text.publishText,
+    button: text.publish,
+    onConfirm: async (close) => {
+      await withVerification(serviceApi.publish);
+      close();
+      say(text.published);
+      await cached.reload();
+    },
+  }));
+  const tools = may("manage") && <SmallButton onClick={ask}>{text.publish}</SmallButton>;
   return (
     <Section title={text.title} note={text.note} tools={tools} of={cached} lines={5}>
       {(data) => (
         <>
           <Standing data={data} />
-          {isAsking && (
-            <Confirm
-              title={text.publishTitle}
-              text={text.publishText}
-              button={text.publish}
-              onConfirm={publish}
-              onClose={() => setAsking(false)}
-            />
-          )}
+          {question}
         </>
       )}
     </Section>

@@ -20,7 +20,7 @@ export const RemoveMember = ({ member: { member_id: id, name, role }, onClose, o
     text={text.removeText}
     button={text.remove}
     dangerous
-    onConfirm={confirmed(() => accountApi.removeMember(id), text.removed(name), onClose, onChanged)}
+    onConfirm={confirmed(() => accountApi.removeMember(id), text.removed(name), onChanged)}
     onClose={onClose}
   >
     <Known

@@ -8,7 +8,7 @@ import { Button, DangerButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Field } from "../../../shared/components/field";
-import { Confirm, SecretDialog } from "../../../shared/components/form-dialog";
+import { SecretDialog, useQuestion } from "../../../shared/components/form-dialog";
 import { FormError, Problem, Skeleton } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
@@ -32,7 +32,7 @@ const NEW: CallbackDraft = { url: "", method: "GET", events: ["approved", "rever
 
 const FIELDS = ["callback.url", "callback.method", "callback.events"];
 
-type Open = "remove" | "rotate" | "end" | { secret: string } | { preview: CallbackDraft } | null;
+type Open = "rotate" | { secret: string } | { preview: CallbackDraft } | null;
 
 export function Callback({ app, reload }: PartProps) {
   const [open, setOpen] = useState<Open>(null);
@@ -50,6 +50,31 @@ export function Callback({ app, reload }: PartProps) {
   const { values, errors } = draft;
   const macros = findMacros(values.url);
   const close = () => setOpen(null);
+  const questions = {
+    remove: {
+      title: text.removeTitle,
+      text: text.removeText,
+      button: text.remove,
+      dangerous: true,
+      onConfirm: confirmed(
+        () => api.changeApp(app.app_id, app.revision, { callback: null }),
+        text.removed,
+        () => {
+          draft.discard();
+          return reload();
+        },
+      ),
+      reload,
+    },
+    end: {
+      title: text.endFormerTitle,
+      text: text.endFormerText,
+      button: text.endFormer,
+      dangerous: true,
+      onConfirm: confirmed(() => api.endPreviousSecret(app.app_id), text.formerEnded, reload),
+    },
+  };
+  const [ask, question] = useQuestion((name: keyof typeof questions) => questions[name]);
   const insert = (name: string) => {
     const { url } = values;
     const at = input.current?.selectionStart ?? url.length;
@@ -73,7 +98,7 @@ export function Callback({ app, reload }: PartProps) {
             >
               {text.preview}
             </button>
-            {callback && <DangerButton onClick={() => setOpen("remove")}>{text.remove}</DangerButton>}
+            {callback && <DangerButton onClick={() => ask("remove")}>{text.remove}</DangerButton>}
           </>
         }
       >
@@ -120,42 +145,12 @@ export function Callback({ app, reload }: PartProps) {
         {callback && (
           <div class="row part-buttons">
             <Button onClick={() => setOpen("rotate")}>{callback.has_previous_secret ? text.goOn : text.rotate}</Button>
-            {callback.has_previous_secret && (
-              <DangerButton onClick={() => setOpen("end")}>{text.endFormer}</DangerButton>
-            )}
+            {callback.has_previous_secret && <DangerButton onClick={() => ask("end")}>{text.endFormer}</DangerButton>}
           </div>
         )}
       </div>
       {open === "rotate" && <Rotation app={app} reload={reload} onClose={close} />}
-      {open === "remove" && (
-        <Confirm
-          title={text.removeTitle}
-          text={text.removeText}
-          button={text.remove}
-          dangerous
-          onConfirm={confirmed(
-            () => api.changeApp(app.app_id, app.revision, { callback: null }),
-            text.removed,
-            () => {
-              close();
-              draft.discard();
-            },
-            reload,
-          )}
-          onClose={close}
-          reload={reload}
-        />
-      )}
-      {open === "end" && (
-        <Confirm
-          title={text.endFormerTitle}
-          text={text.endFormerText}
-          button={text.endFormer}
-          dangerous
-          onConfirm={confirmed(() => api.endPreviousSecret(app.app_id), text.formerEnded, close, reload)}
-          onClose={close}
-        />
-      )}
+      {question}
       {open !== null && typeof open === "object" && "secret" in open && (
         <SecretDialog
           title={text.secretTitle}

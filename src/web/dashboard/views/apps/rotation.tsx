@@ -47,8 +47,8 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
     const sign = step === "accepts" ? "current" : "wrong";
     setResult(await withVerification(() => api.testCallback(app.app_id, sign)));
   });
-  const end = useAction(
-    confirmed(() => api.endPreviousSecret(app.app_id), appForm.callback.formerEnded, onClose, reload),
+  const end = useAction(() =>
+    confirmed(() => api.endPreviousSecret(app.app_id), appForm.callback.formerEnded, reload)(onClose),
   );
   const action = step === "end" ? end : step === "make" || make.error ? make : test;
   const isTest = step === "accepts" || step === "refuses";

@@ -48,7 +48,7 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
     };
     const said = revoked.length > 0 ? text.removed(name, revoked.length) : settings.members.removed(name);
     try {
-      await confirmed(change, said, onClose, () => Promise.all([onChanged(), keys.reload()]))();
+      await confirmed(change, said, () => Promise.all([onChanged(), keys.reload()]))(onClose);
     } catch (error) {
       setFailure(failing);
       void keys.reload();
