@@ -2,16 +2,15 @@
 
 import { focusHeading } from "./components/heading";
 import { say } from "./components/status";
-import { withVerification } from "./passkeys";
 
 type Run = () => Promise<unknown>;
 
 /**
- * Makes the change with a fresh passkey. Then closes the dialog, calls `reload` and shows `said`. `reload` is left out
- * if the change has put its answer into the cache.
+ * Makes the change. Then closes the dialog, calls `reload` and shows `said`. `reload` is left out if the change has put
+ * its answer into the cache.
  */
 export const confirmed = (change: Run, said: string, reload?: Run) => async (close: () => void) => {
-  await withVerification(change);
+  await change();
   close();
   if (reload) await reload();
   focusHeading();

@@ -25,6 +25,8 @@ export class ApiError extends Error {
 
 /** Functions that certain answers call. */
 export const listeners = {
+  /** The call needs a fresh passkey. Afterwards it is made once more. */
+  verify: async () => {},
   /** The session has ended. */
   signedOut: () => {},
   /** The browser has switched to an account other than the one that the page shows. */
@@ -94,7 +96,17 @@ async function read<Result>(response: Response): Promise<Result> {
 }
 
 /** The answer to a call, unless it is a refusal. */
-async function accepted(method: string, path: string, body?: Body, extra?: Headers): Promise<Response> {
+async function accepted(...of: Parameters<typeof send>): Promise<Response> {
+  try {
+    return await attempt(...of);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "verify_first") throw error;
+    await listeners.verify();
+    return attempt(...of);
+  }
+}
+
+async function attempt(method: string, path: string, body?: Body, extra?: Headers): Promise<Response> {
   let response = await send(method, path, body, extra);
   // A write that was not answered may have been carried out, so only reads are retried after a 503.
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));

@@ -1,7 +1,6 @@
 // Passkey ceremonies: create a passkey with an invite, add another one, sign in, and confirm a sensitive change.
 
 import { accountApi as api } from "./account-api";
-import { ApiError } from "./client";
 
 /** A ceremony that ended in the browser, before the server was asked. */
 export class PasskeyError extends Error {
@@ -48,9 +47,9 @@ export async function createPasskey(invite: string): Promise<void> {
 /** Adds another passkey for the member who is signed in. */
 export async function addPasskey(): Promise<void> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
-  const { options } = await withVerification(api.additionOptions);
+  const { options } = await api.additionOptions();
   const credential = await createCredential(options);
-  await withVerification(() => api.addPasskey(credential));
+  await api.addPasskey(credential);
 }
 
 export async function signInWithPasskey(): Promise<void> {
@@ -59,14 +58,8 @@ export async function signInWithPasskey(): Promise<void> {
   await api.signInWithPasskey(await getCredential(options));
 }
 
-/** Runs `call`. If the answer demands a fresh passkey, confirms with one and runs `call` once more. */
-export async function withVerification<Result>(call: () => Promise<Result>): Promise<Result> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "verify_first") throw error;
-    const { options } = await api.verifyOptions();
-    await api.verify(await getCredential(options));
-    return call();
-  }
+/** Confirms with a passkey that the member is still there. */
+export async function verify(): Promise<void> {
+  const { options } = await api.verifyOptions();
+  await api.verify(await getCredential(options));
 }

@@ -21,7 +21,6 @@ import { timeText } from "./format";
 import { common, SECTION_NAMES } from "./messages";
 import { settings } from "./messages/settings";
 import { SCOPE_HINTS, SCOPE_NAMES, reportKeys as text } from "./messages/report-keys";
-import { withVerification } from "./passkeys";
 import type { KeyScope, NewReportKey, ReportKey, ReportKeyList } from "./types";
 
 interface Props {
@@ -121,7 +120,7 @@ function Create({ calls, words, longestLabel, mayReachUsers, made, onMade }: Cre
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);
   const create = useAction(async () => {
-    onMade(await withVerification(() => calls.create(label.trim(), scope)));
+    onMade(await calls.create(label.trim(), scope));
     setLabel("");
   });
   useUnsaved(made !== null || create.isRunning);

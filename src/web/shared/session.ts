@@ -7,6 +7,7 @@ import { clearCache, prefetch, returned } from "./cache";
 import { listeners } from "./client";
 import { say } from "./components/status";
 import { signIn as text } from "./messages";
+import { verify } from "./passkeys";
 import { focusNextHeading, giveUpUnsaved, navigate, ROOT, takeInvite } from "./navigation";
 
 /**
@@ -68,6 +69,7 @@ export function startSession(): Promise<unknown> {
     suspension.value = { contact };
     forget();
   };
+  listeners.verify = verify;
   return prefetch(SESSION_KEY, loadSession);
 }
 

@@ -8,7 +8,6 @@ import { Confirm, type ConfirmProps, FormDialog, SecretDialog, TextField } from 
 import { MAX_MEMBER_NAME } from "../limits";
 import { ROLE_HINTS, ROLE_NAMES } from "../messages";
 import { settings } from "../messages/settings";
-import { withVerification } from "../passkeys";
 import type { Member, NewInvite, PendingInvite, Role } from "../types";
 
 const text = settings.members;
@@ -63,7 +62,7 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
   const [link, setLink] = useState<{ name: string; made: NewInvite } | null>(null);
   const change = (call: () => Promise<unknown>, said: string) => confirmed(call, said, onChanged);
   const show = async (name: string, make: () => Promise<NewInvite>) => {
-    setLink({ name, made: await withVerification(make) });
+    setLink({ name, made: await make() });
     void onChanged();
   };
   // Every dialog except a change of role takes something away.

@@ -16,7 +16,6 @@ import { FormError } from "../components/states";
 import { inWords } from "../error-text";
 import { common } from "../messages";
 import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
-import { withVerification } from "../passkeys";
 import { usePolling } from "../poll";
 import { generation } from "../session";
 import type { ReplayCount, ReplayProgress, RewardDelivery, RewardFilter } from "../types";
@@ -99,14 +98,14 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
   const { counted, error, retry, isCounting } = useCount(delivery, range, async () => {
     const filter = filterOf(delivery, range.start_date, range.end_date);
     // A count needs the same confirmation as the replay: a fresh passkey.
-    const answer = await withVerification(() => calls.countReplay(appId, filter));
+    const answer = await calls.countReplay(appId, filter);
     return { ...answer, filter: { ...filter, until: answer.until } };
   });
   const start = useAction(async () => {
     // Only the callbacks that were counted are sent.
     const { count, filter } = counted!;
     const body = { filter };
-    const { replay_id } = await withVerification(() => calls.startReplay(appId, body, key(body)));
+    const { replay_id } = await calls.startReplay(appId, body, key(body));
     running.value = { account: generation.peek(), appId, replayId: replay_id, count };
     onClose();
     focusHeading();
@@ -175,7 +174,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
   // After a refusal, the page does not request this progress again by itself.
   const isLost = isRefused(error);
   const cancel = useAction(async () => {
-    await withVerification(() => calls.cancelReplay(appId, replayId));
+    await calls.cancelReplay(appId, replayId);
     await reload();
   });
   return (

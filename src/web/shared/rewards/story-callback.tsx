@@ -10,7 +10,6 @@ import { type Column, column, numberColumn, Table } from "../components/table";
 import { inWords } from "../error-text";
 import { amount, exactTimeText } from "../format";
 import { DELIVERY_HINTS, EVENT_NAMES, replay as replayText, story as text } from "../messages/rewards";
-import { withVerification } from "../passkeys";
 import type { CallbackTry, RewardCallback } from "../types";
 import { Delivery } from "./badges";
 
@@ -30,7 +29,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
     button: replayText.one,
     onConfirm: async (close) => {
       try {
-        await withVerification(() => replay!(transactionId));
+        await replay!(transactionId);
       } catch (error) {
         throw inWords(error, REFUSALS);
       }

@@ -11,7 +11,6 @@ import { Empty } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { named, useMerged } from "../../../shared/use-merged";
 import { MAX_NAME } from "../../../shared/limits";
-import { withVerification } from "../../../shared/passkeys";
 import { advertisersApi } from "../../api/advertisers";
 import { advertisers as text } from "../../messages/advertisers";
 import { ADVERTISERS_PATH } from "../../router";
@@ -70,7 +69,7 @@ function Rename({ advertiser, reload, onClose }: RenameProps) {
       title={text.rename}
       button={text.rename}
       onSubmit={async () => {
-        put(advertiserKey(id), await withVerification(() => advertisersApi.rename(advertiser, name.trim())));
+        put(advertiserKey(id), await advertisersApi.rename(advertiser, name.trim()));
         for (const key of [advertisersKey(), ADVERTISER_NAMES_KEY]) void refresh(key);
         say(text.renamed);
         onClose();

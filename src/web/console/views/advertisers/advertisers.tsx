@@ -15,7 +15,6 @@ import { timeText } from "../../../shared/format";
 import { MAX_NAME } from "../../../shared/limits";
 import { navigate, search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
-import { withVerification } from "../../../shared/passkeys";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
@@ -101,7 +100,7 @@ function Create({ onClose }: { onClose: () => void }) {
   const create = async () => {
     if (!isId(id)) return setProblem(text.badId);
     try {
-      await withVerification(() => advertisersApi.create(id, name.trim()));
+      await advertisersApi.create(id, name.trim());
     } catch (error) {
       if (isChangedMeanwhile(error)) return setProblem(text.taken);
       throw error;

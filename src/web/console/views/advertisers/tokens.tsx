@@ -9,7 +9,6 @@ import { Plus } from "../../../shared/components/icons";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { durationText, timeText } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import { advertisersApi } from "../../api/advertisers";
 import { tokens as text } from "../../messages/advertisers";
 import { may, nowMilliseconds } from "../../session";
@@ -46,7 +45,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
     text: oldest ? text.issueEnds(oldest.token_id) : text.issueText,
     button: text.issue,
     onConfirm: async (close) => {
-      setIssued(await withVerification(() => advertisersApi.issueToken(id)));
+      setIssued(await advertisersApi.issueToken(id));
       close();
     },
   }));

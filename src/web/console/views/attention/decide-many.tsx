@@ -8,7 +8,6 @@ import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError } from "../../../shared/components/states";
-import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import type { Ticks } from "../../components/ticks";
 import { decide as text, settle } from "../../messages/rewards";
@@ -125,7 +124,7 @@ async function settleOne(
   settlement: { reason: string; despite?: ReasonCode[] },
 ): Promise<{ isDone: boolean; code: string | null }> {
   try {
-    const { duplicate } = await withVerification(() => rewardsApi.settle(appId!, subject, action, settlement));
+    const { duplicate } = await rewardsApi.settle(appId!, subject, action, settlement);
     return { isDone: !duplicate, code: null };
   } catch (error) {
     if (isRefusal(error)) return { isDone: false, code: error.code };

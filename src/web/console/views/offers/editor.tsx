@@ -11,7 +11,6 @@ import { SaveError } from "../../../shared/components/save-error";
 import { Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
-import { withVerification } from "../../../shared/passkeys";
 import { useMerged } from "../../../shared/use-merged";
 import { offersApi } from "../../api/offers";
 import { editor as text } from "../../messages/offer-editor";
@@ -75,7 +74,7 @@ export function Editor({ offerId, kept, reload }: Props) {
   };
   const save = async (document: Offer) => {
     try {
-      const written = await withVerification(() => offersApi.write(offerId, kept, document));
+      const written = await offersApi.write(offerId, kept, document);
       put(offerKey(offerId), written);
     } catch (error) {
       // The review closes if the form can show the error: wrong fields, or changes by somebody else. The review itself

@@ -12,7 +12,6 @@ import { FormError, Refused } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, exactMoney, sizeText } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import type { WrongLine } from "../../../shared/types";
 import { offersApi } from "../../api/offers";
 import { DropFile } from "../../components/drop-file";
@@ -49,13 +48,13 @@ function Steps() {
   const [checked, setChecked] = useState<(WouldImport & { kinds: string }) | null>(null);
   const [imported, setImported] = useState<number | null>(null);
   const check = useAction(async (chosen: TextFile) => {
-    const would = await withVerification(() => offersApi.countImport(chosen.text));
+    const would = await offersApi.countImport(chosen.text);
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
     setChecked({ ...would, kinds: text.kinds(kinds) });
   });
   const view = useRef<HTMLDivElement>(null);
   const store = useAction(async () => {
-    const { imported: value } = await withVerification(() => offersApi.import(file!.text));
+    const { imported: value } = await offersApi.import(file!.text);
     say(text.imported(value));
     setImported(value);
     void refresh(offersKey());

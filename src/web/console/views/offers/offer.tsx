@@ -7,7 +7,6 @@ import { useQuestion } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
 import { offer as text } from "../../messages/offers";
 import { advertiserPath, OFFERS_PATH } from "../../router";
@@ -71,7 +70,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
     dangerous: !wanted,
     onConfirm: async (close) => {
       const document = { ...writable(offer), active: wanted };
-      put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+      put(offerKey(id), await offersApi.write(id, offer, document));
       void refresh(offersKey());
       say(wanted ? text.activated : text.deactivated);
       close();

@@ -11,7 +11,6 @@ import { Card } from "../../../shared/components/part";
 import { say } from "../../../shared/components/status";
 import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
 import { exactMoney, timeText } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
 import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
 import { may, nowSeconds } from "../../session";
@@ -40,7 +39,7 @@ export function TermsOf({ offer, reload }: Props) {
     dangerous: true,
     onConfirm: async (close) => {
       const document = { ...writable(offer), terms_since: nowSeconds() };
-      put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+      put(offerKey(id), await offersApi.write(id, offer, document));
       for (const key of [offersKey(), termsKey(id)]) void refresh(key);
       close();
       say(text.payDone);

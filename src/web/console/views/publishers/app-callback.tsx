@@ -11,7 +11,6 @@ import { Answer, SentRequest } from "../../../shared/components/sent-request";
 import { Skeleton } from "../../../shared/components/states";
 import { tell } from "../../../shared/components/status";
 import { count } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import { CallbackBadge } from "../../../shared/rewards/activity";
 import { appsApi as api } from "../../api/apps";
 import { common } from "../../messages";
@@ -39,7 +38,7 @@ export function AppCallback({ app }: { app: App }) {
       onConfirm: async (close: () => void) => {
         // Clear the last result, so that nobody mistakes it for the new one.
         setResult(null);
-        setResult(await withVerification(() => api.testCallback(app.app_id)));
+        setResult(await api.testCallback(app.app_id));
         tell(text.sent);
         close();
       },

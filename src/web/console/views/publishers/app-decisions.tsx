@@ -6,7 +6,6 @@ import type { Tagged } from "../../../shared/client";
 import { Area, Input } from "../../../shared/components/field";
 import { FormDialog } from "../../../shared/components/form-dialog";
 import { Card, PartForm, useDraft } from "../../../shared/components/part";
-import { withVerification } from "../../../shared/passkeys";
 import { appsApi as api } from "../../api/apps";
 import { decisions as text } from "../../messages/apps";
 import { may } from "../../session";
@@ -24,10 +23,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
     saved: typedOf(app),
     fields: DECISIONS,
     names: { hosts: text.hosts, ports: text.ports, rewards: text.rewards, blocked: text.blocked },
-    save: async (typed) => {
-      const changed = await withVerification(() => api.change(app, changeOf(app, typed)));
-      put(appKey(app.app_id), changed);
-    },
+    save: async (typed) => put(appKey(app.app_id), await api.change(app, changeOf(app, typed))),
   });
   const { values, errors } = draft;
   // A role that may not change the decisions needs no form: the list above shows the decisions to this role.

@@ -8,7 +8,6 @@ import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { MAX_NAME } from "../../../shared/limits";
 import { navigate } from "../../../shared/navigation";
-import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { isId, MAX_ID } from "../../ids";
 import { publishers as text } from "../../messages/publishers";
@@ -34,7 +33,7 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
   const create = async () => {
     const given = { name: name.trim(), approved };
     try {
-      await withVerification(() => api.create(id, given));
+      await api.create(id, given);
     } catch (error) {
       if (isChangedMeanwhile(error)) return setTaken(id);
       throw error;

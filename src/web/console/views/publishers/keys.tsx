@@ -8,7 +8,6 @@ import { Button, DangerButton, RunButton } from "../../../shared/components/butt
 import { CopyField } from "../../../shared/components/copy-button";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
-import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { settings } from "../../../shared/messages/settings";
 import { keys as text, requests } from "../../messages/publishers";
@@ -32,7 +31,7 @@ type Shown = { key: string } | "none" | null;
 
 async function load(publisherId: string): Promise<Shown> {
   try {
-    const { pub_key: key } = await withVerification(() => api.pubKey(publisherId));
+    const { pub_key: key } = await api.pubKey(publisherId);
     return { key };
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return "none";

@@ -11,7 +11,6 @@ import { focusHeading } from "../../../shared/components/heading";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { isDate, sizeText } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import type { WrongLine } from "../../../shared/types";
 import { publishersApi as api } from "../../api/publishers";
 import { DropFile } from "../../components/drop-file";
@@ -39,7 +38,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const round = useRef(0);
   const load = useAction(async () => {
     if (!file) return setProblem(text.noFile);
-    const { rows } = await withVerification(() => api.replaceFacts(publisherId, date, file.text, mediaTypeOf(file)));
+    const { rows } = await api.replaceFacts(publisherId, date, file.text, mediaTypeOf(file));
     say(text.done(date, rows));
     onClose();
     await onLoaded();
@@ -101,9 +100,8 @@ function useCheck(publisherId: string, date: string, file: TextFile | null): Che
     setCheck({ found: null, error: null });
     let isCurrent = true;
     const ask = async () => {
-      const check = () => api.checkFacts(publisherId, date, file.text, mediaTypeOf(file));
       try {
-        const found = await withVerification(check);
+        const found = await api.checkFacts(publisherId, date, file.text, mediaTypeOf(file));
         if (isCurrent) setCheck({ found, error: null });
       } catch (error) {
         if (isCurrent) setCheck({ found: null, error });

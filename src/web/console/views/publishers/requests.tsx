@@ -10,7 +10,6 @@ import { Section } from "../../../shared/components/section";
 import { Failed, Stale } from "../../../shared/components/states";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
-import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { issue, requests as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
@@ -99,7 +98,7 @@ export function IssuePubKey({ publisherId, name, isFirst, hasRequest, onClose }:
       button={issue.issue}
       dangerous={!isFirst}
       onConfirm={async () => {
-        const { pub_key: key } = await withVerification(() => api.issuePubKey(publisherId));
+        const { pub_key: key } = await api.issuePubKey(publisherId);
         setMade(key);
         void refresh(REQUESTS_KEY);
       }}

@@ -7,7 +7,6 @@ import { ApiError } from "../../../shared/client";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FormError } from "../../../shared/components/states";
-import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { restate as text } from "../../messages/publishers";
 import type { RestatedDay } from "../../types/publishers";
@@ -22,7 +21,7 @@ interface Props {
 
 export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   const [preview, setPreview] = useState<RestatedDay | null>(null);
-  const ask = useAction(async () => setPreview(await withVerification(() => api.restateDay(publisherId, date, true))));
+  const ask = useAction(async () => setPreview(await api.restateDay(publisherId, date, true)));
   useEffect(() => void ask.run(), []);
   const restate = useAction(() =>
     confirmed(() => api.restateDay(publisherId, date, false), text.done(date), onRestated)(onClose),

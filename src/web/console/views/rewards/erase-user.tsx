@@ -1,7 +1,6 @@
 // Erases a user of an app, after the user id was typed to confirm it.
 
 import { say } from "../../../shared/components/status";
-import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import { TypedConfirm } from "../../components/typed-confirm";
 import { erase as text } from "../../messages/rewards";
@@ -21,7 +20,7 @@ export const EraseUser = ({ appId, userId, onClose, reload }: Props) => (
     what={text.what}
     id={userId}
     onConfirm={async () => {
-      const { erased, waiting } = await withVerification(() => rewardsApi.eraseUser(appId, userId));
+      const { erased, waiting } = await rewardsApi.eraseUser(appId, userId);
       onClose();
       say(text.done(erased, waiting));
       await reload();

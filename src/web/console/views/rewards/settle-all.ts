@@ -1,6 +1,5 @@
 // Settles all rewards that match, part by part, because one call settles only as many as fit into a request.
 
-import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import type { SettledMany, SettlementOfMany, Settling } from "../../types/rewards";
 
@@ -26,7 +25,7 @@ export async function settleAll(
   settlement: SettlementOfMany,
   { onPart, isOver }: { onPart: (soFar: SettledMany) => void; isOver: () => boolean },
 ): Promise<SettledMany> {
-  const ask = (question: SettlementOfMany) => withVerification(() => rewardsApi.settleMany(appId, action, question));
+  const ask = (question: SettlementOfMany) => rewardsApi.settleMany(appId, action, question);
   let all = await ask(settlement);
   const filter = { ...settlement.filter, until: all.until };
   while (all.next !== null && !isOver()) {

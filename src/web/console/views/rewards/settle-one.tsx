@@ -7,7 +7,6 @@ import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { inWords } from "../../../shared/error-text";
 import { isReasonCode } from "../../../shared/messages/rewards";
-import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import { settle as text } from "../../messages/rewards";
 import type { ReasonCode, Settling } from "../../types/rewards";
@@ -34,7 +33,7 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   const submit = async () => {
     const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
     try {
-      await withVerification(() => rewardsApi.settle(appId, transactionId, action, settlement));
+      await rewardsApi.settle(appId, transactionId, action, settlement);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { code } = error;

@@ -5,7 +5,6 @@ import { SmallButton } from "../../../shared/components/button";
 import { useQuestion } from "../../../shared/components/form-dialog";
 import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
-import { withVerification } from "../../../shared/passkeys";
 import { serviceApi } from "../../api/service";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
@@ -24,7 +23,7 @@ export function Publication({ service: cached }: { service: CachedView<Service> 
     text: text.publishText,
     button: text.publish,
     onConfirm: async (close) => {
-      await withVerification(serviceApi.publish);
+      await serviceApi.publish();
       close();
       say(text.published);
       await cached.reload();

@@ -6,7 +6,6 @@ import { confirmed } from "../../../shared/change";
 import { Button, DangerButton } from "../../../shared/components/button";
 import { appForm } from "../../messages/apps";
 import { SecretDialog, useQuestion } from "../../../shared/components/form-dialog";
-import { withVerification } from "../../../shared/passkeys";
 import { Card, type PartProps } from "./part";
 
 const text = appForm.clicks;
@@ -14,7 +13,7 @@ const text = appForm.clicks;
 export function Clicks({ app, reload }: PartProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const make = async (close: () => void) => {
-    setSecret((await withVerification(() => api.renewClickSecret(app.app_id))).secret);
+    setSecret((await api.renewClickSecret(app.app_id)).secret);
     close();
     void reload();
   };

@@ -11,7 +11,6 @@ import { fieldErrors } from "../../../shared/field-errors";
 import { MAX_NAME } from "../../../shared/limits";
 import { apps as text } from "../../messages/apps";
 import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
-import { withVerification } from "../../../shared/passkeys";
 import { navigate } from "../../../shared/navigation";
 import { appPath } from "../../router";
 import type { NewApp, Platform } from "../../types";
@@ -29,7 +28,7 @@ const WORDS = {
 function useSend(onClose: () => void) {
   const key = useIdempotencyKey();
   return async (wanted: NewApp) => {
-    const app = await withVerification(() => api.createApp(wanted, key(wanted)));
+    const app = await api.createApp(wanted, key(wanted));
     say(text.created(app.name, app.app_id));
     void refresh(APPS_KEY);
     onClose();

@@ -2,7 +2,6 @@
 
 import { put, refresh } from "../../../shared/cache";
 import { type Draft, useDraft as usePart } from "../../../shared/components/part";
-import { withVerification } from "../../../shared/passkeys";
 import type { Writes } from "../../../shared/use-merged";
 import { api } from "../../api";
 import type { App, AppChange } from "../../types";
@@ -37,7 +36,7 @@ export function useDraft<Values>({ app, change, onSaved, ...own }: DraftOptions<
   return usePart({
     ...own,
     save: async (values) => {
-      const changed = await withVerification(() => api.changeApp(app.app_id, app.revision, change(values)));
+      const changed = await api.changeApp(app.app_id, app.revision, change(values));
       show(changed);
       onSaved?.(changed);
     },

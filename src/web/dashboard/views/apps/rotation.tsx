@@ -13,7 +13,6 @@ import { FormError } from "../../../shared/components/states";
 import { common, overview } from "../../messages";
 import { appForm } from "../../messages/apps";
 import { rotation as text } from "../../messages/tester";
-import { withVerification } from "../../../shared/passkeys";
 import type { App, CallbackTest } from "../../types";
 import { TestResult } from "./tester";
 
@@ -36,7 +35,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
   const task = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {
-    const made = await withVerification(() => api.renewCallbackSecret(app.app_id));
+    const made = await api.renewCallbackSecret(app.app_id);
     setSecret(made.secret);
     go("teach");
     void reload();
@@ -45,7 +44,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
     make.clear();
     setResult(null);
     const sign = step === "accepts" ? "current" : "wrong";
-    setResult(await withVerification(() => api.testCallback(app.app_id, sign)));
+    setResult(await api.testCallback(app.app_id, sign));
   });
   const end = useAction(() =>
     confirmed(() => api.endPreviousSecret(app.app_id), appForm.callback.formerEnded, reload)(onClose),

@@ -10,7 +10,6 @@ import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { timeText } from "../../../shared/format";
 import { appForm } from "../../messages/apps";
-import { withVerification } from "../../../shared/passkeys";
 import { useActivity } from "../use-activity";
 
 const text = appForm.callback.switchedOff;
@@ -21,7 +20,7 @@ export function SwitchedOff({ appId }: { appId: string }) {
   // The activity shows a change only some seconds later, so a callback that was enabled here is remembered.
   const [mended, setMended] = useState<number | null>();
   const enable = useAction(async () => {
-    await withVerification(() => api.enableCallback(appId));
+    await api.enableCallback(appId);
     setMended(endpoint!.since);
     say(text.done);
     focusHeading();

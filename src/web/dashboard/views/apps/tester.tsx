@@ -9,7 +9,6 @@ import { FormError } from "../../../shared/components/states";
 import { tell } from "../../../shared/components/status";
 import { settings } from "../../../shared/messages/settings";
 import { tester as text } from "../../messages/tester";
-import { withVerification } from "../../../shared/passkeys";
 import type { App, CallbackTest, SignWith } from "../../types";
 import { Findings } from "./findings";
 import { Card } from "./part";
@@ -24,7 +23,7 @@ export function Tester({ app }: { app: App }) {
   const send = useAction(async () => {
     // Clear the last result, so that nobody mistakes it for the new one.
     setResult(null);
-    setResult(await withVerification(() => api.testCallback(app.app_id, signWith)));
+    setResult(await api.testCallback(app.app_id, signWith));
     tell(text.sent);
   });
   return (

@@ -11,7 +11,6 @@ import { FormError } from "../../../shared/components/states";
 import { inWords } from "../../../shared/error-text";
 import { fieldErrors } from "../../../shared/field-errors";
 import { offers } from "../../messages/offers";
-import { withVerification } from "../../../shared/passkeys";
 import type { App, TrackingUrl } from "../../types";
 import { Card } from "./part";
 
@@ -38,9 +37,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
   const isWrong = ![user, ...Object.values(further)].every(isValue);
   const make = useAction(async () => {
     const given = Object.fromEntries(Object.entries(further).filter(([, value]) => value));
-    const made = await withVerification(() =>
-      api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given }),
-    );
+    const made = await api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given });
     setUrl(made);
   });
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);

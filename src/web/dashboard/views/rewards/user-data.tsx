@@ -8,7 +8,6 @@ import { Confirm } from "../../../shared/components/form-dialog";
 import { Input } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError, SaidNote } from "../../../shared/components/states";
-import { withVerification } from "../../../shared/passkeys";
 import { api } from "../../api";
 import { common } from "../../messages";
 import { userData as text } from "../../messages/rewards";
@@ -77,7 +76,7 @@ function Ask({ user, onChange, onErase, onClose }: AskProps) {
     let cursor: string | null = null;
     do {
       const from: string | null = cursor;
-      const page: Data = await withVerification(() => api.exportUser(id, from));
+      const page: Data = await api.exportUser(id, from);
       if (!isOpen.current) return;
       conversions.push(...page.conversions);
       cursor = page.cursor;
@@ -130,7 +129,7 @@ function Erase({ user, onErased, onClose }: EraseProps) {
       onConfirm={async () => {
         do {
           const { apps, erased, waiting, cursor } = total.current;
-          const next = await withVerification(() => api.eraseUser(user, cursor));
+          const next = await api.eraseUser(user, cursor);
           total.current = {
             apps: apps + next.apps,
             erased: erased + next.erased,

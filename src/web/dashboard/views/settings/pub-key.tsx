@@ -12,7 +12,6 @@ import { Empty, Failed, FormError, Stale } from "../../../shared/components/stat
 import { say } from "../../../shared/components/status";
 import { settings } from "../../../shared/messages/settings";
 import { pubKey as text } from "../../messages/settings";
-import { withVerification } from "../../../shared/passkeys";
 import type { PubKey as Answer } from "../../types";
 import { Page } from "../../../shared/account/page";
 
@@ -21,7 +20,7 @@ export function PubKey() {
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [isAsking, setAsking] = useState(false);
   const requested = useCached("pub_key_request", api.pubKeyRequest);
-  const load = useAction(async () => setAnswer(await withVerification(api.pubKey)));
+  const load = useAction(async () => setAnswer(await api.pubKey()));
   const request = requested.data?.request;
   const canAsk = requested.data !== undefined && !request && answer?.pub_key !== null;
   return (
