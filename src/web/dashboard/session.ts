@@ -124,4 +124,8 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
   user_support: ["reports", "apps", "rewards", "replay", "passkeys", "sessions"],
 };
 
-export const may = (role: Role, right: Right) => RIGHTS[role]?.includes(right) ?? false;
+/** True if the member who is signed in has a right. */
+export const may = (right: Right) => {
+  const role = session.value?.member.role;
+  return (role && RIGHTS[role]?.includes(right)) ?? false;
+};

@@ -18,7 +18,7 @@ interface Props {
   asked: Section | null;
   /** The sections of the site, with the view of each. */
   views: Partial<Record<Section, FunctionComponent>>;
-  may: (role: Role, section: Section) => boolean;
+  may: (section: Section) => boolean;
 }
 
 export const settingsPath = (section: Section) => `${ROOT}/settings/${section}`;
@@ -27,7 +27,7 @@ export function Settings({ asked, views, may }: Props) {
   const { data, error, reload } = useCached<{ member: { role: Role } }>(SESSION_KEY, loadSession);
   const role = data?.member.role;
   const sections = Object.keys(views) as Section[];
-  const allowed = role ? sections.filter((name) => may(role, name)) : sections;
+  const allowed = role ? sections.filter(may) : sections;
   const open = asked ?? allowed[0]!;
   const View = views[open]!;
   useOpenSection(asked, role === undefined ? null : open);
@@ -36,7 +36,7 @@ export function Settings({ asked, views, may }: Props) {
       label={text.nav}
       links={allowed.map((name) => ({ name: SECTION_NAMES[name], path: settingsPath(name), isCurrent: name === open }))}
     >
-      {role && may(role, open) ? (
+      {role && may(open) ? (
         <View />
       ) : (
         <Page section={open}>

@@ -15,7 +15,7 @@ import { usePages } from "../../../shared/use-pages";
 import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
 import { appPath, TEST_HASH } from "../../router";
-import { may, session } from "../../session";
+import { may } from "../../session";
 import type { ListedApp } from "../../types";
 import { CreateApp, CreateTestApp } from "./create-app";
 import { APPS_KEY } from "./keys";
@@ -29,8 +29,7 @@ export function Apps() {
     setSearch("", "replace", "");
     setForm(null);
   };
-  const role = session.value?.member.role;
-  const mayChange = role !== undefined && may(role, "app_settings");
+  const mayChange = may("app_settings");
   return (
     <>
       <Heading title={text.title} note={text.intro}>

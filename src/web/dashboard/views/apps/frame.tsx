@@ -28,8 +28,7 @@ const BACK = { name: text.toList, path: APPS_PATH };
 
 export function AppFrame({ appId, app, current, note, children }: Props) {
   const { data: overview } = useCached(OVERVIEW_KEY, loadOverview);
-  const role = overview?.member.role;
-  const isRefused = role !== undefined && !may(role, "app_settings");
+  const isRefused = overview !== undefined && !may("app_settings");
   const pages = [
     { name: text.settings, path: appPath(appId), isCurrent: current === "settings" },
     { name: text.offers, path: offersPath(appId), isCurrent: current === "offers" },

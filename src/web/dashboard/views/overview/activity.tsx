@@ -14,7 +14,7 @@ import { activity as text } from "../../messages/activity";
 import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH, TEST_HASH } from "../../router";
 import { settingsPath } from "../../../shared/account/settings";
 import { may, session } from "../../session";
-import type { Activity as Data, Firsts, Role } from "../../types";
+import type { Activity as Data, Firsts } from "../../types";
 import { useAppNames } from "../app-names";
 import type { CachedView } from "../../../shared/cache";
 import { callbackColumns, callbacksOf, sumsOf } from "../../../shared/rewards/activity";
@@ -28,14 +28,14 @@ const LINKS: Record<keyof Firsts, string> = {
   report: settingsPath("keys"),
 };
 
-export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
+export function Checklist({ first: told }: { first: Firsts }) {
   // A later event proves the earlier ones: a conversion needs a click, and a click needs a listed offer.
   const click = told.click ?? told.conversion;
   const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;
   if (done === STEPS.length) return null;
   const { title, intro, progress, at, steps, hints, links, tryIt, developer, analyst } = text.checklist;
-  const mayOpen = may(role, "app_settings");
+  const mayOpen = may("app_settings");
   return (
     <section class="card padded checklist" aria-labelledby="checklist-title">
       <h2 id="checklist-title">{title}</h2>
@@ -109,33 +109,29 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   );
 }
 
-export function Health({ activity, role }: { activity: CachedView<Data>; role: Role }) {
+export function Health({ activity }: { activity: CachedView<Data> }) {
   return (
     <Section title={text.health.title} tools={<a href={REWARDS_PATH}>{text.log}</a>}>
       <Loaded of={activity} loading={<Skeleton class="list-skeleton" lines={2} />} isCompact>
         {(data) =>
-          data.apps.length > 0 ? (
-            <Endpoints data={data} role={role} />
-          ) : (
-            <p class="note card-foot">{text.health.none}</p>
-          )
+          data.apps.length > 0 ? <Endpoints data={data} /> : <p class="note card-foot">{text.health.none}</p>
         }
       </Loaded>
     </Section>
   );
 }
 
-function Endpoints({ data, role }: { data: Data; role: Role }) {
+function Endpoints({ data }: { data: Data }) {
   const { nameOf } = useAppNames();
   const columns = callbackColumns({
     app: (appId) => {
       const name = <Name>{nameOf(appId)}</Name>;
-      return may(role, "app_settings") ? <a href={appPath(appId)}>{name}</a> : name;
+      return may("app_settings") ? <a href={appPath(appId)}>{name}</a> : name;
     },
     hints: text.stateHints,
     belowState: ({ app_id, state }) =>
       state === "disabled" &&
-      may(role, "app_settings") && (
+      may("app_settings") && (
         <span class="cell-second">
           <a href={appPath(app_id)} aria-label={text.health.enableOf(nameOf(app_id))}>
             {text.health.enable}
@@ -148,7 +144,7 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
           {count(dead)}
         </a>
         {/* This also sends callbacks that are older than the log. */}
-        {may(role, "replay_many") && (
+        {may("replay_many") && (
           <span class="cell-second">
             <a href={givenUpPath(app_id) + REPLAY_HASH} aria-label={text.health.sendDeadAgain(nameOf(app_id))}>
               {text.health.sendAgain}

@@ -44,7 +44,7 @@ export function Overview() {
     const timer = setInterval(() => !document.hidden && void refresh(ACTIVITY_KEY), ACTIVITY_MILLISECONDS);
     return () => clearInterval(timer);
   }, []);
-  const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
+  const checklist = data && activity.data && <Checklist first={activity.data.first} />;
   const note = data ? (
     <>
       {shown && text.period(periodText(shown.range), shown.compared && periodText(shown.compared.before))}
@@ -78,7 +78,7 @@ export function Overview() {
         <>
           <Stale of={cached} retry={reload} />
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
-          {data && <Trouble overview={data} data={activity.data} role={data.member.role} />}
+          {data && <Trouble overview={data} data={activity.data} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
           {data && period === DEFAULT_PERIOD && hasNoNumbers(data) ? (
             data.publisher.approved && (
@@ -96,7 +96,7 @@ export function Overview() {
               {!hasFailed && <DaysChart overview={data} figures={shown} retry={asked.reload} />}
               {/* Below the content that is there first, so that nothing moves when the checklist arrives. */}
               {data?.publisher.approved && checklist}
-              {data && <Health activity={activity} role={data.member.role} />}
+              {data && <Health activity={activity} />}
               {!hasFailed && <TopLists period={period} range={shown?.range} />}
             </>
           )}

@@ -7,7 +7,7 @@ import { addDays, dateText, daysIn, startOf } from "../../../shared/format";
 import { activity } from "../../messages/activity";
 import { appPath, givenUpPath } from "../../router";
 import { may } from "../../session";
-import type { Activity, Overview, Role } from "../../types";
+import type { Activity, Overview } from "../../types";
 import { useAppNames } from "../app-names";
 import { type AppCallback, callbacksOf } from "../../../shared/rewards/activity";
 
@@ -19,13 +19,13 @@ const LATE_SECONDS = 36 * 3600;
 /** After this many days nobody waits for the figures any longer; the alarms use the same limit. */
 const LATE_DAYS = 30;
 
-export function Trouble({ overview, data, role }: { overview: Overview; data: Activity | undefined; role: Role }) {
+export function Trouble({ overview, data }: { overview: Overview; data: Activity | undefined }) {
   const { nameOf } = useAppNames();
   const apps = data ? callbacksOf(data).filter(isBroken) : [];
   const lines: [string, ComponentChildren][] = apps.slice(0, SHOWN).map((app) => [
     app.app_id,
     <>
-      <Name>{nameOf(app.app_id)}</Name>: {text.states(app)} <Repair app={app} role={role} />
+      <Name>{nameOf(app.app_id)}</Name>: {text.states(app)} <Repair app={app} />
     </>,
   ]);
   if (apps.length > SHOWN) lines.push(["more", text.more(apps.length - SHOWN)]);
@@ -45,9 +45,9 @@ export function Trouble({ overview, data, role }: { overview: Overview; data: Ac
 
 const isBroken = ({ state, dead }: AppCallback) => state === "disabled" || state === "failing" || dead > 0;
 
-function Repair({ app: { app_id: id, state }, role }: { app: AppCallback; role: Role }) {
+function Repair({ app: { app_id: id, state } }: { app: AppCallback }) {
   const isOff = state === "disabled" || state === "failing";
-  if (isOff) return may(role, "app_settings") && <a href={appPath(id)}>{text.repair}</a>;
+  if (isOff) return may("app_settings") && <a href={appPath(id)}>{text.repair}</a>;
   return <a href={givenUpPath(id)}>{text.see}</a>;
 }
 

@@ -17,7 +17,7 @@ import { api } from "../../api";
 import { common } from "../../messages";
 import { rewards } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
-import { may, session } from "../../session";
+import { may } from "../../session";
 import { useAppNames } from "../app-names";
 
 const POLL_MILLISECONDS = 5000;
@@ -33,8 +33,6 @@ export function Reward({ appId, transactionId }: Props) {
   usePolling({ key, of: cached, changes: isWaiting, milliseconds: POLL_MILLISECONDS });
   const { nameOf } = useAppNames();
   const { data } = cached;
-  const role = session.value?.member.role;
-  const mayReplay = role !== undefined && may(role, "replay");
   const userHref = (user: string) => `${REWARDS_PATH}?app=${appId}#${new URLSearchParams({ user })}`;
   const replay = (callbackId: string) => api.replayReward(appId, callbackId);
   return (
@@ -58,7 +56,7 @@ export function Reward({ appId, transactionId }: Props) {
         missing={<NotFound title={text.notFound} back={{ name: rewards.toLog, path: REWARDS_PATH }} />}
       >
         {(story) => (
-          <Story story={story} site={{ userHref, replay: mayReplay ? replay : null }} reload={cached.reload} />
+          <Story story={story} site={{ userHref, replay: may("replay") ? replay : null }} reload={cached.reload} />
         )}
       </Loaded>
     </>

@@ -23,8 +23,7 @@ import { type Log, useLog } from "./use-log";
 import { UserData } from "./user-data";
 
 export function Rewards() {
-  const role = session.value?.member.role;
-  const isAnalyst = role === "analyst";
+  const isAnalyst = session.value?.member.role === "analyst";
   const filter = parseFilter(search.value, fragment.value);
   // Analysts see no users, so they cannot filter by one.
   if (isAnalyst) filter.user = "";
@@ -40,10 +39,10 @@ export function Rewards() {
     <>
       <Heading title={text.title} note={text.intro}>
         <Live log={log} />
-        {role && may(role, "users") && <UserData user={filter.user} onErased={log.reload} />}
+        {may("users") && <UserData user={filter.user} onErased={log.reload} />}
       </Heading>
       <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
-      {role && may(role, "replay_many") && (
+      {may("replay_many") && (
         <ReplayMany
           calls={api}
           mayStop
