@@ -4,6 +4,7 @@ import { accountApi } from "../shared/account-api";
 import { BASE, call, get, id, ifMatch, patch, post, remove } from "../shared/client";
 import type { ListPage } from "../shared/page-of";
 import { queryText } from "../shared/query-text";
+import { rememberNames } from "./labels";
 import { FIRST } from "./site";
 import type * as T from "./types";
 
@@ -12,7 +13,7 @@ export const api = {
   overview: () => get<T.Overview>(BASE + FIRST),
   switchAccount: (publisher_id: string) => post(`${BASE}/switch`, { publisher_id }),
 
-  reports: (queries: T.Query[]) => post<T.ReportBatch>(`${BASE}/reports`, { queries }),
+  reports: (queries: T.Query[]) => post<T.ReportBatch>(`${BASE}/reports`, { queries }).then(rememberNames),
   suggestions: (dimension: T.Dimension, text: string, date_range: T.DateRange) =>
     post<{ values: T.Suggestion[] }>(`${BASE}/suggestions`, { dimension, text, date_range }),
   createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportMade>(`${BASE}/exports`, { query, format }),

@@ -11,7 +11,8 @@ function add(names: [string, string][]) {
   appNames.value = new Map([...appNames.peek(), ...names]);
 }
 
-export function rememberNames(batch: ReportBatch) {
+/** Remembers the names of the apps in an answer. */
+export function rememberNames(batch: ReportBatch): ReportBatch {
   add(
     batch.results.flatMap((result) =>
       isRefusal(result)
@@ -19,6 +20,7 @@ export function rememberNames(batch: ReportBatch) {
         : result.rows.flatMap((row): [string, string][] => (row.app_id && row.app ? [[row.app_id, row.app.name]] : [])),
     ),
   );
+  return batch;
 }
 
 export function rememberSuggestions(dimension: Dimension, suggestions: Suggestion[]) {

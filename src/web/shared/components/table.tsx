@@ -16,15 +16,16 @@ export interface Column<Row> {
   sortable?: boolean;
 }
 
-/** A column with only a name and cells. */
 export const column = <Row,>(
   key: string,
   header: ComponentChildren,
   cell: (row: Row) => ComponentChildren,
-): Column<Row> => ({ key, header, cell });
+  more?: Pick<Column<Row>, "total" | "sortable" | "isNumber">,
+): Column<Row> => ({ key, header, cell, ...more });
 
 /** A column of numbers. */
-export const numberColumn: typeof column = (...of) => ({ ...column(...of), isNumber: true });
+export const numberColumn: typeof column = (key, header, cell, more) =>
+  column(key, header, cell, { isNumber: true, ...more });
 
 export interface Sorting {
   column: string;

@@ -80,12 +80,12 @@ function List() {
 }
 
 const COLUMNS: Column<Advertiser>[] = [
-  {
-    ...column("advertiser", text.advertiser, ({ advertiser_id: id, name }) => (
-      <NamedLink path={advertiserPath(id)} id={id} name={name} />
-    )),
-    sortable: true,
-  },
+  column(
+    "advertiser",
+    text.advertiser,
+    ({ advertiser_id: id, name }) => <NamedLink path={advertiserPath(id)} id={id} name={name} />,
+    { sortable: true },
+  ),
   numberColumn("tokens", text.tokens, ({ tokens }) => tokens.length),
   column("newest", text.newest, ({ tokens }) => {
     if (tokens.length === 0) return <span class="note">{text.noToken}</span>;

@@ -131,12 +131,12 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
       return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
     });
   return [
-    {
-      ...column("name", text.name, ({ publisher_id: id, name }) => (
-        <NamedLink path={publisherPath(id)} id={id} name={name} />
-      )),
-      sortable: true,
-    },
+    column(
+      "name",
+      text.name,
+      ({ publisher_id: id, name }) => <NamedLink path={publisherPath(id)} id={id} name={name} />,
+      { sortable: true },
+    ),
     column("state", text.state, (publisher) => (
       <>
         <StateBadge publisher={publisher} />

@@ -9,7 +9,6 @@ import { PartFailed } from "../../../shared/components/states";
 import { type Column, column, numberColumn, Table, TableSkeleton } from "../../../shared/components/table";
 import { count, money, moneyOf } from "../../../shared/format";
 import { api } from "../../api";
-import { rememberNames } from "../../labels";
 import { common } from "../../messages";
 import { days as text } from "../../messages/days";
 import { dayPath, REPORTS_PATH } from "../../router";
@@ -35,11 +34,7 @@ const query = ({ date, app }: Props): Query => ({
 });
 
 export function AppOfDay(of: Props) {
-  const sources = useCached(`sources ${of.date} ${of.app}`, async () => {
-    const batch = await api.reports([query(of)]);
-    rememberNames(batch);
-    return batch.results[0]!;
-  });
+  const sources = useCached(`sources ${of.date} ${of.app}`, async () => (await api.reports([query(of)])).results[0]!);
   const offers = useOffersOfDay(of);
   return (
     <>
@@ -90,37 +85,27 @@ export function AppOfDay(of: Props) {
 }
 
 const sourceColumns = (totals: Totals): Column<ReportRow>[] => [
-  {
-    ...column("source", text.source, ({ demand_source: source }: ReportRow) => <Name>{source ?? ""}</Name>),
-    total: text.total,
-  },
-  {
-    ...numberColumn("clicks", text.clicks, (row: ReportRow) => count(row.clicks ?? 0)),
-    total: count(totals.clicks ?? 0),
-  },
-  {
-    ...numberColumn("revenue", text.revenue, (row: ReportRow) => moneyOf(micros(row.revenue))),
+  column("source", text.source, ({ demand_source: source }) => <Name>{source ?? ""}</Name>, { total: text.total }),
+  numberColumn("clicks", text.clicks, ({ clicks }) => count(clicks ?? 0), { total: count(totals.clicks ?? 0) }),
+  numberColumn("revenue", text.revenue, ({ revenue }) => moneyOf(micros(revenue)), {
     total: moneyOf(micros(totals.revenue)),
-  },
+  }),
 ];
 
 function offerColumns({ date, app }: Props, rows: AppDayOffer[]): Column<AppDayOffer>[] {
   const hasReasons = rows.some(({ reason }) => reason);
-  const counted = (key: "rewards" | "reversals") => ({
-    ...numberColumn<AppDayOffer>(key, text[key], (row) => count(row[key])),
-    total: count(sum(rows, (row) => row[key])),
-  });
-  const amounts = (key: "revenue" | "paid") => ({
-    ...numberColumn<AppDayOffer>(key, text[key], (row) => money(row[key])),
-    total: moneyOf(sum(rows, (row) => micros(row[key]))),
-  });
+  const counted = (key: "rewards" | "reversals") =>
+    numberColumn<AppDayOffer>(key, text[key], (row) => count(row[key]), {
+      total: count(sum(rows, (row) => row[key])),
+    });
+  const amounts = (key: "revenue" | "paid") =>
+    numberColumn<AppDayOffer>(key, text[key], (row) => money(row[key]), {
+      total: moneyOf(sum(rows, (row) => micros(row[key]))),
+    });
   return [
-    {
-      ...column("offer", text.offer, ({ offer_id: offer }: AppDayOffer) => (
-        <a href={dayPath(date, app, offer)}>{offer}</a>
-      )),
+    column("offer", text.offer, ({ offer_id: offer }) => <a href={dayPath(date, app, offer)}>{offer}</a>, {
       total: text.total,
-    },
+    }),
     amounts("revenue"),
     amounts("paid"),
     counted("rewards"),

@@ -8,7 +8,7 @@ import { Empty, PartFailed } from "../../../shared/components/states";
 import { CardSkeleton, type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { moneyOf } from "../../../shared/format";
 import { api } from "../../api";
-import { labelOf, rememberNames } from "../../labels";
+import { labelOf } from "../../labels";
 import { days as text } from "../../messages/days";
 import { OWN_DEMAND_SOURCE } from "../../report-facts";
 import { dayPath } from "../../router";
@@ -46,11 +46,7 @@ function byApp({ rows }: ReportResult): AppRevenue[] {
 }
 
 export function AppsOfDay({ date }: { date: string }) {
-  const answer = useCached(`day ${date}`, async () => {
-    const batch = await api.reports([query(date)]);
-    rememberNames(batch);
-    return batch.results[0]!;
-  });
+  const answer = useCached(`day ${date}`, async () => (await api.reports([query(date)])).results[0]!);
   return (
     <Loaded of={answer} loading={<CardSkeleton rows={5} />}>
       {(result) =>
@@ -72,27 +68,28 @@ export function AppsOfDay({ date }: { date: string }) {
 function columns(date: string, result: ReportResult): Column<AppRevenue>[] {
   // If the answer lacks rows, only the total of the revenue is known.
   const rows = result.total_count > MOST ? null : byApp(result);
-  const amounts = (key: "offerwall" | "ads") => ({
-    ...numberColumn<AppRevenue>(key, text[key], (row) => moneyOf(row[key])),
-    total: rows && moneyOf(sum(rows, (row) => row[key])),
-  });
+  const amounts = (key: "offerwall" | "ads") =>
+    numberColumn<AppRevenue>(key, text[key], (row) => moneyOf(row[key]), {
+      total: rows && moneyOf(sum(rows, (row) => row[key])),
+    });
   return [
-    {
-      ...column("app", text.app, ({ app }) => (
+    column(
+      "app",
+      text.app,
+      ({ app }) => (
         <>
           <a href={dayPath(date, app)}>
             <Name>{labelOf("app", app)}</Name>
           </a>{" "}
           <span class="cell-id">{app}</span>
         </>
-      )),
-      total: text.total,
-    },
+      ),
+      { total: text.total },
+    ),
     amounts("offerwall"),
     amounts("ads"),
-    {
-      ...numberColumn("revenue", text.revenue, ({ offerwall, ads }: AppRevenue) => moneyOf(offerwall + ads)),
+    numberColumn("revenue", text.revenue, ({ offerwall, ads }) => moneyOf(offerwall + ads), {
       total: moneyOf(micros(result.totals?.revenue)),
-    },
+    }),
   ];
 }

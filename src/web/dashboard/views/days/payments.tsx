@@ -41,21 +41,20 @@ export function Payments({ date, app, offer }: { date: string; app: string; offe
 }
 
 const columns = (app: string, total: number | null): Column<Payment>[] => [
-  {
-    ...column("reward", text.reward, ({ transaction_id: id, kind }: Payment) => (
+  column(
+    "reward",
+    text.reward,
+    ({ transaction_id: id, kind }) => (
       <>
         <a href={rewardPath(app, id)}>
           <ShortId id={id} />
         </a>
         {kind !== "reward" && <span class="tag">{KIND_NAMES[kind]}</span>}
       </>
-    )),
-    total: text.total,
-  },
+    ),
+    { total: text.total },
+  ),
   column("time", text.time, ({ conversion_ts: at }) => exactTimeText(at)),
   column("goal", text.goal, ({ goal_id: goal }) => goal),
-  {
-    ...numberColumn("amount", text.amount, ({ payout }: Payment) => money(payout)),
-    total: total !== null && moneyOf(total),
-  },
+  numberColumn("amount", text.amount, ({ payout }) => money(payout), { total: total !== null && moneyOf(total) }),
 ];

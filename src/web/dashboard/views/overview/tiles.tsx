@@ -1,77 +1,83 @@
 // The key numbers. Impressions and eCPM leave out the offerwall, whose clicks have no impressions.
 
-import { ComparedTile, type TileProps } from "../../components/tile";
+import { Tile } from "../../../shared/components/tile";
 import { change, count, money, smallMoney } from "../../../shared/format";
-import { overview as text } from "../../messages";
-import { isRefusal, type Refusal, type Totals, type TotalsPart } from "../../types";
+import { Change } from "../../components/change";
+import { common, overview as text } from "../../messages";
+import { isRefusal, type Totals } from "../../types";
 import type { Figures } from "./figures";
 
-type Amount = (totals: Totals) => number | null;
-
-const perClick: Amount = ({ revenue = 0, clicks }) => (clicks ? revenue / clicks : null);
-
-function tile(
-  label: string,
-  amount: Amount,
-  write: (value: number) => string,
-  now: TotalsPart | Refusal,
-  before: TotalsPart | Refusal,
-  note: string,
-): TileProps {
-  if (isRefusal(now)) return { label, note, value: null, ratio: null, state: "failed" };
-  const value = amount(now.totals);
-  const old = isRefusal(before) ? null : amount(before.totals);
-  return {
-    label,
-    note,
-    value: value === null ? null : write(value),
-    ratio: value === null || old === null ? null : change(value, old),
-    state: "ready",
-    isBeforeMissing: isRefusal(before),
-  };
+interface KeyNumber {
+  label: string;
+  note: string;
+  amount: (totals: Totals) => number | null;
+  write: (value: number) => string;
+  /** Leaves out the offerwall. */
+  isOfAds?: boolean;
 }
 
-export function Tiles({ figures }: { figures: Figures | null }) {
+const names = text.tiles;
+const { revenueNote, allNote, adsNote } = names;
+const perClick: KeyNumber["amount"] = ({ revenue = 0, clicks }) => (clicks ? revenue / clicks : null);
+
+const NUMBERS: KeyNumber[] = [
+  { label: names.revenue, note: revenueNote, amount: ({ revenue = 0 }) => revenue, write: money },
+  { label: names.clicks, note: allNote, amount: ({ clicks = 0 }) => clicks, write: count },
+  { label: names.perClick, note: allNote, amount: perClick, write: smallMoney },
+  {
+    label: names.impressions,
+    note: adsNote,
+    amount: ({ impressions = 0 }) => impressions,
+    write: count,
+    isOfAds: true,
+  },
+  { label: names.ecpm, note: adsNote, amount: ({ ecpm = null }) => ecpm, write: money, isOfAds: true },
+];
+
+function NumberTile({
+  of: { label, note, amount, write, isOfAds },
+  figures,
+}: {
+  of: KeyNumber;
+  figures: Figures | null;
+}) {
+  const named = { label, note };
+  if (!figures) return <Tile {...named} value={undefined} />;
+  const { current, previous, ads_current, ads_previous } = figures.reports;
+  const [now, before] = isOfAds ? [ads_current, ads_previous] : [current, previous];
+  if (isRefusal(now)) return <Tile {...named} value={common.none} below={text.tileFailed} belowClass="failed-text" />;
+  const value = amount(now.totals);
+  const shown = value === null ? common.none : write(value);
+  if (isRefusal(before)) return <Tile {...named} value={shown} below={text.beforeFailed} />;
+  const old = amount(before.totals);
+  const ratio = value === null || old === null ? null : change(value, old);
+  const versus =
+    ratio === null ? (
+      <span aria-hidden="true">{text.nothingBefore}</span>
+    ) : (
+      <span class="tile-versus">{text.before((figures.compared?.days ?? 0) / 7)}</span>
+    );
   return (
-    <dl class="tiles">
-      {(figures ? ready(figures) : loading()).map((props) => (
-        <ComparedTile key={props.label} {...props} />
-      ))}
-    </dl>
+    <Tile
+      {...named}
+      value={shown}
+      below={
+        <>
+          <Change ratio={ratio} /> {versus}
+        </>
+      }
+    />
   );
 }
 
-function loading(): TileProps[] {
-  const { revenue, clicks, perClick, impressions, ecpm, revenueNote, allNote, adsNote } = text.tiles;
-  const names = [
-    [revenue, revenueNote],
-    [clicks, allNote],
-    [perClick, allNote],
-    [impressions, adsNote],
-    [ecpm, adsNote],
-  ] as const;
-  return names.map(([label, note]) => ({
-    label,
-    note,
-    value: null,
-    ratio: null,
-    state: "loading",
-  }));
-}
-
-function ready({ reports, compared }: Figures): TileProps[] {
-  const { current, previous, ads_current: ads, ads_previous: adsBefore } = reports;
-  const names = text.tiles;
-  const tiles = [
-    tile(names.revenue, (totals) => totals.revenue ?? 0, money, current, previous, names.revenueNote),
-    tile(names.clicks, (totals) => totals.clicks ?? 0, count, current, previous, names.allNote),
-    tile(names.perClick, perClick, smallMoney, current, previous, names.allNote),
-  ];
-  if (isRefusal(ads) || ads.totals.impressions) {
-    tiles.push(
-      tile(names.impressions, (totals) => totals.impressions ?? 0, count, ads, adsBefore, names.adsNote),
-      tile(names.ecpm, (totals) => totals.ecpm ?? null, money, ads, adsBefore, names.adsNote),
-    );
-  }
-  return tiles.map((props) => ({ ...props, weeks: (compared?.days ?? 0) / 7 }));
+export function Tiles({ figures }: { figures: Figures | null }) {
+  const ads = figures?.reports.ads_current;
+  const hasAds = !ads || isRefusal(ads) || Boolean(ads.totals.impressions);
+  return (
+    <dl class="tiles">
+      {NUMBERS.filter(({ isOfAds }) => hasAds || !isOfAds).map((number) => (
+        <NumberTile key={number.label} of={number} figures={figures} />
+      ))}
+    </dl>
+  );
 }

@@ -7,7 +7,7 @@ import { Section } from "../../../shared/components/section";
 import { Failed, PartFailed, Skeleton } from "../../../shared/components/states";
 import { dateRangeText, money } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
-import { labelOf, rememberNames } from "../../labels";
+import { labelOf } from "../../labels";
 import { DIMENSION_NAMES, METRIC_NAMES, overview as text } from "../../messages";
 import { REPORTS_PATH } from "../../router";
 import { type DateRange, type Dimension, isRefusal, type Query, type Refusal, type ReportResult } from "../../types";
@@ -29,11 +29,9 @@ interface Props {
 
 export function TopLists({ period, range }: Props) {
   const key = range ? `top ${range.start_date} ${range.end_date}` : null;
-  const { data, error, reload } = useCached(key, async () => {
-    const batch = await api.reports(LISTS.map(({ dimension }) => query(dimension, range!)));
-    rememberNames(batch);
-    return batch;
-  });
+  const { data, error, reload } = useCached(key, () =>
+    api.reports(LISTS.map(({ dimension }) => query(dimension, range!))),
+  );
   return (
     <div class="columns">
       {LISTS.map(({ dimension, title }, index) => (

@@ -3,7 +3,7 @@
 import { Change } from "../../components/change";
 import { Segments } from "../../../shared/components/segments";
 import { Pager } from "../../../shared/components/pager";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { change, dateRangeText, dateWithWeekday, signed } from "../../../shared/format";
 import { metricValue } from "../../metrics";
 import { DIVISORS } from "../../report-facts";
@@ -125,29 +125,25 @@ function DayState({ date, days: { last, finalThrough } }: { date: string; days: 
 }
 
 function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Column<ReportRow> {
-  return {
-    key: dimension,
-    header: DIMENSION_NAMES[dimension],
-    sortable: true,
-    total: isFirst ? tableText.total : null,
-    cell: (row) => {
-      if (dimension === "date") {
-        return (
-          <span class="no-wrap">
-            <a href={dayPath(row.date!)}>{dateWithWeekday(row.date!)}</a>
-            <DayState date={row.date!} days={days} />
-          </span>
-        );
-      }
-      const value = cellValueOf(dimension, row);
-      if (dimension !== "app" && dimension !== "country") return value;
+  const cell = (row: ReportRow) => {
+    if (dimension === "date") {
       return (
-        <>
-          {labelOf(dimension, value)} <span class="cell-id">{value}</span>
-        </>
+        <span class="no-wrap">
+          <a href={dayPath(row.date!)}>{dateWithWeekday(row.date!)}</a>
+          <DayState date={row.date!} days={days} />
+        </span>
       );
-    },
+    }
+    const value = cellValueOf(dimension, row);
+    if (dimension !== "app" && dimension !== "country") return value;
+    return (
+      <>
+        {labelOf(dimension, value)} <span class="cell-id">{value}</span>
+      </>
+    );
   };
+  const total = isFirst ? tableText.total : null;
+  return column(dimension, DIMENSION_NAMES[dimension], cell, { sortable: true, total });
 }
 
 function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare: Compare | null): Column<ReportRow> {
@@ -157,14 +153,10 @@ function metricColumn(metric: Metric, metrics: Metric[], totals: Totals, compare
       {pair !== undefined && <Moved metric={metric} pair={pair} />}
     </>
   );
-  return {
-    key: metric,
-    header: METRIC_NAMES[metric],
-    isNumber: true,
+  return numberColumn(metric, METRIC_NAMES[metric], (row) => cell(row, compare?.row(row, metric)), {
     sortable: true,
     total: cell(totals, compare?.total(metric)),
-    cell: (row) => cell(row, compare?.row(row, metric)),
-  };
+  });
 }
 
 /** The change in percent and in the metric's unit, and the value of the days before. */

@@ -2,8 +2,7 @@
 
 import { api } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";
-import { rememberNames } from "../../labels";
-import { isRefusal, type Query, type Refusal, type ReportBatch, type ReportResult } from "../../types";
+import { isRefusal, type Refusal, type ReportBatch, type ReportResult } from "../../types";
 import { type FirstBatch, firstBatch, type SecondBatch, secondBatch } from "./queries";
 import type { Days } from "./periods";
 import type { ReportState } from "./state";
@@ -21,23 +20,21 @@ export interface Report extends Record<FirstPart | SecondPart, Part> {
   reload: () => void;
 }
 
-async function load(queries: Query[]): Promise<ReportBatch> {
-  const batch = await api.reports(queries);
-  rememberNames(batch);
-  return batch;
-}
-
 const result = (part: Part): ReportResult | null => (part && !isRefusal(part) ? part : null);
 
 /** The report of a state. Nothing is requested before `isReady`. */
 export function useReport(state: ReportState, days: Days, isReady: boolean): Report {
   const first = firstBatch(state, days);
-  const cached = useCached(isReady ? `report ${JSON.stringify(first.queries)}` : null, () => load(first.queries));
+  const cached = useCached(isReady ? `report ${JSON.stringify(first.queries)}` : null, () =>
+    api.reports(first.queries),
+  );
   const part = (index: number): Part => (index < 0 ? null : (cached.data?.results[index] ?? null));
   const table = part(first.table);
   const chart = part(first.chart);
   const second = cached.data ? secondBatch(state, days, first, result(table), result(chart)) : null;
-  const more = useCached(second ? `report ${JSON.stringify(second.queries)}` : null, () => load(second!.queries));
+  const more = useCached(second ? `report ${JSON.stringify(second.queries)}` : null, () =>
+    api.reports(second!.queries),
+  );
   const further = (name: SecondPart): Part => {
     const index = second ? second[name] : -1;
     if (index < 0) return null;
