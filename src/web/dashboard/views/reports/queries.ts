@@ -28,42 +28,34 @@ export function mainQuery(state: ReportState, days: Days): Query {
   };
 }
 
+export const FIRST_PARTS = ["table", "chart", "chartBefore", "totalsNow", "totalsBefore"] as const;
+export const SECOND_PARTS = ["lines", "barsNow", "barsBefore", "rowsBefore", "rowsNow"] as const;
+
+/** The queries of a batch, by the part of the report that each answers. A part that is not needed has no query. */
+export type Batch<Name extends string> = Partial<Record<Name, Query>>;
+
 export interface FirstBatch {
-  queries: Query[];
-  /** Positions of the answers in the batch; -1 if nothing was requested. */
-  table: number;
-  chart: number;
-  chartBefore: number;
-  totalsNow: number;
-  totalsBefore: number;
+  queries: Batch<(typeof FIRST_PARTS)[number]>;
   compared: Comparison | null;
 }
 
 export function firstBatch(state: ReportState, days: Days): FirstBatch {
   const main = mainQuery(state, days);
-  const queries: Query[] = [];
-  const ask = (query: Query) => queries.push(query) - 1;
   const compared = state.compare ? comparison(main.date_range, days) : null;
   const pagination = state.byChange ? { page: 1, count: MAX_ROWS } : { page: state.page, count: state.size };
-  const table = ask({ ...main, totals: true, pagination });
   const top: Query = { ...main, metrics: [state.plot], order_by: [{ column: state.plot, ascending: false }] };
-  const chart = state.split
-    ? ask({
-        ...top,
-        dimensions: [state.split],
-        pagination: { page: 1, count: state.chart === "bar" ? MAX_BARS : MAX_LINES },
-      })
-    : ask(byDay(state, top));
+  const largest = { page: 1, count: state.chart === "bar" ? MAX_BARS : MAX_LINES };
   const totals: Query = { ...main, pagination: { page: 1, count: 1 }, totals: true };
-  return {
-    queries,
-    table,
-    chart,
-    chartBefore: compared && !state.split ? ask({ ...byDay(state, top), date_range: compared.before }) : -1,
-    totalsNow: compared?.leavesOutDays ? ask({ ...totals, date_range: compared.now }) : -1,
-    totalsBefore: compared ? ask({ ...totals, date_range: compared.before }) : -1,
-    compared,
+  const queries: FirstBatch["queries"] = {
+    table: { ...main, totals: true, pagination },
+    chart: state.split ? { ...top, dimensions: [state.split], pagination: largest } : byDay(state, top),
   };
+  if (compared) {
+    if (!state.split) queries.chartBefore = { ...byDay(state, top), date_range: compared.before };
+    if (compared.leavesOutDays) queries.totalsNow = { ...totals, date_range: compared.now };
+    queries.totalsBefore = { ...totals, date_range: compared.before };
+  }
+  return { queries, compared };
 }
 
 const byDay = (state: ReportState, query: Query): Query => ({
@@ -74,54 +66,43 @@ const byDay = (state: ReportState, query: Query): Query => ({
   pagination: { page: 1, count: 100 },
 });
 
-export interface SecondBatch {
-  queries: Query[];
-  lines: number;
-  barsNow: number;
-  barsBefore: number;
-  rowsBefore: number;
-  rowsNow: number;
-}
-
-/** Null if nothing depends on the first answers. */
+/** Has no query if nothing depends on the first answers. */
 export function secondBatch(
   state: ReportState,
   days: Days,
-  first: FirstBatch,
+  { compared }: FirstBatch,
   table: ReportResult | null,
   top: ReportResult | null,
-): SecondBatch | null {
+): Batch<(typeof SECOND_PARTS)[number]> {
   const main = mainQuery(state, days);
-  const queries: Query[] = [];
-  const ask = (query: Query) => queries.push(query) - 1;
-  const batch: SecondBatch = { queries, lines: -1, barsNow: -1, barsBefore: -1, rowsBefore: -1, rowsNow: -1 };
+  const batch: ReturnType<typeof secondBatch> = {};
   if (state.split && top && top.rows.length > 0) {
     const split = state.split;
     const filters = [...state.filters.filter((filter) => filter.dimension !== split)];
     filters.push({ dimension: split, values: top.rows.map((row) => cellValueOf(split, row)) });
     const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: MAX_DAYS * MAX_LINES } };
-    if (state.chart === "line") batch.lines = ask({ ...query, dimensions: ["date", split] });
-    else if (first.compared) {
+    if (state.chart === "line") batch.lines = { ...query, dimensions: ["date", split] };
+    else if (compared) {
       const bars: Query = { ...query, dimensions: [split], order_by: [{ column: state.plot, ascending: false }] };
-      batch.barsBefore = ask({ ...bars, date_range: first.compared.before });
-      if (first.compared.leavesOutDays) batch.barsNow = ask({ ...bars, date_range: first.compared.now });
+      batch.barsBefore = { ...bars, date_range: compared.before };
+      if (compared.leavesOutDays) batch.barsNow = { ...bars, date_range: compared.now };
     }
   }
-  if (first.compared && table && table.rows.length > 0) {
+  if (compared && table && table.rows.length > 0) {
     const filters = state.dimensions
       .filter((dimension) => dimension !== "date")
       .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => cellValueOf(dimension, row)))] }));
     const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
     const ofPage: Query = { ...main, filters: [...others, ...filters] };
     const query: Query = { ...(state.byChange ? main : ofPage), pagination: { page: 1, count: MAX_ROWS } };
-    const range = state.byChange ? first.compared.before : datesBefore(state, table, first.compared);
-    batch.rowsBefore = ask({ ...query, date_range: range });
+    const range = state.byChange ? compared.before : datesBefore(state, table, compared);
+    batch.rowsBefore = { ...query, date_range: range };
     // If a row also sums up incomplete days, only its complete days are compared.
-    if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
-      batch.rowsNow = ask({ ...query, date_range: first.compared.now });
+    if (compared.leavesOutDays && !state.dimensions.includes("date")) {
+      batch.rowsNow = { ...query, date_range: compared.now };
     }
   }
-  return queries.length > 0 ? batch : null;
+  return batch;
 }
 
 /** A page by date needs only its own dates of the period before. */

@@ -3,16 +3,15 @@
 import { api } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";
 import { isRefusal, type Refusal, type ReportBatch, type ReportResult } from "../../types";
-import { type FirstBatch, firstBatch, type SecondBatch, secondBatch } from "./queries";
+import { type Batch, FIRST_PARTS, type FirstBatch, firstBatch, SECOND_PARTS, secondBatch } from "./queries";
 import type { Days } from "./periods";
 import type { ReportState } from "./state";
 
 export type Part = ReportResult | Refusal | null;
 
-type FirstPart = keyof Omit<FirstBatch, "queries" | "compared">;
-type SecondPart = keyof Omit<SecondBatch, "queries">;
+type Parts<Name extends string> = Record<Name, Part>;
 
-export interface Report extends Record<FirstPart | SecondPart, Part> {
+export interface Report extends Parts<(typeof FIRST_PARTS)[number] | (typeof SECOND_PARTS)[number]> {
   first: FirstBatch;
   cached: CachedView<ReportBatch>;
   isWaiting: boolean;
@@ -22,42 +21,33 @@ export interface Report extends Record<FirstPart | SecondPart, Part> {
 
 const result = (part: Part): ReportResult | null => (part && !isRefusal(part) ? part : null);
 
+/** Requests a batch, and names its answers. A part without a query or without an answer is null. */
+function useBatch<Name extends string>(names: readonly Name[], batch: Batch<Name> | null) {
+  const asked = names.filter((name) => batch?.[name]);
+  const queries = asked.map((name) => batch![name]!);
+  const key = queries.length > 0 ? `report ${JSON.stringify(queries)}` : null;
+  const cached = useCached(key, () => api.reports(queries));
+  const { data, error } = cached;
+  const failed = error && !data ? { error: error.message, code: error.code } : null;
+  const partOf = (name: Name): Part => data?.results[asked.indexOf(name)] ?? (asked.includes(name) ? failed : null);
+  return { cached, parts: Object.fromEntries(names.map((name) => [name, partOf(name)])) as Parts<Name> };
+}
+
 /** The report of a state. Nothing is requested before `isReady`. */
 export function useReport(state: ReportState, days: Days, isReady: boolean): Report {
   const first = firstBatch(state, days);
-  const cached = useCached(isReady ? `report ${JSON.stringify(first.queries)}` : null, () =>
-    api.reports(first.queries),
-  );
-  const part = (index: number): Part => (index < 0 ? null : (cached.data?.results[index] ?? null));
-  const table = part(first.table);
-  const chart = part(first.chart);
-  const second = cached.data ? secondBatch(state, days, first, result(table), result(chart)) : null;
-  const more = useCached(second ? `report ${JSON.stringify(second.queries)}` : null, () =>
-    api.reports(second!.queries),
-  );
-  const further = (name: SecondPart): Part => {
-    const index = second ? second[name] : -1;
-    if (index < 0) return null;
-    if (more.error && !more.data) return { error: more.error.message, code: more.error.code };
-    return more.data?.results[index] ?? null;
-  };
+  const { cached, parts } = useBatch(FIRST_PARTS, isReady ? first.queries : null);
+  const second = cached.data ? secondBatch(state, days, first, result(parts.table), result(parts.chart)) : null;
+  const more = useBatch(SECOND_PARTS, second);
   return {
     first,
     cached,
-    table,
-    chart,
-    chartBefore: part(first.chartBefore),
-    totalsNow: part(first.totalsNow),
-    totalsBefore: part(first.totalsBefore),
-    lines: further("lines"),
-    barsNow: further("barsNow"),
-    barsBefore: further("barsBefore"),
-    rowsBefore: further("rowsBefore"),
-    rowsNow: further("rowsNow"),
-    isWaiting: cached.isLoading || more.isLoading,
+    ...parts,
+    ...more.parts,
+    isWaiting: cached.isLoading || more.cached.isLoading,
     reload: () => {
       void cached.reload();
-      void more.reload();
+      void more.cached.reload();
     },
   };
 }
