@@ -63,23 +63,18 @@ fn roles_of(kind: AccountKind) -> impl Iterator<Item = Role> {
 
 fn assert_offered(path: &str, rights: &[Right], kind: AccountKind) {
     let source = read(path);
-    let (_, after) = source.split_once("export type Right =").unwrap();
-    let (names, after) = after.split_once(';').unwrap();
-    let known: BTreeSet<_> = rights.iter().map(|(right, _)| *right).collect();
-    assert_eq!(texts(names), known, "{path}");
-
-    let (_, after) = after
-        .split_once("const RIGHTS: Partial<Record<Role, Right[]>> = {")
-        .unwrap();
+    let (_, after) = source.split_once("const RIGHTS = {").unwrap();
     let (table, _) = after.split_once('}').unwrap();
     let rows = table.split("],").filter_map(|row| row.trim().split_once(": ["));
-    let offered: BTreeSet<_> = rows.map(|(role, rights)| (role, texts(rights))).collect();
-    let granted: BTreeSet<_> = roles_of(kind)
-        .map(|role| {
-            let has_all =
-                |(_, needed): &&Right| needed.iter().all(|permission| permission.is_granted_to(role));
-            let rights = rights.iter().filter(has_all).map(|(right, _)| *right).collect();
-            (role.as_str(), rights)
+    let offered: BTreeSet<_> = rows.map(|(right, roles)| (right, texts(roles))).collect();
+    let granted: BTreeSet<_> = rights
+        .iter()
+        .map(|(right, needed)| {
+            let has_all = |role: &Role| needed.iter().all(|permission| permission.is_granted_to(*role));
+            (
+                *right,
+                roles_of(kind).filter(has_all).map(|role| role.as_str()).collect(),
+            )
         })
         .collect();
     assert_eq!(offered, granted, "{path}");

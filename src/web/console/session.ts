@@ -42,16 +42,12 @@ export async function loadSession(): Promise<ConsoleSession> {
   return loaded;
 }
 
-/** Support sees everything except keys, and can resend callbacks. */
-export type Right = "manage" | "replay";
-
-const RIGHTS: Partial<Record<Role, Right[]>> = {
-  admin: ["manage", "replay"],
-  support: ["replay"],
-};
+/** The roles that have each right. Support sees everything except keys, and can resend callbacks. */
+const RIGHTS = {
+  manage: ["admin"],
+  replay: ["admin", "support"],
+} satisfies Record<string, Role[]>;
 
 /** True if the member who is signed in has a right. */
-export const may = (right: Right) => {
-  const role = session.value?.member.role;
-  return (role && RIGHTS[role]?.includes(right)) ?? false;
-};
+export const may = (right: keyof typeof RIGHTS) =>
+  session.value !== undefined && (RIGHTS[right] as Role[]).includes(session.value.member.role);

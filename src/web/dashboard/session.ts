@@ -73,59 +73,24 @@ export async function switchAccount(publisherId: string, name: string) {
   showAccount(accounts.switched(name));
 }
 
-export type Right =
-  | "reports"
-  | "apps"
-  | "app_settings"
-  | "rewards"
-  | "replay"
-  | "replay_many"
-  | "users"
-  | "keys"
-  | "pub_key"
-  | "members"
-  | "alarms"
-  | "passkeys"
-  | "sessions"
-  | "audit";
-
-const RIGHTS: Partial<Record<Role, Right[]>> = {
-  owner: [
-    "reports",
-    "apps",
-    "app_settings",
-    "rewards",
-    "replay",
-    "replay_many",
-    "users",
-    "keys",
-    "pub_key",
-    "members",
-    "alarms",
-    "passkeys",
-    "sessions",
-    "audit",
-  ],
-  developer: [
-    "reports",
-    "apps",
-    "app_settings",
-    "rewards",
-    "replay",
-    "replay_many",
-    "keys",
-    "pub_key",
-    "alarms",
-    "passkeys",
-    "sessions",
-    "audit",
-  ],
-  analyst: ["reports", "apps", "rewards", "passkeys", "sessions"],
-  user_support: ["reports", "apps", "rewards", "replay", "passkeys", "sessions"],
-};
+/** The roles that have each right. */
+const RIGHTS = {
+  reports: ["owner", "developer", "analyst", "user_support"],
+  apps: ["owner", "developer", "analyst", "user_support"],
+  app_settings: ["owner", "developer"],
+  rewards: ["owner", "developer", "analyst", "user_support"],
+  replay: ["owner", "developer", "user_support"],
+  replay_many: ["owner", "developer"],
+  users: ["owner"],
+  keys: ["owner", "developer"],
+  pub_key: ["owner", "developer"],
+  members: ["owner"],
+  alarms: ["owner", "developer"],
+  passkeys: ["owner", "developer", "analyst", "user_support"],
+  sessions: ["owner", "developer", "analyst", "user_support"],
+  audit: ["owner", "developer"],
+} satisfies Record<string, Role[]>;
 
 /** True if the member who is signed in has a right. */
-export const may = (right: Right) => {
-  const role = session.value?.member.role;
-  return (role && RIGHTS[role]?.includes(right)) ?? false;
-};
+export const may = (right: keyof typeof RIGHTS) =>
+  session.value !== undefined && (RIGHTS[right] as Role[]).includes(session.value.member.role);
