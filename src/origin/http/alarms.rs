@@ -14,7 +14,6 @@ use contract::{
     activity,
     alarms::{ReadAlarmAddress, SetAlarmAddress, TestAlarms},
     attention,
-    operation::{ObjectAddress, Operation, OperatorReply},
 };
 use domain::{
     accounts::account::Account,
@@ -54,36 +53,29 @@ pub async fn of_publisher(
     announce: impl Fn(AnnouncedChange) -> Announce,
 ) -> HandlerResult {
     let to = activity::address(publisher);
-    let set = |url| SetAlarmAddress {
-        publisher: Some(publisher.clone()),
-        url,
+    let account = Account::Publisher(publisher.clone()).id();
+    let set = async |announced, url| {
+        let publisher = Some(publisher.clone());
+        let set = context.call(&to, SetAlarmAddress { publisher, url });
+        audited::act(&context.workers, account, announce(announced), set).await
     };
-    match call {
-        AlarmCall::Read => Ok(ask(context, &to, ReadAlarmAddress {}).await),
+    let done = match call {
+        AlarmCall::Read => return Ok(ask(context, &to, ReadAlarmAddress {}).await),
         AlarmCall::Set => {
             let AddressBody { url } = read_document(&mut request, MAX_BODY).await?;
-            let announce = announce(AnnouncedChange::SetAlarmAddress {});
-            act(context, publisher, announce, &to, set(Some(url))).await
+            set(AnnouncedChange::SetAlarmAddress {}, Some(url)).await?
         }
-        AlarmCall::End => {
-            let announce = announce(AnnouncedChange::EndAlarmAddress {});
-            act(context, publisher, announce, &to, set(None)).await
-        }
+        AlarmCall::End => set(AnnouncedChange::EndAlarmAddress {}, None).await?,
         AlarmCall::Test => {
-            let announce = announce(AnnouncedChange::TestAlarms {});
-            act(context, publisher, announce, &to, TestAlarms {}).await
+            let test = context.call(&to, TestAlarms {});
+            audited::act(
+                &context.workers,
+                account,
+                announce(AnnouncedChange::TestAlarms {}),
+                test,
+            )
+            .await?
         }
-    }
-}
-
-async fn act<O: Operation<Answer = OperatorReply>>(
-    context: &RequestContext,
-    publisher: &PublisherId,
-    announce: Announce,
-    to: &ObjectAddress,
-    operation: O,
-) -> HandlerResult {
-    let account = Account::Publisher(publisher.clone()).id();
-    let done = audited::act(&context.workers, account, announce, to, operation).await?;
+    };
     Ok(done.into())
 }

@@ -7,14 +7,11 @@ use crate::http::{
     operator,
     routes::Handler,
     site::{
-        self, Call,
-        gate::{self, Access, Member},
+        self, Call, audited,
+        gate::{self, Access},
     },
 };
-use contract::{
-    accounts::{self, AnnouncedChange, PendingAudit, Settle},
-    operation::Done,
-};
+use contract::accounts::{AnnouncedChange, Settle};
 use domain::{
     accounts::{account::AccountKind, session::SessionUse},
     model::common,
@@ -22,7 +19,6 @@ use domain::{
 use platform::{
     concurrency_limit::ConcurrencyLimit,
     http::{Answer, answer::JSON, header},
-    log,
 };
 use worker::Request;
 
@@ -76,37 +72,22 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
     let Some(action) = action else {
         return operator::call(context, handler, Some(&member), segments, request, query).await;
     };
-    let account = accounts::address(member.account.id());
     let announce = member.announce(AnnouncedChange::Operate {
         action: action.to_owned(),
         subject: segments.join(" "),
     });
-    let PendingAudit { entry } = context.call(&account, announce).await?;
-    let answer = operator::call(context, handler, Some(&member), segments, request, query)
-        .await
-        .unwrap_or_else(Refusal::into_answer);
-    // A change that failed with 5xx may have been made, so its audit entry stays unconfirmed. A dry run changes
-    // nothing.
-    if answer.status() < 500 || answer.is_dry_run() {
-        let settle = Settle {
-            entry,
+    let operation = async {
+        let answer = operator::call(context, handler, Some(&member), segments, request, query).await;
+        Ok(answer.unwrap_or_else(Refusal::into_answer))
+    };
+    // A change that failed with 5xx may have been made, so its audit entry stays unconfirmed. A dry run changes nothing.
+    let settle = |answer: &Answer, undone| {
+        (answer.status() < 500 || answer.is_dry_run()).then(|| Settle {
             is_done: answer.status() < 400 && !answer.is_dry_run(),
-            subject: None,
             detail: answer.audit_detail().map(str::to_owned),
-        };
-        settle_entry(context, &member, settle).await;
-    }
-    Ok(answer)
-}
-
-async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle) {
-    let account = accounts::address(member.account.id());
-    let entry = settle.entry;
-    let settled: Result<Done, _> = context.call(&account, settle).await;
-    if let Err(error) = settled {
-        log::error(
-            "console",
-            format_args!("audit entry {entry} was not completed: {error}"),
-        );
-    }
+            ..undone
+        })
+    };
+    let account = member.account.id();
+    audited::carry_out(&context.workers, account, announce, operation, settle).await
 }

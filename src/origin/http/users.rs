@@ -136,7 +136,7 @@ pub async fn carry_out(
             UserCall::Export => export(context, publisher, &body).await,
         }
     };
-    let body = audited::act_all(&context.workers, account, announce, made).await?;
+    let body = audited::act(&context.workers, account, announce, made).await?;
     Ok(OperatorReply::ok(&body).into())
 }
 

@@ -1,5 +1,7 @@
 //! The offers that the users of an app see, and a builder of tracking URLs.
 
+use std::future::ready;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
@@ -8,7 +10,6 @@ use super::{listing, own_app, visitor::Visit};
 use crate::http::{
     HandlerResult, RequestContext,
     calls::{internal, read_document},
-    site::audited,
 };
 use contract::{accounts::AnnouncedChange, catalog::AppOffering, operation::CallError};
 use domain::{
@@ -144,15 +145,11 @@ pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerRes
     let parameters = [("user_id", body.user_id.as_str())].into_iter().chain(optional);
     let base = tracking_base(visit, &offering.listing(app), body.offer_id.clone()).await?;
     if signing.is_some() {
-        let announce = visit.announce(AnnouncedChange::SignTrackingUrl {
+        let announced = AnnouncedChange::SignTrackingUrl {
             app_id: app,
             offer_id: body.offer_id.to_string(),
-        });
-        let account = visit.account.id();
-        audited::act_all(&visit.context.workers, account, announce, async {
-            Ok::<_, CallError>(())
-        })
-        .await?;
+        };
+        visit.act(announced, ready(Ok::<_, CallError>(()))).await?;
     }
     let url = link::tracking_url(&base, parameters, signing)?;
     let body = json!({ "url": url, "expires_at": signing.map(|(_, expires_at)| expires_at) });

@@ -10,7 +10,7 @@ use crate::{
     http::{
         HandlerResult,
         calls::{internal, read_document},
-        site::{audited, outboxes::Outboxes},
+        site::outboxes::Outboxes,
     },
     objects::outbox::callbacks::tester::NO_CALLBACK,
 };
@@ -67,26 +67,18 @@ pub async fn test(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = visit.announce(AnnouncedChange::TestCallback {
+    let announced = AnnouncedChange::TestCallback {
         app_id: app,
         sign_with,
-    });
-    let outbox = OutboxShard { app, number: 0 };
+    };
+    let outbox = OutboxShard { app, number: 0 }.address();
     let diagnose = Diagnose {
         currency: settings.currency,
         callback: settings.callback,
         sign_with,
     };
-    let account = visit.account.id();
-    let tested = audited::act(
-        &visit.context.workers,
-        account,
-        announce,
-        &outbox.address(),
-        diagnose,
-    )
-    .await?;
-    Ok(tested.into())
+    let test = visit.context.call(&outbox, diagnose);
+    Ok(visit.act(announced, test).await?.into())
 }
 
 /// `POST …/callback/enable`: enables a disabled endpoint, and sends the waiting callbacks.
@@ -95,10 +87,9 @@ pub async fn enable(visit: &Visit<'_>) -> HandlerResult {
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = visit.announce(AnnouncedChange::EnableCallback { app_id });
+    let announced = AnnouncedChange::EnableCallback { app_id };
     let outboxes = Outboxes::new(visit.context, app_id, settings);
-    let account = visit.account.id();
-    audited::act_all(&visit.context.workers, account, announce, outboxes.enable()).await?;
+    visit.act(announced, outboxes.enable()).await?;
     Ok(Answer::new(204))
 }
 

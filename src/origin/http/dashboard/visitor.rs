@@ -5,7 +5,8 @@ use std::ops::Deref;
 use crate::http::{
     Refusal,
     site::{
-        Call, audited,
+        Call,
+        audited::{self, Refused},
         gate::{self, Access, Member},
     },
 };
@@ -56,6 +57,16 @@ impl Visit<'_> {
     ) -> Result<OperatorReply, CallError> {
         let (account, announce) = (self.account.id(), self.announce(announced));
         audited::change(&self.context.workers, account, announce, &to, create, subject_of).await
+    }
+
+    /// Carries out an [action](audited::act).
+    pub async fn act<T, E: Refused + From<CallError>>(
+        &self,
+        announced: AnnouncedChange,
+        act: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let (account, announce) = (self.account.id(), self.announce(announced));
+        audited::act(&self.context.workers, account, announce, act).await
     }
 }
 

@@ -7,7 +7,10 @@ use contract::{
     accounts::{self, Announce, PendingAudit, Settle},
     operation::{CallError, ObjectAddress, Operation, OperatorReply},
 };
-use domain::accounts::ids::AccountId;
+use domain::accounts::{
+    account::{Account, AccountKind},
+    ids::AccountId,
+};
 use platform::{ObjectCall, log};
 
 /// Announces and makes a change. `subject_of` finds the id of the changed thing in the answer, if the announcement
@@ -23,37 +26,37 @@ pub async fn change<O: Operation<Answer = OperatorReply>>(
     change: O,
     subject_of: impl FnOnce(&OperatorReply) -> Option<String>,
 ) -> Result<OperatorReply, CallError> {
-    let ended = |reply: &OperatorReply| (reply.status != 200, subject_of(reply));
     let change = caller.call(to, change, TIMEOUT);
-    carry_out(caller, account, announce, change, ended).await
+    carry_out(caller, account, announce, change, |reply, undone| {
+        Some(match reply.status {
+            200 => undone,
+            _ => Settle {
+                is_done: true,
+                subject: subject_of(reply),
+                ..undone
+            },
+        })
+    })
+    .await
 }
 
 /// Announces and carries out an action, such as a test. Every answer except an error counts as done.
 ///
 /// # Errors
 /// The errors of [`change`].
-pub async fn act<O: Operation<Answer = OperatorReply>>(
-    caller: &impl ObjectCall,
-    account: AccountId,
-    announce: Announce,
-    to: &ObjectAddress,
-    act: O,
-) -> Result<OperatorReply, CallError> {
-    let act = caller.call(to, act, TIMEOUT);
-    act_all(caller, account, announce, act).await
-}
-
-/// Like [`act`], with calls to several objects.
-///
-/// # Errors
-/// The errors of [`change`].
-pub async fn act_all<T, E: Refused + From<CallError>>(
+pub async fn act<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
     act: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
-    carry_out(caller, account, announce, act, |_| (true, None)).await
+    carry_out(caller, account, announce, act, |_, undone| {
+        Some(Settle {
+            is_done: true,
+            ..undone
+        })
+    })
+    .await
 }
 
 /// An error that says whether the operation may have been carried out.
@@ -74,39 +77,41 @@ impl Refused for CallError {
     }
 }
 
-/// `ended` reads from the answer whether anything was changed, and the subject of the change.
-async fn carry_out<T, E: Refused + From<CallError>>(
+/// Announces and carries out an operation. `settle` gets the answer and the settlement of an operation that changed
+/// nothing, and returns the settlement to send. It returns `None` to leave the entry unconfirmed, as an error does that
+/// is no refusal: the change may have been made.
+///
+/// # Errors
+/// The errors of [`change`].
+pub async fn carry_out<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
     operation: impl Future<Output = Result<T, E>>,
-    ended: impl FnOnce(&T) -> (bool, Option<String>),
+    settle: impl FnOnce(&T, Settle) -> Option<Settle>,
 ) -> Result<T, E> {
-    let account = accounts::address(account);
-    let PendingAudit { entry } = caller.call(&account, announce, TIMEOUT).await?;
+    let to = accounts::address(account);
+    let PendingAudit { entry } = caller.call(&to, announce, TIMEOUT).await?;
     let outcome = operation.await;
-    let settle = match &outcome {
-        Ok(reply) => {
-            let (is_done, subject) = ended(reply);
-            Settle {
-                entry,
-                is_done,
-                subject: subject.filter(|_| is_done),
-                detail: None,
-            }
-        }
-        Err(error) if error.is_refused() => Settle {
-            entry,
-            is_done: false,
-            subject: None,
-            detail: None,
-        },
-        // The change may have been made, so the entry stays unconfirmed.
-        Err(_) => return outcome,
+    let undone = Settle {
+        entry,
+        is_done: false,
+        subject: None,
+        detail: None,
     };
-    if let Err(error) = caller.call(&account, settle, TIMEOUT).await {
+    let settle = match &outcome {
+        Ok(answer) => settle(answer, undone),
+        Err(error) => error.is_refused().then_some(undone),
+    };
+    if let Some(settle) = settle
+        && let Err(error) = caller.call(&to, settle, TIMEOUT).await
+    {
+        let place = match Account::kind_of(account) {
+            AccountKind::Operator => "console",
+            AccountKind::Publisher => "site",
+        };
         log::error(
-            "site",
+            place,
             format_args!("audit entry {entry} was not completed: {error}"),
         );
     }

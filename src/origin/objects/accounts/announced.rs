@@ -1,8 +1,6 @@
 //! Changes that other objects make, such as a new report key in the ledger. The audit row is written before the change.
 //! It stays marked as unconfirmed until the outcome is known.
 
-use std::borrow::Cow;
-
 use super::{
     account,
     audit::{self, Entry, Party},
@@ -21,13 +19,6 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, params};
 
-/// The audit row of a change.
-struct AuditLine {
-    action: Cow<'static, str>,
-    subject: Option<String>,
-    detail: Option<String>,
-}
-
 /// Returns the rates that limit a change. Revoking, stopping or ending something has no rate. For the operator's
 /// members, only replays have a rate, because replays burden a publisher's server.
 fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<&'static [Rate]> {
@@ -44,8 +35,8 @@ fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<
         "app_changed"
         | "callback_enabled"
         | "rewards_replayed"
-        | CALLBACK_SECRET_RENEWED
-        | CLICK_SECRET_RENEWED => &[Rate::Apps],
+        | "callback_secret_renewed"
+        | "click_secret_renewed" => &[Rate::Apps],
         "callback_tested" | "alarms_tested" => &[Rate::CallbackTestPause, Rate::CallbackTests],
         "alarm_address_set" => &[Rate::Apps],
         "tracking_url_signed" => &[Rate::SignedUrls],
@@ -54,93 +45,66 @@ fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<
     })
 }
 
-const CALLBACK_SECRET_RENEWED: &str = "callback_secret_renewed";
-const CLICK_SECRET_RENEWED: &str = "click_secret_renewed";
-
-fn told(change: &AnnouncedChange) -> AuditLine {
-    let of = |action: &'static str| AuditLine {
-        action: action.into(),
-        subject: None,
-        detail: None,
-    };
+/// Returns a change's action, subject and detail, as its row has them.
+fn line_of(change: &AnnouncedChange) -> (&str, Option<String>, Option<String>) {
     match change {
-        AnnouncedChange::CreateReportKey { label, scope } => AuditLine {
-            detail: Some(match scope {
+        AnnouncedChange::CreateReportKey { label, scope } => {
+            let label = match scope {
                 Scope::Reporting => label.clone(),
                 scope => format!("{label} ({})", scope.as_str()),
-            }),
-            ..of("report_key_created")
-        },
-        AnnouncedChange::RevokeReportKey { key_id } => AuditLine {
-            subject: Some(key_id.clone()),
-            ..of("report_key_revoked")
-        },
-        AnnouncedChange::RequestPubKey { reason } => AuditLine {
-            detail: Some(reason.clone()),
-            ..of("pub_key_requested")
-        },
-        AnnouncedChange::CreateApp { name } => AuditLine {
-            detail: Some(name.clone()),
-            ..of("app_created")
-        },
-        AnnouncedChange::ChangeApp { app_id, fields } => AuditLine {
-            subject: Some(app_id.to_string()),
-            detail: Some(fields.join(", ")),
-            ..of("app_changed")
-        },
-        AnnouncedChange::TestCallback { app_id, sign_with } => AuditLine {
-            subject: Some(app_id.to_string()),
-            detail: Some(sign_with.as_str().to_owned()),
-            ..of("callback_tested")
-        },
-        AnnouncedChange::EnableCallback { app_id } => AuditLine {
-            subject: Some(app_id.to_string()),
-            ..of("callback_enabled")
-        },
-        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => AuditLine {
-            subject: Some(app_id.to_string()),
-            detail: Some(offer_id.clone()),
-            ..of("tracking_url_signed")
-        },
-        AnnouncedChange::ReplayReward {
-            app_id,
-            transaction_id,
-        } => AuditLine {
-            subject: Some(format!("{app_id} {transaction_id}")),
-            ..of("reward_replayed")
-        },
-        AnnouncedChange::ReplayRewards { app_id, filter } => AuditLine {
-            subject: Some(app_id.to_string()),
-            detail: Some(filter.clone()),
-            ..of("rewards_replayed")
-        },
-        AnnouncedChange::CancelReplay { app_id, replay_id } => AuditLine {
-            subject: Some(app_id.to_string()),
-            detail: Some(replay_id.clone()),
-            ..of("replay_cancelled")
-        },
-        AnnouncedChange::EraseUser {} => of("user_erased"),
-        AnnouncedChange::ExportUser {} => of("user_exported"),
-        AnnouncedChange::SetAlarmAddress {} => of("alarm_address_set"),
-        AnnouncedChange::EndAlarmAddress {} => of("alarm_address_ended"),
-        AnnouncedChange::TestAlarms {} => of("alarms_tested"),
-        AnnouncedChange::Operate { action, subject } => AuditLine {
-            action: action.clone().into(),
-            subject: (!subject.is_empty()).then(|| subject.clone()),
-            detail: None,
-        },
+            };
+            ("report_key_created", None, Some(label))
+        }
+        AnnouncedChange::RevokeReportKey { key_id } => ("report_key_revoked", Some(key_id.clone()), None),
+        AnnouncedChange::RequestPubKey { reason } => ("pub_key_requested", None, Some(reason.clone())),
+        AnnouncedChange::CreateApp { name } => ("app_created", None, Some(name.clone())),
+        AnnouncedChange::ChangeApp { app_id, fields } => {
+            ("app_changed", Some(app_id.to_string()), Some(fields.join(", ")))
+        }
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
-                SecretChange::RenewCallback => CALLBACK_SECRET_RENEWED,
+                SecretChange::RenewCallback => "callback_secret_renewed",
                 SecretChange::EndPreviousCallback => "callback_secret_ended",
-                SecretChange::RenewClick => CLICK_SECRET_RENEWED,
+                SecretChange::RenewClick => "click_secret_renewed",
                 SecretChange::EndPreviousClick => "click_secret_ended",
                 SecretChange::EndClick => "click_signing_ended",
             };
-            AuditLine {
-                subject: Some(app_id.to_string()),
-                ..of(action)
-            }
+            (action, Some(app_id.to_string()), None)
+        }
+        AnnouncedChange::TestCallback { app_id, sign_with } => (
+            "callback_tested",
+            Some(app_id.to_string()),
+            Some(sign_with.as_str().to_owned()),
+        ),
+        AnnouncedChange::EnableCallback { app_id } => ("callback_enabled", Some(app_id.to_string()), None),
+        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => (
+            "tracking_url_signed",
+            Some(app_id.to_string()),
+            Some(offer_id.clone()),
+        ),
+        AnnouncedChange::ReplayReward {
+            app_id,
+            transaction_id,
+        } => (
+            "reward_replayed",
+            Some(format!("{app_id} {transaction_id}")),
+            None,
+        ),
+        AnnouncedChange::ReplayRewards { app_id, filter } => {
+            ("rewards_replayed", Some(app_id.to_string()), Some(filter.clone()))
+        }
+        AnnouncedChange::CancelReplay { app_id, replay_id } => (
+            "replay_cancelled",
+            Some(app_id.to_string()),
+            Some(replay_id.clone()),
+        ),
+        AnnouncedChange::EraseUser {} => ("user_erased", None, None),
+        AnnouncedChange::ExportUser {} => ("user_exported", None, None),
+        AnnouncedChange::SetAlarmAddress {} => ("alarm_address_set", None, None),
+        AnnouncedChange::EndAlarmAddress {} => ("alarm_address_ended", None, None),
+        AnnouncedChange::TestAlarms {} => ("alarms_tested", None, None),
+        AnnouncedChange::Operate { action, subject } => {
+            (action, (!subject.is_empty()).then(|| subject.clone()), None)
         }
     }
 }
@@ -148,15 +112,15 @@ fn told(change: &AnnouncedChange) -> AuditLine {
 /// Announces a change that another object is about to make.
 pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit> {
     let by = members::party_of(db, &announce.by)?;
-    let line = told(&announce.change);
+    let (action, subject, detail) = line_of(&announce.change);
     let entry = Entry {
         by,
-        action: &line.action,
-        subject: line.subject.map(Party::thing),
-        detail: line.detail.as_deref(),
+        action,
+        subject: subject.map(Party::thing),
+        detail: detail.as_deref(),
     };
     db.transaction(|| {
-        for rate in rates_of(db, &line.action, line.detail.as_deref())? {
+        for rate in rates_of(db, action, detail.as_deref())? {
             rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;
