@@ -45,7 +45,7 @@ operations! {
 }
 
 /// The postbacks that an isolate received within one or two seconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostbackBatch {
     /// The postbacks in order, at most [`MAX_IN_BATCH`].
     pub postbacks: Vec<ReceivedPostback>,

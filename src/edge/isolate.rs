@@ -79,7 +79,7 @@ pub struct Isolate {
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
     /// Postbacks to be reported to their advertisers' objects.
-    pub postbacks: PostbackQueue,
+    pub postbacks: RefCell<PostbackQueue>,
     /// The tasks deferred by the click that was just answered.
     pub tasks: Tasks,
 }
@@ -209,7 +209,7 @@ impl Isolate {
             signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
-            postbacks: PostbackQueue::default(),
+            postbacks: RefCell::default(),
             tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));

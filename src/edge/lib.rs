@@ -7,7 +7,6 @@
 pub mod config;
 pub mod limits;
 pub mod page_cache;
-pub mod postback_batches;
 pub mod postback_queue;
 pub mod rate_limit;
 pub mod reachability;

@@ -112,11 +112,12 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     let terms = proof.click.as_ref().and_then(ProvenClick::terms);
     let known = terms
         .as_ref()
-        .and_then(|terms| isolate.postbacks.advertiser(terms));
+        .and_then(|terms| isolate.postbacks.borrow().advertiser(terms));
     let is_unsigned = proof.token.is_none();
     let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, is_unsigned, answer);
     if let Some(token) = &proof.token {
-        isolate.postbacks.use_token(token, context.now_ms);
+        let mut queue = isolate.postbacks.borrow_mut();
+        queue.use_token(&token.advertiser, token.serial.0, context.now_ms);
     }
     let by_token = proof.token.map(|token| token.advertiser);
     // Only the advertiser that owns the click's offer receives a 200.
@@ -124,23 +125,23 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
         && known.is_none()
         && let (Some(advertiser), Some(terms)) = (&by_token, &terms)
     {
-        isolate.postbacks.learn(terms, advertiser);
+        isolate.postbacks.borrow_mut().learn(terms, advertiser);
     }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
-        if isolate
-            .postbacks
-            .add(&advertiser, context.now_ms, is_unsigned, row)
-        {
+        let mut queue = isolate.postbacks.borrow_mut();
+        let must_send = queue.add(&advertiser, context.now_ms, is_unsigned, row);
+        drop(queue);
+        if must_send {
             let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
             context.go_on(log_panics("postbacks", async move {
                 send(&workers, &isolate, &advertiser).await;
             }));
         }
     } else if let Some(click) = proof.click {
-        if !isolate.postbacks.may_look_up(context.now_ms) {
+        if !isolate.postbacks.borrow_mut().may_look_up(context.now_ms) {
             if let Some(terms) = &terms {
-                isolate.postbacks.count_unknown(terms);
+                isolate.postbacks.borrow_mut().count_unknown(terms);
             }
             return;
         }
@@ -150,11 +151,14 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
             let found = find_advertiser(&workers, &isolate, click, row).await;
             let Some((advertiser, row)) = found else {
                 if let Some(terms) = &terms {
-                    isolate.postbacks.count_unknown(terms);
+                    isolate.postbacks.borrow_mut().count_unknown(terms);
                 }
                 return;
             };
-            if isolate.postbacks.add(&advertiser, now_ms(), is_unsigned, || row) {
+            let mut queue = isolate.postbacks.borrow_mut();
+            let must_send = queue.add(&advertiser, now_ms(), is_unsigned, || row);
+            drop(queue);
+            if must_send {
                 send(&workers, &isolate, &advertiser).await;
             }
         }));
@@ -226,7 +230,7 @@ async fn find_advertiser(
         row.goal = Some(opened.goal.into_owned());
     }
     let terms = click.terms()?;
-    if let Some(known) = isolate.postbacks.advertiser(&terms) {
+    if let Some(known) = isolate.postbacks.borrow().advertiser(&terms) {
         return Some((known, row));
     }
     let question = GetOfferTerms {
@@ -246,7 +250,7 @@ async fn find_advertiser(
         .ok()?;
     let KnownOfferPart { terms: owner } = serde_json::from_str(&reply.body).ok()?;
     let advertiser = owner.advertiser_id;
-    isolate.postbacks.learn(&terms, &advertiser);
+    isolate.postbacks.borrow_mut().learn(&terms, &advertiser);
     Some((advertiser, row))
 }
 
@@ -255,7 +259,7 @@ async fn find_advertiser(
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     for _ in 0..MAX_ATTEMPTS {
         Delay::from(GATHER).await;
-        let batch = isolate.postbacks.take(advertiser);
+        let batch = isolate.postbacks.borrow_mut().take(advertiser);
         let Some(batch) = batch else { return };
         let (came, tokens) = (batch.came(), batch.tokens.clone());
         let object = address(advertiser);
@@ -269,6 +273,6 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
                 object.name
             ),
         );
-        isolate.postbacks.put_back(advertiser, came, &tokens);
+        isolate.postbacks.borrow_mut().put_back(advertiser, came, &tokens);
     }
 }
