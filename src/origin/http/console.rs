@@ -2,14 +2,11 @@
 //! an entry in the account's audit (docs/DECISIONS.md, "The console").
 
 use crate::http::{
-    HandlerResult, Refusal, RequestContext, access,
+    HandlerResult, Refusal, RequestContext,
+    handlers::{Access, OperatorCall},
     limits::Pool,
     operator,
-    routes::Handler,
-    site::{
-        self, Call, audited,
-        gate::{self, Access},
-    },
+    site::{Call, audited, gate},
 };
 use contract::accounts::{AnnouncedChange, Settle};
 use domain::{
@@ -33,18 +30,15 @@ pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
 }
 
 /// Runs a call of the operator for a member.
-pub async fn operate(handler: Handler, pool: Option<Pool>, request: Call<'_>) -> Answer {
-    let context = request.context;
-    match operate_as_member(handler, pool, request).await {
-        Ok(answer) => gate::add_guard_headers(answer),
-        Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
-    }
-}
-
-async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Call<'_>) -> HandlerResult {
-    let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
+pub async fn operate(
+    call: OperatorCall,
+    access: Option<Access>,
+    pool: Option<Pool>,
+    mut request: Call<'_>,
+) -> HandlerResult {
+    let Access { permission, action } = access.ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
-    let access = Access {
+    let access = gate::Access {
         session_use: if is_poll {
             SessionUse::Poll
         } else {
@@ -70,17 +64,17 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
         .transpose()?;
     let request = request.request;
     let Some(action) = action else {
-        return operator::call(context, handler, Some(&member), segments, request, query).await;
+        return operator::call(context, call, Some(&member), segments, request, query).await;
     };
     let announce = member.announce(AnnouncedChange::Operate {
         action: action.to_owned(),
         subject: segments.join(" "),
     });
     let operation = async {
-        let answer = operator::call(context, handler, Some(&member), segments, request, query).await;
+        let answer = operator::call(context, call, Some(&member), segments, request, query).await;
         Ok(answer.unwrap_or_else(Refusal::into_answer))
     };
-    // A change that failed with 5xx may have been made, so its audit entry stays unconfirmed. A dry run changes nothing.
+    // A change that failed with 5xx may have been made, so its entry stays unconfirmed. A dry run changes nothing.
     let settle = |answer: &Answer, undone| {
         (answer.status() < 500 || answer.is_dry_run()).then(|| Settle {
             is_done: answer.status() < 400 && !answer.is_dry_run(),

@@ -29,19 +29,19 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
     let context = request.context;
     match call {
         DashboardCall::Site(call) => site::call(call, request).await,
-        DashboardCall::Member(call) => match member(call, request).await {
-            Ok(answer) => gate::add_guard_headers(answer),
-            Err(refusal) => site::refusal_answer(context, AccountKind::Publisher, refusal),
-        },
+        DashboardCall::Member(call, permission, session_use) => {
+            let access = gate::Access {
+                session_use,
+                permission,
+                max_body: Some(exports::MAX_REQUEST),
+            };
+            let answered = member(call, access, request).await;
+            site::guarded(context, AccountKind::Publisher, answered)
+        }
     }
 }
 
-async fn member(call: MemberCall, mut request: Call<'_>) -> HandlerResult {
-    let access = gate::Access {
-        session_use: call.session_use(),
-        permission: call.permission(),
-        max_body: Some(exports::MAX_REQUEST),
-    };
+async fn member(call: MemberCall, access: gate::Access, mut request: Call<'_>) -> HandlerResult {
     let visit = visitor::admit(&mut request, access).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
     let request = request.request;

@@ -3,10 +3,10 @@
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::http::{
-    Refusal, RequestContext, console, dashboard, day_changes,
+    Refusal, RequestContext, console, dashboard, day_changes, health,
     limits::Pool,
     operator, rewards,
-    routes::{self, Handler, KeyedCall, TestPageCall, routes},
+    routes::{self, Handler, KeyedCall, OperatorCall, TestPageCall, routes},
     site::{self, Call},
     test_apps, test_page, users,
 };
@@ -83,7 +83,10 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         None
     };
     let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
-    let is_scrape = matches!(&routed, Routed::Found(found) if found.method.handler == Handler::Metrics);
+    let is_scrape = matches!(
+        &routed,
+        Routed::Found(found) if matches!(found.method.handler, Handler::Operator(OperatorCall::Metrics, _))
+    );
     let is_barred = is_operators && !is_visited && {
         let authorization = header(&request, "Authorization");
         let is_authorized = |token: &BearerToken| token.authorizes(authorization.as_deref());
@@ -148,6 +151,8 @@ async fn handle(
         request,
     };
     match method.handler {
+        Handler::Health => Ok(health::health(context).await.header("Cache-Control", "no-store")),
+        Handler::Describe => Ok(operator::describe()),
         Handler::Dashboard(call) => {
             Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
         }
@@ -166,12 +171,13 @@ async fn handle(
             };
             Ok(answered.unwrap_or_else(Refusal::into_answer))
         }
-        handler if is_visited => {
-            let call = site_call(AccountKind::Operator, request);
-            Ok(console::operate(handler, method.pool, call).await)
+        Handler::Operator(call, access) if is_visited => {
+            let request = site_call(AccountKind::Operator, request);
+            let answered = console::operate(call, access, method.pool, request).await;
+            Ok(site::guarded(context, AccountKind::Operator, answered))
         }
-        handler => {
-            let answered = operator::call(context, handler, None, &segments, request, address.query).await;
+        Handler::Operator(call, _) => {
+            let answered = operator::call(context, call, None, &segments, request, address.query).await;
             Ok(answered.unwrap_or_else(Refusal::into_answer))
         }
     }

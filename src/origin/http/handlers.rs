@@ -7,11 +7,34 @@ use domain::{
     conversions::table::Action,
 };
 
-/// A route's handler. Most are calls of the operator to one kind of object.
+/// A route's handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handler {
     Health,
     Describe,
+    /// A call of the operator, and what a member of the console needs for it. `None` if only the operator's token may
+    /// make the call.
+    Operator(OperatorCall, Option<Access>),
+    Dashboard(DashboardCall),
+    Console(SiteCall),
+    /// A call with a publisher's key.
+    Keyed(KeyedCall),
+    /// A call to the page of test clicks, by anybody.
+    TestPage(TestPageCall),
+}
+
+/// The permission that a member of the console needs for an operator's call, and the call's name in the audit. A call
+/// that leaves no audit entry has no name. A call with the operator's token needs no permission. It has no audit entry,
+/// but the log records it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub permission: Permission,
+    pub action: Option<&'static str>,
+}
+
+/// A call of the operator. Most are calls to one kind of object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatorCall {
     Metrics,
     ListCallbacks,
     Reconcile,
@@ -43,12 +66,6 @@ pub enum Handler {
     /// The state of the service.
     ReadService,
     Offer(OfferCall),
-    Dashboard(DashboardCall),
-    Console(SiteCall),
-    /// A call with a publisher's key.
-    Keyed(KeyedCall),
-    /// A call to the page of test clicks, by anybody.
-    TestPage(TestPageCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -126,8 +143,9 @@ pub enum OutboxCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DashboardCall {
     Site(SiteCall),
-    /// A call of a member about its publisher.
-    Member(MemberCall),
+    /// A call of a member about its publisher, the permission that it needs besides a session, and how it uses the
+    /// session.
+    Member(MemberCall, Option<Permission>, SessionUse),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,52 +220,4 @@ pub enum TestPageCall {
 pub enum UserCall {
     Erase,
     Export,
-}
-
-impl MemberCall {
-    /// Returns how a call uses its session. Pages make some calls again and again without the member, so those calls do
-    /// not extend the session.
-    pub fn session_use(self) -> SessionUse {
-        match self {
-            Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
-            _ => SessionUse::Action,
-        }
-    }
-
-    /// Returns the permission that a call needs in addition to a session.
-    pub fn permission(self) -> Option<Permission> {
-        match self {
-            Self::Switch => None,
-            Self::Overview
-            | Self::Reports
-            | Self::Suggestions
-            | Self::ListDayChanges
-            | Self::CreateExport
-            | Self::ReadExport => Some(Permission::ViewFigures),
-            Self::ReadActivity
-            | Self::ListRewards
-            | Self::ReadReward
-            | Self::ReadAppDay
-            | Self::ListPayments => Some(Permission::ViewActivity),
-            Self::ReplayReward => Some(Permission::ReplayReward),
-            Self::ReadReplay | Self::CancelReplay => Some(Permission::FollowReplays),
-            Self::ReplayRewards => Some(Permission::ReplayManyRewards),
-            Self::ListReportKeys => Some(Permission::ViewReportKeys),
-            Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
-            Self::ReadPubKey => Some(Permission::ViewPubKey),
-            Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
-            Self::ListApps => Some(Permission::ListApps),
-            Self::ReadApp | Self::Alarms(AlarmCall::Read) => Some(Permission::ViewApps),
-            Self::CreateApp
-            | Self::ChangeApp
-            | Self::ChangeSecret(_)
-            | Self::EnableCallback
-            | Self::Alarms(AlarmCall::Set | AlarmCall::End) => Some(Permission::ManageApps),
-            Self::TestCallback | Self::Alarms(AlarmCall::Test) => Some(Permission::TestCallbacks),
-            Self::PreviewCallback => Some(Permission::PreviewCallbacks),
-            // The builder of tracking URLs checks for a fresh passkey itself, since only a signed URL needs one.
-            Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
-            Self::User(_) => Some(Permission::ManageUsers),
-        }
-    }
 }

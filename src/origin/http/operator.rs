@@ -31,11 +31,10 @@ use crate::http::{
         segment, unknown_publisher,
     },
     description::DESCRIPTION,
-    health, metrics,
-    routes::Handler,
+    handlers::OperatorCall,
+    metrics,
     site::gate::Member,
 };
-use domain::model::common;
 use platform::http::Answer;
 
 /// Maximum length of a document, in bytes.
@@ -49,41 +48,35 @@ pub fn describe() -> Answer {
 /// Runs the handler of a routed request. `by` is the console's calling member; `None` with the operator's token.
 pub async fn call(
     context: &RequestContext,
-    handler: Handler,
+    call: OperatorCall,
     by: Option<&Member>,
     segments: &[&str],
     request: Request,
     query: &str,
 ) -> HandlerResult {
-    let answer = match handler {
-        Handler::Health => Ok(health::health(context).await),
-        Handler::Describe => return Ok(describe()),
-        Handler::Metrics => Ok(metrics::answer(context).await),
-        Handler::ListCallbacks => callbacks::list(context, query).await,
-        Handler::Reconcile => reconcile::reconcile(context, query).await,
-        Handler::ListPostbacks => postbacks::list(context, segments, query).await,
-        Handler::CheckPostback => postback_check::check(context, request).await,
-        Handler::ListAttention => attention::list(context, query).await,
-        Handler::EndAttentionItem => attention::end(context, segments).await,
-        Handler::Alarms(call) => alarms::of_operator(context, call, request).await,
-        Handler::CopyObject => copy::copy(context, segments, query).await,
-        Handler::RestoreObject => restore::restore(context, segments, request).await,
-        Handler::Invite => accounts::invite(context, segments, request).await,
-        Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
-        Handler::ReadActivity => activity::read(context, segments).await,
-        Handler::ReadPublisherFigures => activity::read_figures(context, request).await,
-        Handler::Replay(call) => replays::call(context, call, by, segments, request).await,
-        Handler::Search => search::search(context, request).await,
-        Handler::ReadService => Ok(service::read(context).await),
-        Handler::Offer(call) => offers::call(context, call, segments, request).await,
-        Handler::InviteMember => accounts::invite_member(context, by, request).await,
-        Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
-        Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
-        Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
-        // These handlers do not belong to the operator, so this function is never called with them.
-        Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) | Handler::TestPage(_) => {
-            Err(common::NOT_FOUND.into())
-        }
+    let answer = match call {
+        OperatorCall::Metrics => Ok(metrics::answer(context).await),
+        OperatorCall::ListCallbacks => callbacks::list(context, query).await,
+        OperatorCall::Reconcile => reconcile::reconcile(context, query).await,
+        OperatorCall::ListPostbacks => postbacks::list(context, segments, query).await,
+        OperatorCall::CheckPostback => postback_check::check(context, request).await,
+        OperatorCall::ListAttention => attention::list(context, query).await,
+        OperatorCall::EndAttentionItem => attention::end(context, segments).await,
+        OperatorCall::Alarms(call) => alarms::of_operator(context, call, request).await,
+        OperatorCall::CopyObject => copy::copy(context, segments, query).await,
+        OperatorCall::RestoreObject => restore::restore(context, segments, request).await,
+        OperatorCall::Invite => accounts::invite(context, segments, request).await,
+        OperatorCall::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
+        OperatorCall::ReadActivity => activity::read(context, segments).await,
+        OperatorCall::ReadPublisherFigures => activity::read_figures(context, request).await,
+        OperatorCall::Replay(call) => replays::call(context, call, by, segments, request).await,
+        OperatorCall::Search => search::search(context, request).await,
+        OperatorCall::ReadService => Ok(service::read(context).await),
+        OperatorCall::Offer(call) => offers::call(context, call, segments, request).await,
+        OperatorCall::InviteMember => accounts::invite_member(context, by, request).await,
+        OperatorCall::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
+        OperatorCall::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
+        OperatorCall::Outbox(call) => outbox::call(context, call, segments, request, query).await,
     }?;
     Ok(answer.header("Cache-Control", "no-store"))
 }

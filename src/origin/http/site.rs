@@ -29,7 +29,7 @@ pub mod sign_in;
 mod web_crypto;
 
 #[cfg(target_arch = "wasm32")]
-pub use handlers::{Call, call, refusal_answer};
+pub use handlers::{Call, call, guarded};
 
 use domain::accounts::permission::Permission;
 
@@ -40,8 +40,8 @@ pub enum SiteCall {
     Asset,
     /// A call that needs no session.
     Public(PublicCall),
-    /// A call of a member to its own account.
-    Account(AccountCall),
+    /// A call of a member to its own account, and the permission that it needs in addition to a session.
+    Account(AccountCall, Option<Permission>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,26 +77,6 @@ pub enum AccountCall {
     ReadAudit,
 }
 
-impl AccountCall {
-    /// Returns the permission that a call needs in addition to a session.
-    pub fn permission(self) -> Option<Permission> {
-        match self {
-            Self::ReadSession | Self::VerifyRequest | Self::Verify => None,
-            Self::ListMembers => Some(Permission::ViewMembers),
-            Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
-                Some(Permission::ManageMembers)
-            }
-            Self::ListSessions => Some(Permission::ViewOwnSessions),
-            Self::EndSession => Some(Permission::EndOwnSessions),
-            Self::ListPasskeys => Some(Permission::ViewOwnPasskeys),
-            Self::PasskeyAddition | Self::AddPasskey | Self::RemovePasskey => {
-                Some(Permission::ManageOwnPasskeys)
-            }
-            Self::ReadAudit => Some(Permission::ViewAudit),
-        }
-    }
-}
-
 #[cfg(target_arch = "wasm32")]
 mod handlers {
     use worker::Request;
@@ -114,6 +94,7 @@ mod handlers {
     use domain::{
         accounts::{
             account::{ACCOUNT_SUSPENDED, AccountKind},
+            permission::Permission,
             session::SessionUse,
         },
         model::api_error::{ApiError, common},
@@ -151,13 +132,21 @@ mod handlers {
             SiteCall::Page => pages::page(&request),
             SiteCall::Asset => pages::asset(&request),
             SiteCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
-            SiteCall::Account(call) => account(call, request).await.map(gate::add_guard_headers),
+            SiteCall::Account(call, permission) => account(call, permission, request)
+                .await
+                .map(gate::add_guard_headers),
         };
         answered.unwrap_or_else(|refusal| refusal_answer(context, kind, refusal))
     }
 
+    /// Completes the answer to a member's call.
+    pub fn guarded(context: &RequestContext, kind: AccountKind, answered: HandlerResult) -> Answer {
+        let refused = |refusal| refusal_answer(context, kind, refusal);
+        answered.map_or_else(refused, gate::add_guard_headers)
+    }
+
     /// Returns the answer to a refused call. The answer to a suspended account links to the operator's support.
-    pub fn refusal_answer(context: &RequestContext, kind: AccountKind, refusal: Refusal) -> Answer {
+    fn refusal_answer(context: &RequestContext, kind: AccountKind, refusal: Refusal) -> Answer {
         let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
         let answer = gate::add_guard_headers(refusal.into_answer());
         let config = context.isolate.config.site(kind);
@@ -186,10 +175,14 @@ mod handlers {
         }
     }
 
-    async fn account(call: AccountCall, mut request: Call<'_>) -> HandlerResult {
+    async fn account(
+        call: AccountCall,
+        permission: Option<Permission>,
+        mut request: Call<'_>,
+    ) -> HandlerResult {
         let access = Access {
             session_use: SessionUse::Action,
-            permission: call.permission(),
+            permission,
             max_body: Some(passkeys::MAX_BODY),
         };
         let visit = gate::enter(&mut request, access, gate::JSON_ONLY).await?;

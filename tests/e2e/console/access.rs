@@ -1,7 +1,7 @@
 //! Every call of the operator, made from the route table: with each role, from other sites, by other names of the host, and
 //! without a session.
 
-use origin::http::routes::{CatalogCall, Handler, OutboxCall, ReplayCall, routes};
+use origin::http::routes::{CatalogCall, Handler, OperatorCall, OutboxCall, ReplayCall, routes};
 use serde_json::json;
 
 use super::{Browser, HOST, ORIGIN, invite, signed_in};
@@ -23,30 +23,30 @@ const READS: [&str; 6] = [
 ];
 
 /// The matrix of the operator's roles, written out so that a mistake in the table of the code does not repeat itself here.
-fn may(role: Role, method: &str, pattern: &str, handler: Handler) -> bool {
+fn may(role: Role, method: &str, pattern: &str, call: OperatorCall) -> bool {
     let is_read = method == "GET" || READS.contains(&pattern);
-    match (role, handler) {
+    match (role, call) {
         (Role::Admin, _) => true,
-        (_, Handler::Catalog(CatalogCall::ReadPubKey)) => false,
-        (_, Handler::Outbox(OutboxCall::ReplayConversion) | Handler::Replay(ReplayCall::Start)) => true,
+        (_, OperatorCall::Catalog(CatalogCall::ReadPubKey)) => false,
+        (_, OperatorCall::Outbox(OutboxCall::ReplayConversion) | OperatorCall::Replay(ReplayCall::Start)) => {
+            true
+        }
         _ => is_read,
     }
 }
 
-/// Method, path, pattern and handler of each call of the operator.
-fn calls() -> Vec<(&'static str, String, &'static str, Handler)> {
+/// Method, path, pattern and name of each call of the operator.
+fn calls() -> Vec<(&'static str, String, &'static str, OperatorCall)> {
     let routes = routes().filter(|route| route.name == RouteName::Operator);
     let calls: Vec<_> = routes
         .flat_map(|route| {
             let path = route.pattern.replace("{}", UNKNOWN);
             let methods = route.methods.iter();
             methods.map(move |served| {
-                (
-                    served.method.as_str(),
-                    path.clone(),
-                    route.pattern,
-                    served.handler,
-                )
+                let Handler::Operator(call, _) = served.handler else {
+                    panic!("{path} is no call of the operator")
+                };
+                (served.method.as_str(), path.clone(), route.pattern, call)
             })
         })
         .collect();
@@ -59,11 +59,11 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
     let signpost = demo();
     for role in [Role::Admin, Role::Support] {
         let browser = signed_in(&signpost, &format!("The {}", role.as_str()), role.as_str());
-        for (method, path, pattern, handler) in calls() {
+        for (method, path, pattern, called) in calls() {
             // They would change what other tests use.
             if matches!(
-                handler,
-                Handler::Catalog(CatalogCall::Import | CatalogCall::Refresh)
+                called,
+                OperatorCall::Catalog(CatalogCall::Import | CatalogCall::Refresh)
             ) && role == Role::Admin
             {
                 continue;
@@ -73,7 +73,7 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
             let refused = answer.status == 403 && answer.code() == "role_forbids";
             assert_eq!(
                 refused,
-                !may(role, method, pattern, handler),
+                !may(role, method, pattern, called),
                 "{role:?} {method} {path}: {answer:?}"
             );
             assert!(answer.status < 500, "{method} {path}: {answer:?}");

@@ -144,8 +144,8 @@ fn calls() -> Vec<(&'static str, String, DashboardCall)> {
 /// Every call of a member.
 pub fn member_calls() -> Vec<(&'static str, String, Called)> {
     let members = calls().into_iter().filter_map(|(method, path, call)| match call {
-        DashboardCall::Member(call) => Some((method, path, Called::Publisher(call))),
-        DashboardCall::Site(SiteCall::Account(call)) => Some((method, path, Called::Account(call))),
+        DashboardCall::Member(call, ..) => Some((method, path, Called::Publisher(call))),
+        DashboardCall::Site(SiteCall::Account(call, _)) => Some((method, path, Called::Account(call))),
         DashboardCall::Site(_) => None,
     });
     let calls: Vec<_> = members.collect();

@@ -62,8 +62,8 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
                     continue;
                 }
                 DashboardCall::Site(SiteCall::Public(_)) => (None, None),
-                DashboardCall::Site(SiteCall::Account(call)) => (None, call.permission()),
-                DashboardCall::Member(call) => (Some(call), call.permission()),
+                DashboardCall::Site(SiteCall::Account(_, permission)) => (None, permission),
+                DashboardCall::Member(call, permission, _) => (Some(call), permission),
             };
             let has_session = !matches!(call, DashboardCall::Site(SiteCall::Public(_)));
             seen += 1;
