@@ -21,7 +21,7 @@ export const audit = {
   nothingChanged: "no change",
 };
 
-/** Actions of the operator, by the names in `src/origin/http/access.rs`. */
+/** Actions of the operator, by the names in `src/origin/http/routes.rs`. */
 const OPERATOR_ACTIONS: Record<string, string> = {
   publisher_put: "Changed a publisher",
   app_put: "Changed an app",
