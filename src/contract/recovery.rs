@@ -55,6 +55,13 @@ pub fn copy_address(name: &str) -> Option<ObjectAddress> {
     Some(ObjectAddress { path, ..object })
 }
 
+/// Returns the address at which the object with this name loads a copy. The query names the copy and the page.
+pub fn load_address(name: &str, query: &str) -> Option<ObjectAddress> {
+    let (object, _) = address(name)?;
+    let path = format!("/load?{query}");
+    Some(ObjectAddress { path, ..object })
+}
+
 operations! {
     pub enum Command {
         FindBookmark(FindBookmark) -> Bookmark, Idempotent;

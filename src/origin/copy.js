@@ -16,22 +16,22 @@ const BYTES_PER_ROW = 200;
 const ABANDONED_MS = 3_600_000;
 
 // The part of the schema that belongs to the object, and not to its copy or the runtime.
-const OWN = "sql IS NOT NULL AND name NOT GLOB 'copy_*' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*'";
+export const OWN = "sql IS NOT NULL AND name NOT GLOB 'copy_*' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*'";
 const SCHEMA = `(SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE ${OWN} ORDER BY name))`;
 
-const all = (sql, statement, ...parameters) =>
+export const all = (sql, statement, ...parameters) =>
   sql
     .exec(statement, ...parameters)
     .raw()
     .toArray();
-const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
-const list = (names, text = quoted, between = ", ") => names.map(text).join(between);
+export const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
+export const list = (names, text = quoted, between = ", ") => names.map(text).join(between);
 // The columns of a note for the values of a key. They have no type, so they keep each value as it is.
 const noteColumns = (count) => Array.from({ length: count }, (_, at) => `k${at}`);
 const longestKey = (tables) => Math.max(1, ...tables.map(({ key }) => key.length));
 
 // Lists the tables by name, with the columns that identify a row.
-function tablesOf(sql) {
+export function tablesOf(sql) {
   return all(sql, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND ${OWN} ORDER BY name`).map(
     ([name, statement]) => {
       const found = all(sql, `PRAGMA table_info(${quoted(name)})`);
@@ -70,15 +70,22 @@ function cells([kinds, ...values]) {
   });
 }
 
+// The marks of a statement for the values of a row in JSON, and its parameters. SQLite gets each JavaScript number as a
+// REAL.
+export function bound(values) {
+  // Because of the plus, a comparison has the column's affinity. Otherwise SQLite would scan the table.
+  const isInteger = (value) => typeof value === "number" || value?.integer;
+  const bind = (value) => (value.blob === undefined ? Number(value.real) : Uint8Array.fromBase64(value.blob));
+  return [
+    list(values, (value) => (isInteger(value) ? "+CAST(? AS INTEGER)" : "?")),
+    values.map((value) => (value === null || typeof value !== "object" ? value : (value.integer ?? bind(value)))),
+  ];
+}
+
 // A condition that compares the key of a table's row.
-function compare({ key }, operator, values) {
-  // Because of the plus, the comparison has the column's affinity. Otherwise SQLite would scan the table.
-  const marks = values.map((value) => (value?.integer ? "+CAST(? AS INTEGER)" : "?"));
-  const bind = (value) => (value?.blob === undefined ? Number(value.real) : Uint8Array.fromBase64(value.blob));
-  const parameters = values.map((value) =>
-    value === null || typeof value !== "object" ? value : (value.integer ?? bind(value)),
-  );
-  return [`WHERE (${list(key)}) ${operator} (${marks.join(", ")})`, ...parameters];
+export function compare({ key }, operator, values) {
+  const [marks, parameters] = bound(values);
+  return [`WHERE (${list(key)}) ${operator} (${marks})`, ...parameters];
 }
 
 class Page {
@@ -186,7 +193,7 @@ function goesOn(sql, { id, page }) {
   return true;
 }
 
-function end(sql) {
+export function end(sql) {
   const names = "SELECT type, name FROM sqlite_schema WHERE name GLOB 'copy_*' ORDER BY type DESC";
   for (const [type, name] of all(sql, names)) sql.exec(`DROP ${type} ${quoted(name)}`);
 }

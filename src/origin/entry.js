@@ -1,6 +1,7 @@
 // The origin Worker's entry: exports the request handler and the Durable Objects.
 import { copyPage, endAbandoned } from "./copy.js";
 import * as rust from "./index.js";
+import { isLoading, loadPage, startLoaded } from "./load.js";
 import pages from "./pages.js";
 
 // Read in src/origin/http/site/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
@@ -50,6 +51,18 @@ async function recover(state, request) {
 
 // A page of a copy of the object's database (src/contract/recovery.rs), even if the object's own code is broken.
 const COPY = "https://object/copy";
+// A page of a copy to load, or the start of the loaded object.
+const LOAD = "https://object/load?";
+
+async function load(state, request, hasRun) {
+  const { searchParams } = new URL(request.url);
+  const id = searchParams.get("id");
+  const [cursor, text] = [searchParams.get("cursor") ?? "", await request.text()];
+  if (request.method === "POST") return startLoaded(state.storage, id, state.id.name ?? "");
+  return loadPage(state.storage, { id, cursor, text, hasRun });
+}
+
+const LOADING = { code: "unavailable", error: "the object's copy is being loaded" };
 
 // A Durable Object around its Rust struct. The struct is constructed again for a new WebAssembly instance, because the old
 // struct points into memory that no longer exists.
@@ -77,13 +90,29 @@ function object(Struct) {
       this.endAbandoned = () => {
         if (mayBeCopied) mayBeCopied = endAbandoned(state.storage);
       };
+      // Whether a copy is being loaded, once that is known, and whether the object has run in this process.
+      let isBeingLoaded;
+      let hasRun = false;
+      this.mayRun = () => {
+        isBeingLoaded ??= isLoading(state.storage);
+        hasRun ||= !isBeingLoaded;
+        return !isBeingLoaded;
+      };
+      this.load = async (request) => {
+        const answer = await load(state, request, hasRun);
+        isBeingLoaded = undefined;
+        return answer;
+      };
     }
     fetch(request) {
       if (request.url === RECOVERY) return this.recover(request);
+      if (request.url.startsWith(LOAD)) return this.load(request);
+      if (!this.mayRun()) return Response.json(LOADING, { status: 503, headers: { "retry-after": "5" } });
       if (request.url === COPY) return this.copy(request);
       return this.struct().fetch(request);
     }
     alarm(info) {
+      if (!this.mayRun()) return;
       try {
         this.endAbandoned();
       } catch (error) {

@@ -48,6 +48,10 @@ pub enum OperatorCall {
     Alarms(AlarmCall),
     /// Reads a page of a copy of an object. A copy has all data, so only the operator's token may read it.
     CopyObject,
+    /// Loads a page of a copy into an object without data, which waits until it is started.
+    LoadObject,
+    /// Starts a loaded object.
+    StartLoaded,
     /// Restores an object to an earlier time.
     RestoreObject,
     /// Invites somebody to a publisher's account.

@@ -266,7 +266,12 @@ const ROUTES: &[Row] = &[
     ]),
     operator("/v1/operator/alarms/test", &[write(Post, "alarms_tested", Alarms(AlarmCall::Test)).within(Operator)]),
     operator("/v1/operator/attention/{}", &[write(Delete, "attention_ended", EndAttentionItem).within(Operator)]),
-    operator("/v1/operator/objects/{}/copy", &[on(Get, Handler::Operator(CopyObject, None)).within(Operator)]),
+    // These calls need the operator's token.
+    operator("/v1/operator/objects/{}/copy", &[
+        on(Get, Handler::Operator(CopyObject, None)).within(Operator),
+        on(Put, Handler::Operator(LoadObject, None)).within(Uploads),
+        on(Post, Handler::Operator(StartLoaded, None)).within(Operator),
+    ]),
     operator("/v1/operator/objects/{}/restore", &[write(Post, "object_restored", RestoreObject).within(Documents)]),
     operator("/v1/operator/reconcile", &[read(Get, Reconcile).within(Operator)]),
     operator("/v1/operator/postback_check", &[read(Post, CheckPostback).within(Operator)]),

@@ -1,0 +1,145 @@
+// Loads a copy of an object (copy.js) into an object without data, one page after another.
+//
+// The table `copy_load` marks such an object from its first page until it is started. Until then the object answers
+// nothing else and runs no alarm (entry.js), so all of the copy is visible at once, or nothing. A deployment's objects
+// are started when all of them are loaded, because they ask each other at their start.
+//
+// A page is applied only if it is the next one and its checksum is right. Each answer names the next page, so a loader
+// needs no memory of its own: after an interruption it asks.
+import { all, bound, compare, end, list, OWN, quoted, tablesOf } from "./copy.js";
+
+// Tables in which an object without data has rows as soon as it runs.
+const WRITTEN_AT_START = new Set([
+  "activity",
+  "attention_feed",
+  "clicks",
+  "migrations",
+  "own_name",
+  "positions",
+  "published",
+  "snapshot_parts",
+  "state",
+  "tracking_shards",
+  "tracking_slots",
+]);
+// The indexes and triggers of a larger database are made one in a turn, because each reads all rows of its table.
+const LARGE_BYTES = 100_000_000;
+
+const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
+const hasRows = (sql, name) => all(sql, `SELECT 1 FROM ${quoted(name)} LIMIT 1`).length > 0;
+const answer = (state) => Response.json(state, { headers: { "cache-control": "no-store" } });
+const refused = (status, text = "") => new Response(text, { status });
+
+export const isLoading = ({ sql }) => hasTable(sql, "copy_load");
+
+// Returns whether this copy was loaded and the object was started. Reading a copy of the object removes the note of it.
+const isStarted = (sql, id) =>
+  hasTable(sql, "copy_loaded") && all(sql, "SELECT 1 FROM copy_loaded WHERE id = ?", id).length > 0;
+
+// Returns the load's next page, which is empty for the first and `null` after the last one, and whether all is loaded.
+function stateOf(sql) {
+  const [[next]] = all(sql, "SELECT next FROM copy_load");
+  return { next, is_loaded: next === null && !hasRows(sql, "copy_later") };
+}
+
+// Begins a load, or begins again with another copy. Returns false if the object has data of its own.
+function begin(sql, id) {
+  if (!hasTable(sql, "copy_load")) {
+    if (tablesOf(sql).some(({ name }) => !WRITTEN_AT_START.has(name) && hasRows(sql, name))) return false;
+    end(sql);
+    sql.exec("CREATE TABLE copy_load (id TEXT NOT NULL, next TEXT) STRICT");
+    sql.exec("CREATE TABLE copy_later (sql TEXT NOT NULL) STRICT");
+    sql.exec("INSERT INTO copy_load VALUES ('', '')");
+  }
+  sql.exec("UPDATE copy_load SET id = ?1, next = '' WHERE id <> ?1", id);
+  return true;
+}
+
+// Returns the lines of a page and its last line. Throws if the page is damaged.
+async function parse(text) {
+  const at = text.lastIndexOf("\n", text.length - 2) + 1;
+  const last = JSON.parse(text.slice(at));
+  const sha256 = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text.slice(0, at))));
+  const lines = text.slice(0, at).split("\n").slice(0, -1);
+  if (last.sha256 !== sha256.toHex() || last.lines !== lines.length) throw new Error("its checksum is wrong");
+  return { lines: lines.map((line) => JSON.parse(line)), next: last.next };
+}
+
+function apply(sql, lines) {
+  let table;
+  for (const line of lines) {
+    if (Array.isArray(line)) {
+      const [marks, parameters] = bound(line);
+      sql.exec(`INSERT OR REPLACE INTO ${table.into} VALUES (${marks})`, ...parameters);
+    } else if (line.gone) {
+      const [condition, ...parameters] = compare(table, "=", line.gone);
+      sql.exec(`DELETE FROM ${quoted(table.table)} ${condition}`, ...parameters);
+    } else if (line.table) {
+      table = { ...line, into: `${quoted(line.table)} (${list(line.columns)})` };
+    } else if (line.create === "table") {
+      sql.exec(line.sql);
+    } else {
+      // Rows may exchange a unique value in the course of a copy, so indexes and triggers come after all rows.
+      sql.exec("INSERT INTO copy_later VALUES (?)", line.sql);
+    }
+  }
+}
+
+function applyPage(sql, { lines, next }, isFirst) {
+  if (isFirst) {
+    for (const [name] of all(sql, `SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OWN}`)) {
+      sql.exec(`DROP TABLE ${quoted(name)}`);
+    }
+    sql.exec("DELETE FROM copy_later");
+  }
+  apply(sql, lines);
+  sql.exec("UPDATE copy_load SET next = ?", next);
+}
+
+function makeLater(sql) {
+  const later = `SELECT rowid, sql FROM copy_later ORDER BY rowid LIMIT ${sql.databaseSize > LARGE_BYTES ? 1 : 1_000}`;
+  for (const [rowid, statement] of all(sql, later)) {
+    sql.exec(statement);
+    sql.exec("DELETE FROM copy_later WHERE rowid = ?", rowid);
+  }
+}
+
+// Answers a page of a load, or an empty one that only asks: with the next page; with 400 if the page is damaged; with
+// 409 if the object has data of its own; with 202 if the object must restart first, because it has run in this process.
+export async function loadPage(storage, { id, cursor, text, hasRun }) {
+  const { sql } = storage;
+  try {
+    const page = text && (await parse(text));
+    return storage.transactionSync(() => {
+      if (isStarted(sql, id)) return answer({ next: null, is_loaded: true });
+      if (!begin(sql, id)) return refused(409);
+      if (hasRun) return refused(202);
+      const { next } = stateOf(sql);
+      if (next === null) makeLater(sql);
+      else if (page && cursor === next) applyPage(sql, page, next === "");
+      return answer(stateOf(sql));
+    });
+  } catch (error) {
+    return refused(400, error.message);
+  }
+}
+
+// Starts a loaded object, which learns that it was put back (src/platform/object_shell.rs). An object that has never
+// stored anything learns nothing, unless it is for click records, because those that came after the copy are lost. The
+// answer is 409 if the copy is not loaded.
+export function startLoaded(storage, id, name) {
+  const { sql } = storage;
+  return storage.transactionSync(() => {
+    if (isStarted(sql, id)) return new Response();
+    if (!isLoading(storage) || !all(sql, "SELECT 1 FROM copy_load WHERE id = ?", id).length) return refused(409);
+    if (!stateOf(sql).is_loaded) return refused(409);
+    const isUsed = tablesOf(sql).length > 0 || name.startsWith("clicks-");
+    sql.exec("DROP TABLE copy_later");
+    sql.exec("ALTER TABLE copy_load RENAME TO copy_loaded");
+    if (isUsed) {
+      sql.exec("CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)");
+      storage.setAlarm(Date.now());
+    }
+    return new Response();
+  });
+}
