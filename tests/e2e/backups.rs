@@ -3,7 +3,7 @@
 //! `KILLS` times in all. `SEED` chooses other moments.
 
 mod erased;
-mod load;
+pub mod load;
 mod order;
 
 use std::{

@@ -15,6 +15,7 @@ const main :Workerd.Worker = (
   modules = [
     (name = "copies.js", esModule = embed "copies.js"),
     (name = "copy.js", esModule = embed "../../src/origin/copy.js"),
+    (name = "load.js", esModule = embed "../../src/origin/load.js"),
   ],
   compatibilityDate = "2026-04-01",
   durableObjectNamespaces = [(className = "Copied", uniqueKey = "copied", enableSql = true)],

@@ -75,6 +75,16 @@ impl<'s> TestApp<'s> {
         }
     }
 
+    /// The same test app in a Signpost that was restored from a backup.
+    pub fn on<'o>(&self, signpost: &'o Signpost) -> TestApp<'o> {
+        TestApp {
+            signpost,
+            id: self.id.clone(),
+            secret: self.secret.clone(),
+            pub_key: self.pub_key.clone(),
+        }
+    }
+
     fn list(&self, body: &Value) -> Answer {
         let headers = [
             ("App-Id", self.id.as_str()),
@@ -97,13 +107,13 @@ impl<'s> TestApp<'s> {
         id.to_owned()
     }
 
-    fn report(&self, click: &str, goal: &str, status: &str) -> Answer {
+    pub fn report(&self, click: &str, goal: &str, status: &str) -> Answer {
         let form = format!("click_id={click}&goal={goal}&status={status}");
         self.signpost.send("POST", PAGE, &[FORM], form.as_bytes())
     }
 
     /// The states of the goals of a click.
-    fn states(&self, click: &str) -> Vec<Value> {
+    pub fn states(&self, click: &str) -> Vec<Value> {
         let page = self
             .signpost
             .get(&format!("{PAGE}?click_id={click}"), &[])
