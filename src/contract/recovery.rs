@@ -48,17 +48,9 @@ pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
     Some((address, *is_announced))
 }
 
-/// Returns the address of a page of a copy of the object with this name.
-pub fn copy_address(name: &str) -> Option<ObjectAddress> {
+/// Returns the address at which the entry of the object with this name answers a path.
+pub fn path_address(name: &str, path: String) -> Option<ObjectAddress> {
     let (object, _) = address(name)?;
-    let path = "/copy".into();
-    Some(ObjectAddress { path, ..object })
-}
-
-/// Returns the address at which the object with this name loads a copy. The query names the copy and the page.
-pub fn load_address(name: &str, query: &str) -> Option<ObjectAddress> {
-    let (object, _) = address(name)?;
-    let path = format!("/load?{query}");
     Some(ObjectAddress { path, ..object })
 }
 

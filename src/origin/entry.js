@@ -51,18 +51,17 @@ async function recover(state, request) {
 
 // A page of a copy of the object's database (src/contract/recovery.rs), even if the object's own code is broken.
 const COPY = "https://object/copy";
-// A page of a copy to load, or the start of the loaded object.
+// A page of a copy to load, and the start of the loaded object.
 const LOAD = "https://object/load?";
-
-async function load(state, request, hasRun) {
-  const { searchParams } = new URL(request.url);
-  const id = searchParams.get("id");
-  const [cursor, text] = [searchParams.get("cursor") ?? "", await request.text()];
-  if (request.method === "POST") return startLoaded(state.storage, id, state.id.name ?? "");
-  return loadPage(state.storage, { id, cursor, text, hasRun });
-}
-
+const START = "https://object/start?";
 const LOADING = { code: "unavailable", error: "the object's copy is being loaded" };
+
+async function load({ storage, id: { name = "" } }, request, hasRun) {
+  const { searchParams } = new URL(request.url);
+  const [id, cursor] = [searchParams.get("id"), searchParams.get("cursor") ?? ""];
+  if (request.url.startsWith(START)) return startLoaded(storage, id, name);
+  return loadPage(storage, { id, cursor, text: await request.text(), hasRun });
+}
 
 // A Durable Object around its Rust struct. The struct is constructed again for a new WebAssembly instance, because the old
 // struct points into memory that no longer exists.
@@ -99,14 +98,14 @@ function object(Struct) {
         return !isBeingLoaded;
       };
       this.load = async (request) => {
-        const answer = await load(state, request, hasRun);
+        const answer = await load(state, request, () => hasRun);
         isBeingLoaded = undefined;
         return answer;
       };
     }
     fetch(request) {
       if (request.url === RECOVERY) return this.recover(request);
-      if (request.url.startsWith(LOAD)) return this.load(request);
+      if (request.url.startsWith(LOAD) || request.url.startsWith(START)) return this.load(request);
       if (!this.mayRun()) return Response.json(LOADING, { status: 503, headers: { "retry-after": "5" } });
       if (request.url === COPY) return this.copy(request);
       return this.struct().fetch(request);

@@ -9,32 +9,20 @@
 import { all, bound, compare, end, list, OWN, quoted, tablesOf } from "./copy.js";
 
 // Tables in which an object without data has rows as soon as it runs.
-const WRITTEN_AT_START = new Set([
-  "activity",
-  "attention_feed",
-  "clicks",
-  "migrations",
-  "own_name",
-  "positions",
-  "published",
-  "snapshot_parts",
-  "state",
-  "tracking_shards",
-  "tracking_slots",
-]);
+const WRITTEN_AT_START =
+  /^(activity|attention_feed|clicks|migrations|own_name|positions|published|snapshot_parts|state|tracking_s\w+)$/;
 // The indexes and triggers of a larger database are made one in a turn, because each reads all rows of its table.
 const LARGE_BYTES = 100_000_000;
 
 const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
 const hasRows = (sql, name) => all(sql, `SELECT 1 FROM ${quoted(name)} LIMIT 1`).length > 0;
+const isOf = (sql, table, id) => hasTable(sql, table) && all(sql, `SELECT 1 FROM ${table} WHERE id = ?`, id).length > 0;
+// Reading a copy of the object removes this note of a load.
+const isStarted = (sql, id) => isOf(sql, "copy_loaded", id);
 const answer = (state) => Response.json(state, { headers: { "cache-control": "no-store" } });
 const refused = (status, text = "") => new Response(text, { status });
 
 export const isLoading = ({ sql }) => hasTable(sql, "copy_load");
-
-// Returns whether this copy was loaded and the object was started. Reading a copy of the object removes the note of it.
-const isStarted = (sql, id) =>
-  hasTable(sql, "copy_loaded") && all(sql, "SELECT 1 FROM copy_loaded WHERE id = ?", id).length > 0;
 
 // Returns the load's next page, which is empty for the first and `null` after the last one, and whether all is loaded.
 function stateOf(sql) {
@@ -45,7 +33,7 @@ function stateOf(sql) {
 // Begins a load, or begins again with another copy. Returns false if the object has data of its own.
 function begin(sql, id) {
   if (!hasTable(sql, "copy_load")) {
-    if (tablesOf(sql).some(({ name }) => !WRITTEN_AT_START.has(name) && hasRows(sql, name))) return false;
+    if (tablesOf(sql).some(({ name }) => !WRITTEN_AT_START.test(name) && hasRows(sql, name))) return false;
     end(sql);
     sql.exec("CREATE TABLE copy_load (id TEXT NOT NULL, next TEXT) STRICT");
     sql.exec("CREATE TABLE copy_later (sql TEXT NOT NULL) STRICT");
@@ -96,7 +84,7 @@ function applyPage(sql, { lines, next }, isFirst) {
   sql.exec("UPDATE copy_load SET next = ?", next);
 }
 
-function makeLater(sql) {
+function makeIndexes(sql) {
   const later = `SELECT rowid, sql FROM copy_later ORDER BY rowid LIMIT ${sql.databaseSize > LARGE_BYTES ? 1 : 1_000}`;
   for (const [rowid, statement] of all(sql, later)) {
     sql.exec(statement);
@@ -113,9 +101,9 @@ export async function loadPage(storage, { id, cursor, text, hasRun }) {
     return storage.transactionSync(() => {
       if (isStarted(sql, id)) return answer({ next: null, is_loaded: true });
       if (!begin(sql, id)) return refused(409);
-      if (hasRun) return refused(202);
+      if (hasRun()) return refused(202);
       const { next } = stateOf(sql);
-      if (next === null) makeLater(sql);
+      if (next === null) makeIndexes(sql);
       else if (page && cursor === next) applyPage(sql, page, next === "");
       return answer(stateOf(sql));
     });
@@ -124,15 +112,13 @@ export async function loadPage(storage, { id, cursor, text, hasRun }) {
   }
 }
 
-// Starts a loaded object, which learns that it was put back (src/platform/object_shell.rs). An object that has never
-// stored anything learns nothing, unless it is for click records, because those that came after the copy are lost. The
-// answer is 409 if the copy is not loaded.
+// Starts a loaded object, which learns that it was put back (src/platform/object_shell.rs), if it stored anything or
+// is for click records, which may have come after the copy. The answer is 409 if the copy is not loaded.
 export function startLoaded(storage, id, name) {
   const { sql } = storage;
   return storage.transactionSync(() => {
     if (isStarted(sql, id)) return new Response();
-    if (!isLoading(storage) || !all(sql, "SELECT 1 FROM copy_load WHERE id = ?", id).length) return refused(409);
-    if (!stateOf(sql).is_loaded) return refused(409);
+    if (!isOf(sql, "copy_load", id) || !stateOf(sql).is_loaded) return refused(409);
     const isUsed = tablesOf(sql).length > 0 || name.startsWith("clicks-");
     sql.exec("DROP TABLE copy_later");
     sql.exec("ALTER TABLE copy_load RENAME TO copy_loaded");

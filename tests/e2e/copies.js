@@ -12,7 +12,7 @@ export class Copied extends DurableObject {
     const body = await request.text();
     if (pathname.endsWith("/copy")) return copyPage(storage, body, Number(searchParams.get("bytes")));
     if (pathname.endsWith("/load"))
-      return loadPage(storage, { id: "1", cursor: searchParams.get("cursor"), text: body });
+      return loadPage(storage, { id: "1", cursor: searchParams.get("cursor"), text: body, hasRun: () => false });
     if (pathname.endsWith("/end")) {
       endAbandoned(storage, Date.now() + Number(body));
       return new Response();

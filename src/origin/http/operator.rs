@@ -11,7 +11,6 @@ mod conversion_query;
 mod copy;
 mod ledger;
 mod lists;
-mod load;
 mod offers;
 mod outbox;
 mod postback_check;
@@ -65,8 +64,8 @@ pub async fn call(
         OperatorCall::EndAttentionItem => attention::end(context, segments).await,
         OperatorCall::Alarms(call) => alarms::of_operator(context, call, request).await,
         OperatorCall::CopyObject => copy::copy(context, segments, query).await,
-        OperatorCall::LoadObject => load::load(context, segments, query, request).await,
-        OperatorCall::StartLoaded => load::start(context, segments, query).await,
+        OperatorCall::LoadObject => copy::load(context, segments, query, request).await,
+        OperatorCall::StartLoaded => copy::start(context, segments, query).await,
         OperatorCall::RestoreObject => restore::restore(context, segments, request).await,
         OperatorCall::Invite => accounts::invite(context, segments, request).await,
         OperatorCall::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,

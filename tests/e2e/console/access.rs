@@ -70,6 +70,11 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
             }
             let body = (method != "GET").then(|| json!({}));
             let answer = browser.send(method, &path, body.as_ref());
+            // To a member, the calls that need the operator's token do not exist.
+            if pattern.ends_with("/copy") {
+                answer.expect_error(404, "not_found");
+                continue;
+            }
             let refused = answer.status == 403 && answer.code() == "role_forbids";
             assert_eq!(
                 refused,
