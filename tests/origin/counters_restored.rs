@@ -4,8 +4,9 @@ use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use contract::{
     attention, catalog,
-    counters::{self, AddConversions, Asker, CapKind, ConversionSum, Reply, Take, TakenOfDay},
-    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
+    counters::{self, AddConversions, Asker, CapKind, ConversionSum, Flush, Reply, Take, TakenOfDay},
+    ledger,
+    operation::{CallError, Mark, ObjectAddress, Operation, OperatorReply, Unanswered},
     outbox::{self, OfferDay, OutboxDay},
 };
 use domain::model::time::{DAY_MS, UtcDay};
@@ -17,7 +18,7 @@ use platform::{
 use serde_json::json;
 
 use crate::{
-    counters::{NOON, click, offer},
+    counters::{NOON, click, offer, sum},
     dump, migrated, now,
     registers::Registers,
     sqlite::Sqlite,
@@ -33,6 +34,8 @@ struct World {
     registers: Registers,
     /// Each outbox's rewards of the offer by day.
     paid: BTreeMap<(&'static str, UtcDay), i64>,
+    /// The mark of the only ledger.
+    ledger: Cell<i64>,
     down: Cell<Option<&'static str>>,
     asked: Cell<usize>,
 }
@@ -66,7 +69,16 @@ impl ObjectCall for Runtime<'_> {
             return Err(Unanswered::default().into());
         }
         let command = serde_json::to_value(operation.into()).unwrap();
-        let answer = if to.name == catalog::OBJECT_NAME {
+        let answer = if to.binding == ledger::BINDING {
+            let ledger::Command::AddOffers(batch) = serde_json::from_value(command).unwrap() else {
+                panic!("another call to the ledger");
+            };
+            let mark = &self.0.ledger;
+            if mark.get() == batch.after {
+                mark.set(batch.number);
+            }
+            json!(Mark { mark: mark.get() })
+        } else if to.name == catalog::OBJECT_NAME {
             assert_eq!(command["offer_outboxes"]["offer_id"], "o");
             json!(OperatorReply::ok(&json!([["00000042", 0], ["00000042", 7]])))
         } else if to.binding == counters::BINDING {
@@ -108,6 +120,7 @@ impl World {
             now_ms: Cell::new(NOON),
             registers: Registers::default(),
             paid: BTreeMap::new(),
+            ledger: Cell::new(0),
             down: Cell::new(None),
             asked: Cell::new(0),
         }
@@ -132,6 +145,30 @@ impl World {
             Reply::Taken(taken) => Ok(taken.taken),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Takes one of a cap of 5 clicks.
+    fn take_click(&self, key: &str) -> bool {
+        let take = Take {
+            limit: 5,
+            ..click(key, NOON)
+        };
+        match now(self.service().command(take.into())) {
+            Ok(Reply::Taken(taken)) => taken.taken,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// An isolate's batch of a click, which the next alarm sends to the ledger.
+    fn click(&self, sequence: u64) {
+        let flush = Flush {
+            isolate: "i".into(),
+            sequence,
+            sums: vec![sum("o", UtcDay::of_ms(NOON), 1)].into(),
+        };
+        now(self.service().command(flush.into())).unwrap();
+        self.now_ms.set(self.now_ms.get() + 60_000);
+        now(self.service().alarm());
     }
 
     fn add(&self, source: &str, after: i64, number: i64) -> Result<Reply, Failure> {
@@ -218,16 +255,7 @@ fn counters_that_are_put_back_on_purpose_ask_first() {
 #[test]
 fn clicks_that_were_counted_count_as_taken() {
     let world = World::new();
-    let take = |key: &str| {
-        let take = Take {
-            limit: 5,
-            ..click(key, NOON)
-        };
-        match now(world.service().command(take.into())) {
-            Ok(Reply::Taken(taken)) => taken.taken,
-            other => panic!("{other:?}"),
-        }
-    };
+    let take = |key: &str| world.take_click(key);
     assert!(take("a"));
     world.db.mark_put_back();
     assert!(take("a") && take("b"));
@@ -235,6 +263,24 @@ fn clicks_that_were_counted_count_as_taken() {
     // Conversions have a cap of their own, and what is lost of it is asked for apart.
     assert!(world.take("d", OTHER, 0).unwrap());
     assert_eq!(dump(&world.db, "uncapped").len(), 2);
+}
+
+/// Nobody announces the restore, and no outbox has a reward.
+#[test]
+fn the_first_batch_to_a_ledger_shows_that_clicks_are_lost() {
+    let mut world = World::new();
+    world.click(1);
+    let copy = world.db.copy();
+    for (number, key) in ["a", "b", "c", "d"].iter().enumerate() {
+        assert!(world.take_click(key));
+        world.click(2 + number as u64);
+    }
+    world.db = copy;
+    world.click(9);
+    let expected = ("counters-19".to_owned(), "counters_restored".to_owned());
+    assert_eq!(world.registers.doubts(), [expected]);
+    assert!(world.take_click("e"));
+    assert!(!world.take_click("f"));
 }
 
 #[test]

@@ -4,15 +4,17 @@
 
 use std::time::Duration;
 
-use super::sql;
+use super::{log::ClickLog, sql};
+use crate::delivery::{batches::Log, register};
 use contract::{
+    attention::Doubt,
     catalog::{self, COMMAND_PATH, ListOfferOutboxes},
     counters::{self, Asker, CapKind, ReadTaken, Take},
     operation::CallError,
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{Database, DbResult, Failure, ObjectCall, Result, concurrent::try_each, log, params};
+use platform::{Clock, Database, DbResult, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,6 +36,24 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
         ),
     );
     db.transaction(|| put_back(db, now_ms))
+}
+
+/// Records that the object was restored from a copy, if its log lacks the mark of a ledger.
+pub async fn notice_lost(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    name: &str,
+    mark: i64,
+) -> DbResult {
+    let now_ms = runtime.now_ms();
+    if now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) || ClickLog(db, None).has(mark)? {
+        return Ok(());
+    }
+    db.transaction(|| put_back(db, now_ms))?;
+    // If this call fails, the operator is told at night which days differ.
+    let doubts = vec![Doubt::new(name, "counters_restored")];
+    drop(register::tell(runtime, name, None, doubts).await);
+    Ok(())
 }
 
 /// Records that the object was restored from a copy and may have lost takes, within the caller's transaction.

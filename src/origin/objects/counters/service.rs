@@ -204,7 +204,14 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let Some(name) = self.shell.name() else {
             return Ok(false);
         };
-        let deliver = async |batch: &Batch| self.send_batch(name, batch).await;
+        let deliver = async |batch: &Batch| {
+            let Mark { mark } = self.send_batch(name, batch).await?;
+            if mark > batch.after && mark != batch.number {
+                let noticed = restored::notice_lost(db, self.shell.runtime(), name, mark).await;
+                noticed.map_err(|error| DeliveryError::Unanswered(error.to_string()))?;
+            }
+            Ok(Mark { mark })
+        };
         batches::send(db, self.shell.runtime(), name, &ClickLog(db, None), true, deliver).await
     }
 

@@ -77,7 +77,10 @@ pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: 
                 "{source} has permanently lost its payments up to number {lost}; its log ends at {last}"
             ),
         );
-        let doubts = vec![Doubt::new(format!("{source}: payments"), "after_restore")];
+        let mut doubts = vec![Doubt::new(format!("{source}: payments"), "after_restore")];
+        if last > lost {
+            doubts.push(Doubt::new(format!("{source}: new rewards"), "paid_unknowing"));
+        }
         if register::tell(runtime, &source, None, doubts).await.is_err() {
             db.execute(NOTE_AGAIN, params![lost])?;
         }

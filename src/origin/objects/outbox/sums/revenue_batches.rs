@@ -12,7 +12,7 @@ use crate::{
     objects::outbox::{
         calls,
         endpoint::{self, OutboxState},
-        period,
+        gap, period,
     },
 };
 use contract::{
@@ -124,6 +124,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
 /// Sends all due batches. `opened_ms` is the start of the period in which the outbox last opened batches. The outbox
 /// opens batches once per period, because it is also woken for other work, and batches at each wake-up would cost more
 /// commits than the conversions. Returns the outbox's shard if the witness's answer shows that the outbox was restored.
+/// Stops if the ledger's answer shows that payments are lost, because the answer to the next batch would hide the loss.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
@@ -144,7 +145,9 @@ pub async fn send(
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
-    while batches::send(db, runtime, &source, &log, opens, deliver).await? {}
+    while batches::send(db, runtime, &source, &log, opens, deliver).await?
+        && gap::lost(db, runtime.now_ms())?.is_none()
+    {}
     Ok(is_lost.get().then_some(state.shard))
 }
 
