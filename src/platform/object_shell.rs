@@ -193,7 +193,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Some(bytes)
     }
 
-    /// Returns the storage with its schema up to date. If the alarm is lost, sets it again.
+    /// Returns the storage with its schema up to date. If the alarm was due before this process began, sets it again.
     ///
     /// # Errors
     /// Newer code has migrated the database, or the database failed.
@@ -204,8 +204,10 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             // Another request may have set the alarm during the await.
             if self.alarm.get().is_none() {
                 self.alarm.set(Some(KnownAlarm { at_ms }));
-                if self.is_late() {
-                    self.set_alarm(Some(self.runtime.now_ms()))?;
+                // The database may be a copy that is only seconds old, so the alarm need not be late by a minute.
+                let now_ms = self.runtime.now_ms();
+                if at_ms.is_some_and(|at_ms| at_ms < now_ms) {
+                    self.set_alarm(Some(now_ms))?;
                 }
             }
         }
