@@ -3,17 +3,11 @@
 
 use super::{
     peers::Peers,
-    sums::{
-        revenue_batches::TO_LEDGER,
-        sql::{HAS_NUMBER, LAST_NUMBER},
-    },
+    sums::{revenue_batches::lost, sql::LAST_NUMBER},
 };
-use crate::delivery::{batches, register};
+use crate::delivery::register;
 use contract::{attention::Doubt, outbox::OutboxShard};
-use domain::{
-    conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
-    model::{DAY_MS, HOUR_MS},
-};
+use domain::model::{DAY_MS, HOUR_MS};
 use platform::{Clock, Database, DbResult, ObjectCall, log, params};
 
 const HELD_MS: i64 = 3 * DAY_MS;
@@ -50,15 +44,6 @@ pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
 pub fn is_behind(db: &impl Database, now_ms: i64) -> DbResult<bool> {
     let put_back_ms = db.query_integer(GET_PUT_BACK, &[])?.unwrap_or(0);
     Ok(now_ms < put_back_ms.saturating_add(WAITS_MS) || lost(db, now_ms)?.is_some())
-}
-
-/// Returns the ledger's last number if the log lacks that number. A number that is older than any valid click does not
-/// count, because its entry may have expired.
-pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
-    let mark = batches::mark_of(db, TO_LEDGER)?;
-    let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
-    let is_lost = mark > oldest && !db.query_boolean(HAS_NUMBER, params![mark])?;
-    Ok(is_lost.then_some(mark))
 }
 
 /// Notes the payments that are still lost after the refill from the journal, and tells the operator.

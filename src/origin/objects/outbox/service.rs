@@ -372,7 +372,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.wait_for_start(shard, None).await
                 }
                 // The answer to a batch may be the first to show the ledger's mark, and with it that payments are lost.
-                None if gap::lost(db, self.now_ms())?.is_some() => {
+                None if revenue_batches::lost(db, self.now_ms())?.is_some() => {
                     self.state_cache.clear();
                     match endpoint::read(db)? {
                         Some(state) => Ok(gap::note(db, self.runtime(), state.shard).await?),

@@ -64,7 +64,7 @@ const REASONS: Record<string, string> = {
     "Its journal lacks its latest payments. Conversions of clicks from that time are held for 72 hours: ask the publisher which ones it has, and reject those.",
   clicks_restored:
     "Postbacks of clicks whose record may be lost are answered 503 for 31 days, so that partners repeat them.",
-  paid_unknowing: "It paid rewards before its journal answered. Look for users who were paid twice.",
+  paid_unknowing: "It paid rewards before its journal or its ledger answered. Look for users who were paid twice.",
   put_back: "Somebody restored it on purpose. To undo that, use the bookmark in the row.",
   ledger_restored: "Clicks and revenue are sent to it again automatically.",
   not_made_again: "This change came after the copy and could not be repeated. Make it again by hand.",

@@ -12,7 +12,7 @@ use crate::{
     objects::outbox::{
         calls,
         endpoint::{self, OutboxState},
-        gap, period,
+        period,
     },
 };
 use contract::{
@@ -21,7 +21,10 @@ use contract::{
     operation::{Mark, ObjectAddress},
     outbox::OutboxShard,
 };
-use domain::model::{AppId, Country, OfferId, UtcDay};
+use domain::{
+    conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
+    model::{AppId, Country, DAY_MS, OfferId, UtcDay},
+};
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
 /// The destination of batches for the publisher's ledger. The destination of counters is the name of their object.
@@ -146,7 +149,7 @@ pub async fn send(
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
     while batches::send(db, runtime, &source, &log, opens, deliver).await?
-        && gap::lost(db, runtime.now_ms())?.is_none()
+        && lost(db, runtime.now_ms())?.is_none()
     {}
     Ok(is_lost.get().then_some(state.shard))
 }
@@ -178,6 +181,15 @@ async fn send_batch(
 pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
     let current = state.current.as_ref()?;
     Some(ledger::address(&current.publisher_id, ledger::BATCH))
+}
+
+/// Returns the ledger's last number if the log lacks that number. A number that is older than any valid click does not
+/// count, because its entry may have expired.
+pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
+    let mark = batches::mark_of(db, TO_LEDGER)?;
+    let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
+    let is_lost = mark > oldest && !db.query_boolean(sql::HAS_NUMBER, params![mark])?;
+    Ok(is_lost.then_some(mark))
 }
 
 /// Reads the ledger's mark when a process starts, if batches were sent before. A mark beyond the log shows that the
