@@ -1,6 +1,6 @@
 //! Objects that are put back to an earlier copy of their files, as somebody would on a server: stop, copy, start.
 
-mod announced;
+pub mod announced;
 mod objects;
 mod recovery;
 

@@ -129,12 +129,17 @@ impl Signpost {
 
     /// The database of a namespace that has a row for a query.
     pub fn database(&self, namespace: &str, sql: &str) -> PathBuf {
+        self.find_database(namespace, sql)
+            .expect("a database with the row")
+    }
+
+    /// Returns the database of an object that has a row; none while there is no such object.
+    pub fn find_database(&self, namespace: &str, sql: &str) -> Option<PathBuf> {
         let mut databases = self.databases(namespace).into_iter();
-        let found = databases.find(|file| {
+        databases.find(|file| {
             let database = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
             database.is_ok_and(|database| database.query_row(sql, [], |_| Ok(())).is_ok())
-        });
-        found.expect("a database with the row")
+        })
     }
 
     fn databases(&self, namespace: &str) -> Vec<PathBuf> {

@@ -20,7 +20,7 @@ use domain::{
 };
 
 /// A copy of the object that has a row, as somebody keeps it elsewhere. workerd must be down.
-fn keep(signpost: &Signpost, namespace: &str, sql: &str, folder: &Path) {
+pub fn keep(signpost: &Signpost, namespace: &str, sql: &str, folder: &Path) {
     for (file, content) in copy(signpost, namespace, sql) {
         let name = file.file_name().expect("a name").to_str().expect("UTF-8");
         let end = name.split_once(".sqlite").expect("a database").1;
@@ -31,7 +31,7 @@ fn keep(signpost: &Signpost, namespace: &str, sql: &str, folder: &Path) {
 }
 
 /// `make restore`. workerd must be down.
-fn restore(signpost: &Signpost, object: &str, folder: &Path) -> (bool, String) {
+pub fn restore(signpost: &Signpost, object: &str, folder: &Path) -> (bool, String) {
     let output = Command::new("make")
         .args(["--no-print-directory", "restore"])
         .arg(format!("OBJECT={object}"))

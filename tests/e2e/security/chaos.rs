@@ -4,9 +4,11 @@
 pub mod clicks;
 pub mod conversions;
 pub mod facts;
+mod files;
 pub mod operator;
 pub mod report_keys;
 mod tokens;
+mod visitors;
 pub mod world;
 
 use std::{env, thread, time::Duration};
