@@ -4,7 +4,7 @@
 
 use std::{cell::Cell, time::Duration};
 
-use worker::{Headers, Method, Request, RequestInit, Response};
+use worker::{Headers, Request, Response};
 
 use crate::isolate::RequestContext;
 use contract::{ledger, operation::CallError};
@@ -60,11 +60,8 @@ async fn send(
 ) -> Result<Response, CallError> {
     let headers = Headers::new();
     headers.set(ledger::BENCH_TIMES, times).map_err(broken)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post)
-        .with_headers(headers)
-        .with_body(Some(body.into()));
+    let init = object_call::post(&body.into());
+    init.set_headers(headers.as_ref());
     let to = ledger::address(publisher, ledger::BENCH);
-    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-    object_call::send(&context.workers.env, &to, request, TIMEOUT).await
+    object_call::send(&context.workers.env, &to, &init, TIMEOUT).await
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use worker::{Headers, Method, Request, RequestInit, Response};
+use worker::{Headers, Request, Response};
 
 use crate::{
     isolate::RequestContext,
@@ -96,11 +96,8 @@ async fn send(
         }
     }
     headers.set("X-Api-Key", api_key).map_err(broken)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post)
-        .with_headers(headers)
-        .with_body(Some(body.into()));
+    let init = object_call::post(&body.into());
+    init.set_headers(headers.as_ref());
     let to = ledger::address(publisher, ledger::REPORT);
-    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-    object_call::send(&context.workers.env, &to, request, TIMEOUT).await
+    object_call::send(&context.workers.env, &to, &init, TIMEOUT).await
 }

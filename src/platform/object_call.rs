@@ -6,7 +6,7 @@ use js_sys::{Object, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use worker::{
-    AbortController, Env, Request,
+    AbortController, Env,
     web_sys::{RequestInit, Response},
 };
 
@@ -82,8 +82,18 @@ async fn send_command(
     })
 }
 
+/// A `POST` for [`send`]. A body that is undefined is none.
+///
+/// `worker::RequestInit` would do the same, but it brings all options of image resizing into the module, 7 KiB.
+pub fn post(body: &JsValue) -> RequestInit {
+    let init = RequestInit::new();
+    init.set_method("POST");
+    init.set_body(body);
+    init
+}
+
 /// The URL of an object's address. The object reads only the path.
-pub fn url(to: &ObjectAddress) -> String {
+fn url(to: &ObjectAddress) -> String {
     format!("https://object{}", to.path)
 }
 
@@ -91,15 +101,20 @@ pub fn url(to: &ObjectAddress) -> String {
 pub async fn send(
     env: &Env,
     to: &ObjectAddress,
-    request: Request,
+    init: &RequestInit,
     timeout: Duration,
 ) -> Result<worker::Response, CallError> {
     let namespace = env.durable_object(to.binding).map_err(broken)?;
     let stub = namespace.get_by_name(&to.name).map_err(broken)?;
-    let answer = with_timeout(timeout, stub.fetch_with_request(request))
+    let stub = stub.into_rpc::<ObjectStub>();
+    let exchange = async {
+        let response: Response = JsFuture::from(stub.fetch(&url(to), init)?).await?.dyn_into()?;
+        Ok(worker::Response::from(response))
+    };
+    let answer = with_timeout(timeout, exchange)
         .await
         .map_err(broken)?
-        .map_err(broken)?;
+        .map_err(|error: JsValue| broken(worker::Error::from(error)))?;
     if answer.headers().has(NEWER_SCHEMA).unwrap_or(false) {
         unreadable::record(to.binding);
     }

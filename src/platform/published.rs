@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use worker::{Method, Request};
+use worker::web_sys::RequestInit;
 
 use crate::{object_call, runtime::with_timeout, unreadable, workers::Workers};
 use contract::{
@@ -40,8 +40,7 @@ pub async fn read_value(workers: &Workers, key: &str, ttl_s: u64) -> Result<Opti
 /// Reads a snapshot, a shard or a chunk from the catalog; `None` if it does not exist.
 pub async fn read_object(workers: &Workers, path: &str) -> Result<Option<Vec<u8>>, String> {
     let to = catalog::address(path);
-    let request = Request::new(&object_call::url(&to), Method::Get).map_err(|error| error.to_string())?;
-    let mut response = object_call::send(&workers.env, &to, request, CATALOG_TIMEOUT)
+    let mut response = object_call::send(&workers.env, &to, &RequestInit::new(), CATALOG_TIMEOUT)
         .await
         .map_err(|error| error.to_string())?;
     match response.status_code() {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use futures_util::stream;
-use worker::{Delay, Headers, Method, Request, RequestInit, Response};
+use worker::{Delay, Headers, Method, Request, Response};
 
 use super::visitor::Visit;
 use crate::{
@@ -154,11 +154,9 @@ impl Reading {
 
     async fn ask(&self) -> Result<(Vec<u8>, ExportProgress), CallError> {
         let body = serde_json::to_string(&self.piece).map_err(broken)?;
-        let mut init = RequestInit::new();
-        init.with_method(Method::Post).with_body(Some(body.into()));
+        let init = object_call::post(&body.into());
         let to = address(&self.publisher, EXPORT);
-        let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-        let mut response = object_call::send(&self.workers.env, &to, request, TIMEOUT).await?;
+        let mut response = object_call::send(&self.workers.env, &to, &init, TIMEOUT).await?;
         let progress = response.headers().get(ExportProgress::HEADER).ok().flatten();
         match (response.status_code(), progress) {
             (200, Some(progress)) => {

@@ -4,7 +4,7 @@
 use futures_util::future::join3;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use worker::{Method, Request, RequestInit};
+use worker::Request;
 
 use super::{switch, visitor::Visit};
 use crate::http::{
@@ -160,11 +160,9 @@ pub async fn reports(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
 
 /// Sends a batch to the visitor's ledger.
 async fn batch(visit: &Visit<'_>, body: String) -> Result<String, Refusal> {
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_body(Some(body.into()));
+    let init = object_call::post(&body.into());
     let to = ledger::address(&visit.publisher, DASHBOARD);
-    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-    let mut response = object_call::send(&visit.context.workers.env, &to, request, TIMEOUT).await?;
+    let mut response = object_call::send(&visit.context.workers.env, &to, &init, TIMEOUT).await?;
     match response.status_code() {
         200 => Ok(response.text().await.map_err(broken)?),
         _ => Err(object_call::refused(response).await.into()),

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use worker::{Method, Request, RequestInit, Response};
+use wasm_bindgen::JsValue;
+use worker::{Request, Response};
 
 use super::{
     MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment,
@@ -169,21 +170,21 @@ fn tagged(reply: OperatorReply) -> Answer {
 
 /// Streams an import's body to the catalog. The body may exceed an isolate's memory.
 async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<OperatorReply, CallError> {
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post);
-    if let Some(body) = request.inner().body() {
-        init.with_body(Some(body.into()));
-    }
-    send(context, &address(path), &init, IMPORT_TIMEOUT).await
+    let body = request.inner().body().into();
+    send(context, &address(path), &body, IMPORT_TIMEOUT).await
 }
 
 /// Rebuilds and publishes both snapshots. Returns once both are in KV. After a large import the catalog needs several
 /// invocations, so it is called until the refresh is complete.
 async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post);
     let refreshed = loop {
-        let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
+        let reply = send(
+            context,
+            &address(REFRESH_PATH),
+            &JsValue::UNDEFINED,
+            REFRESH_TIMEOUT,
+        )
+        .await?;
         let refreshed: Refreshed = serde_json::from_str(&reply.body).map_err(broken)?;
         if !refreshed.is_partial {
             break refreshed;
@@ -196,11 +197,11 @@ async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
 async fn send(
     context: &RequestContext,
     to: &ObjectAddress,
-    init: &RequestInit,
+    body: &JsValue,
     timeout: Duration,
 ) -> Result<OperatorReply, CallError> {
-    let request = Request::new_with_init(&object_call::url(to), init).map_err(broken)?;
-    let mut response: Response = object_call::send(&context.workers.env, to, request, timeout).await?;
+    let init = object_call::post(body);
+    let mut response: Response = object_call::send(&context.workers.env, to, &init, timeout).await?;
     let status = response.status_code();
     if status >= 400 {
         return Err(object_call::refused(response).await);

@@ -1,7 +1,7 @@
 //! Copies an object's database in pages, which `src/origin/copy.js` reads, and `src/origin/load.js` loads into an object
 //! without data. See docs/guides/OPERATOR.md, "Copy everything" and "Load a copy".
 
-use worker::{Method, Request, RequestInit, Response};
+use worker::{Request, Response};
 
 use super::{TIMEOUT, parameter, segment};
 use crate::http::{HandlerResult, Refusal, RequestContext};
@@ -101,8 +101,6 @@ async fn send(
 ) -> Result<Response, Refusal> {
     let unknown = || common::NOT_FOUND.with_message("no object has this name");
     let object = recovery::path_address(&segment(segments, 0), path).ok_or_else(unknown)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_body(Some(body.into()));
-    let request = Request::new_with_init(&object_call::url(&object), &init).map_err(broken)?;
-    Ok(object_call::send(&context.workers.env, &object, request, TIMEOUT).await?)
+    let init = object_call::post(&body.into());
+    Ok(object_call::send(&context.workers.env, &object, &init, TIMEOUT).await?)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use worker::{Headers, Method, Request, RequestInit, Response};
+use worker::{Headers, Request, Response};
 
 use super::{MAX_DOCUMENT, ask, is_dry_run, publisher_in, read_json, read_page, read_reply, segment};
 use crate::http::{HandlerResult, RequestContext, routes::LedgerCall, site::gate::Member};
@@ -164,12 +164,8 @@ async fn send(
     let headers = Headers::new();
     let description = serde_json::to_string(upload).map_err(broken)?;
     headers.set(Upload::HEADER, &description).map_err(broken)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_headers(headers);
-    if let Some(body) = request.inner().body() {
-        init.with_body(Some(body.into()));
-    }
+    let init = object_call::post(&request.inner().body().into());
+    init.set_headers(headers.as_ref());
     let to = ledger::address(publisher, FACTS);
-    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-    object_call::send(&context.workers.env, &to, request, UPLOAD_TIMEOUT).await
+    object_call::send(&context.workers.env, &to, &init, UPLOAD_TIMEOUT).await
 }
