@@ -13,17 +13,23 @@ node_modules/.bin/esbuild "$glue/index.js" --bundle --minify --format=esm --exte
 # Workers need `import`, and esbuild would keep the newer `import source`.
 sed 's/import source /import /' "$glue/bundled.js" >"$out/index.js"
 
+# Sorts functions by name, so that similar ones are neighbours. The compressed edge becomes 3 % smaller, and the origin
+# 7 %. wasm-opt then drops the names, a fifth of the bytes. A panic's message has its file and line anyway.
+optimize() {
+  node_modules/.bin/wasm-opt --reorder-functions-by-name "$@" "$glue/index_bg.wasm" -o "$out/index_bg.wasm"
+}
+
 case $worker in
 edge)
   node_modules/.bin/esbuild src/edge/*.js --minify --log-level=warning "--outdir=$out"
-  # Makes the module 8 % smaller. -O2 takes five times as long, and its result is larger.
-  node_modules/.bin/wasm-opt -O1 "$glue/index_bg.wasm" -o "$out/index_bg.wasm"
+  # Makes the module 3 % smaller. -O2 takes five times as long, and its result is larger.
+  optimize -O1
   ;;
 origin)
   node_modules/.bin/esbuild src/origin/entry.js --bundle --minify --format=esm --external:./index.js \
     --external:./pages.js --log-level=warning "--outdir=$out"
-  # No wasm-opt: it would take 36 s to save 1 %.
+  # No -O1: it would take 36 s to save 1 %.
+  optimize --remove-unused-module-elements
   node src/web/build.mjs "$out"
-  cp "$glue/index_bg.wasm" "$out/index_bg.wasm"
   ;;
 esac

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use futures_util::stream;
-use worker::{Delay, Headers, Method, Request, Response};
+use worker::{Delay, Headers, Request, Response};
 
 use super::visitor::Visit;
 use crate::{
