@@ -193,7 +193,8 @@ function goesOn(sql, { id, page }) {
   return true;
 }
 
-export function end(sql) {
+// Removes all that belongs to a copy or a load.
+export function dropCopy(sql) {
   const names = "SELECT type, name FROM sqlite_schema WHERE name GLOB 'copy_*' ORDER BY type DESC";
   for (const [type, name] of all(sql, names)) sql.exec(`DROP ${type} ${quoted(name)}`);
 }
@@ -205,7 +206,7 @@ function read({ sql }, cursor, bytes) {
   const page = new Page(sql, bytes);
   let next;
   if (!cursor) {
-    end(sql);
+    dropCopy(sql);
     page.addSchema();
     next = page.addRows(tables, {});
   } else {
@@ -214,7 +215,7 @@ function read({ sql }, cursor, bytes) {
     next ??= page.addNoted(tables, { note: cursor.note ?? 0 });
   }
   if (next) next = { ...next, id: cursor?.id ?? begin(sql, tables), page: (cursor?.page ?? 0) + 1 };
-  else end(sql);
+  else dropCopy(sql);
   return { ...page, next: next && JSON.stringify(next) };
 }
 
@@ -240,6 +241,6 @@ export function endAbandoned(storage, nowMs = Date.now()) {
   if (!isCopied(sql)) return false;
   const [[readMs]] = all(sql, "SELECT read_ms FROM copy_state");
   if (nowMs - readMs < ABANDONED_MS) return true;
-  storage.transactionSync(() => end(sql));
+  storage.transactionSync(() => dropCopy(sql));
   return false;
 }

@@ -1,7 +1,7 @@
 // The origin Worker's entry: exports the request handler and the Durable Objects.
 import { copyPage, endAbandoned } from "./copy.js";
 import * as rust from "./index.js";
-import { isLoading, loadPage, startLoaded } from "./load.js";
+import { giveUp, isLoading, loadPage, startLoaded } from "./load.js";
 import pages from "./pages.js";
 
 // Read in src/origin/http/site/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
@@ -51,12 +51,14 @@ async function recover(state, request) {
 
 // A page of a copy of the object's database (src/contract/recovery.rs), even if the object's own code is broken.
 const COPY = "https://object/copy";
-// A page of a copy to load, and the start of the loaded object.
+// A page of a copy to load, the start of the loaded object, and the end of a load.
 const LOAD = "https://object/load?";
 const START = "https://object/start?";
+const GIVE_UP = "https://object/give_up";
 const LOADING = { code: "unavailable", error: "the object's copy is being loaded" };
 
 async function load({ storage, id: { name = "" } }, request, hasRun) {
+  if (request.url === GIVE_UP) return giveUp(storage);
   const { searchParams } = new URL(request.url);
   const [id, cursor] = [searchParams.get("id"), searchParams.get("cursor") ?? ""];
   if (request.url.startsWith(START)) return startLoaded(storage, id, name);
@@ -105,18 +107,18 @@ function object(Struct) {
     }
     fetch(request) {
       if (request.url === RECOVERY) return this.recover(request);
-      if (request.url.startsWith(LOAD) || request.url.startsWith(START)) return this.load(request);
+      if ([LOAD, START, GIVE_UP].some((call) => request.url.startsWith(call))) return this.load(request);
       if (!this.mayRun()) return Response.json(LOADING, { status: 503, headers: { "retry-after": "5" } });
       if (request.url === COPY) return this.copy(request);
       return this.struct().fetch(request);
     }
     alarm(info) {
-      if (!this.mayRun()) return;
       try {
+        if (!this.mayRun()) return;
         this.endAbandoned();
       } catch (error) {
         // The object's own alarm must run: no other call sets it again.
-        const what = `an abandoned copy did not end: ${error.message}`;
+        const what = `a copy could not be checked: ${error.message}`;
         console.error(JSON.stringify({ ts: Date.now(), level: "error", event: "fault", where: "copy", what }));
       }
       return this.struct().alarm(info);

@@ -6,16 +6,21 @@
 //
 // A page is applied only if it is the next one and its checksum is right. Each answer names the next page, so a loader
 // needs no memory of its own: after an interruption it asks.
-import { all, bound, compare, end, list, OWN, quoted, tablesOf } from "./copy.js";
+import { all, bound, compare, dropCopy, list, OWN, quoted, tablesOf } from "./copy.js";
 
-// Tables in which an object without data has rows as soon as it runs.
-const WRITTEN_AT_START =
-  /^(activity|attention_feed|clicks|migrations|own_name|positions|published|snapshot_parts|state|tracking_s\w+)$/;
+// The tables in which an object has rows although nobody has stored data: its schema, and notes about itself or about
+// Signpost's isolates. A new deployment's objects have some of them.
+const WITHOUT_DATA = new RegExp(
+  `^(activity|attention_feed|attention_figures|attention_rewards|clicks|counts|feed|migrations|nights|own_name|positions|\
+published|snapshot_parts|state|tracking_s\\w+)$`,
+);
 // The indexes and triggers of a larger database are made one in a turn, because each reads all rows of its table.
 const LARGE_BYTES = 100_000_000;
+const FIRST = "";
 
 const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
 const hasRows = (sql, name) => all(sql, `SELECT 1 FROM ${quoted(name)} LIMIT 1`).length > 0;
+const hasData = (sql) => tablesOf(sql).some(({ name }) => !WITHOUT_DATA.test(name) && hasRows(sql, name));
 const isOf = (sql, table, id) => hasTable(sql, table) && all(sql, `SELECT 1 FROM ${table} WHERE id = ?`, id).length > 0;
 // Reading a copy of the object removes this note of a load.
 const isStarted = (sql, id) => isOf(sql, "copy_loaded", id);
@@ -24,23 +29,20 @@ const refused = (status, text = "") => new Response(text, { status });
 
 export const isLoading = ({ sql }) => hasTable(sql, "copy_load");
 
-// Returns the load's next page, which is empty for the first and `null` after the last one, and whether all is loaded.
+// Returns the load's copy and its next page, which is `null` after the last one, and whether all is loaded.
 function stateOf(sql) {
-  const [[next]] = all(sql, "SELECT next FROM copy_load");
-  return { next, is_loaded: next === null && !hasRows(sql, "copy_later") };
+  const [[id, next]] = all(sql, "SELECT id, next FROM copy_load");
+  return { id, next, is_loaded: next === null && !hasRows(sql, "copy_later") };
 }
 
-// Begins a load, or begins again with another copy. Returns false if the object has data of its own.
-function begin(sql, id) {
+function beginLoad(sql, id) {
   if (!hasTable(sql, "copy_load")) {
-    if (tablesOf(sql).some(({ name }) => !WRITTEN_AT_START.test(name) && hasRows(sql, name))) return false;
-    end(sql);
+    dropCopy(sql);
     sql.exec("CREATE TABLE copy_load (id TEXT NOT NULL, next TEXT) STRICT");
     sql.exec("CREATE TABLE copy_later (sql TEXT NOT NULL) STRICT");
-    sql.exec("INSERT INTO copy_load VALUES ('', '')");
+    sql.exec("INSERT INTO copy_load VALUES ('', ?)", FIRST);
   }
-  sql.exec("UPDATE copy_load SET id = ?1, next = '' WHERE id <> ?1", id);
-  return true;
+  sql.exec("UPDATE copy_load SET id = ?1, next = ?2 WHERE id <> ?1", id, FIRST);
 }
 
 // Returns the lines of a page and its last line. Throws if the page is damaged.
@@ -73,11 +75,15 @@ function apply(sql, lines) {
   }
 }
 
+function dropTables(sql) {
+  for (const [name] of all(sql, `SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OWN}`)) {
+    sql.exec(`DROP TABLE ${quoted(name)}`);
+  }
+}
+
 function applyPage(sql, { lines, next }, isFirst) {
   if (isFirst) {
-    for (const [name] of all(sql, `SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OWN}`)) {
-      sql.exec(`DROP TABLE ${quoted(name)}`);
-    }
+    dropTables(sql);
     sql.exec("DELETE FROM copy_later");
   }
   apply(sql, lines);
@@ -92,24 +98,43 @@ function makeIndexes(sql) {
   }
 }
 
-// Answers a page of a load, or an empty one that only asks: with the next page; with 400 if the page is damaged; with
-// 409 if the object has data of its own; with 202 if the object must restart first, because it has run in this process.
+// Applies a page, if it is the next one. Only a first page begins a load, so an empty page only asks. Returns the
+// object's state; 400 if the page is damaged; 409 if the object has data of its own; 202 if the object has run in this
+// process and must restart before its first page.
 export async function loadPage(storage, { id, cursor, text, hasRun }) {
   const { sql } = storage;
+  let page;
   try {
-    const page = text && (await parse(text));
-    return storage.transactionSync(() => {
-      if (isStarted(sql, id)) return answer({ next: null, is_loaded: true });
-      if (!begin(sql, id)) return refused(409);
-      if (hasRun()) return refused(202);
-      const { next } = stateOf(sql);
-      if (next === null) makeIndexes(sql);
-      else if (page && cursor === next) applyPage(sql, page, next === "");
-      return answer(stateOf(sql));
-    });
+    page = text && (await parse(text));
   } catch (error) {
     return refused(400, error.message);
   }
+  return storage.transactionSync(() => {
+    if (isStarted(sql, id)) return answer({ id, next: null, is_loaded: true });
+    if (!isLoading(storage)) {
+      if (hasData(sql)) return refused(409);
+      if (!page || cursor !== FIRST) return answer({ id: null, next: FIRST, is_loaded: false });
+    }
+    if (page && cursor === FIRST) beginLoad(sql, id);
+    if (hasRun()) return refused(202);
+    const state = stateOf(sql);
+    if (state.id !== id) return answer(state);
+    if (state.next === null) makeIndexes(sql);
+    else if (page && cursor === state.next) applyPage(sql, page, state.next === FIRST);
+    return answer(stateOf(sql));
+  });
+}
+
+// Gives up a load that is not started, so that the object is empty again.
+export function giveUp(storage) {
+  const { sql } = storage;
+  return storage.transactionSync(() => {
+    if (isLoading(storage)) {
+      dropTables(sql);
+      dropCopy(sql);
+    }
+    return new Response();
+  });
 }
 
 // Starts a loaded object, which learns that it was put back (src/platform/object_shell.rs), if it stored anything or

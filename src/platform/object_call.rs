@@ -92,7 +92,7 @@ pub fn post(body: &JsValue) -> RequestInit {
     init
 }
 
-/// The URL of an object's address. The object reads only the path.
+/// The URL of an object's address. No object reads its host.
 fn url(to: &ObjectAddress) -> String {
     format!("https://object{}", to.path)
 }

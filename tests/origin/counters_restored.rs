@@ -12,6 +12,7 @@ use contract::{
 use domain::model::time::{DAY_MS, UtcDay};
 use origin::objects::counters::{MIGRATIONS, service::CountersService};
 use platform::{
+    Database,
     failure::Failure,
     traits::{Clock, ObjectCall, Sleep},
 };
@@ -281,6 +282,29 @@ fn the_first_batch_to_a_ledger_shows_that_clicks_are_lost() {
     assert_eq!(world.registers.doubts(), [expected]);
     assert!(world.take_click("e"));
     assert!(!world.take_click("f"));
+}
+
+#[test]
+fn a_ledger_that_was_down_shows_that_clicks_are_lost_after_later_ones_were_folded() {
+    let mut world = World::new();
+    world.click(1);
+    let copy = world.db.copy();
+    for number in 2..6 {
+        world.click(number);
+    }
+    world.db = copy;
+    world.down.set(Some("ledger-pub"));
+    world.click(9);
+    world.now_ms.set(NOON + 11 * 60_000);
+    world.click(10);
+    let folds = world.db.query_integer("SELECT count(*) FROM folds", &[]);
+    assert_eq!(folds.unwrap(), Some(2));
+    assert_eq!(world.registers.doubts(), []);
+    world.down.set(None);
+    world.now_ms.set(NOON + 60 * 60_000);
+    world.click(11);
+    let expected = ("counters-19".to_owned(), "counters_restored".to_owned());
+    assert_eq!(world.registers.doubts(), [expected]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! needs.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::Path,
     process::{Command, Output},
@@ -44,6 +45,21 @@ fn every_file_that_names_the_version_has_that_of_the_workspace() {
     }
 }
 
+/// A command that sees neither the repository nor the `make` in which the tests may run.
+fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for variable in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+    ] {
+        command.env_remove(variable);
+    }
+    command
+}
+
 /// A repository with only the files that `.ci/release` reads.
 struct Checkout(tempfile::TempDir);
 
@@ -79,7 +95,7 @@ impl Checkout {
 
     fn git(&self, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
-        let output = Command::new("git")
+        let output = command("git")
             .current_dir(self.path())
             .args(identity)
             .args(arguments)
@@ -95,7 +111,7 @@ impl Checkout {
     }
 
     fn release(&self, goals: &str) -> Output {
-        Command::new(self.path().join(".ci/release"))
+        command(self.path().join(".ci/release"))
             .env("CHECKS", goals)
             .env("GIT_COMMITTER_NAME", "test")
             .env("GIT_COMMITTER_EMAIL", "test@example.com")

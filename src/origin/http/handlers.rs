@@ -50,6 +50,8 @@ pub enum OperatorCall {
     CopyObject,
     /// Loads a page of a copy into an object without data, which waits until it is started.
     LoadObject,
+    /// Empties an object that is loaded but not started.
+    GiveUpLoad,
     /// Starts a loaded object.
     StartLoaded,
     /// Restores an object to an earlier time.

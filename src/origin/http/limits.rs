@@ -49,6 +49,6 @@ pools! {
     /// Documents of a few KB and up to 1 MiB. Each is held twice while it is passed on, so at most 64 MiB together.
     Documents "document" = Limit { permits: 32, per_owner: 24, lease_ms: LEASE_MS };
     /// Facts and imports, which are streamed and take as long as their sender does, up to 15 minutes. A ledger shares
-    /// 12 MiB among the uploads that it stages. Also a copy's pages of about 1 MB, which the machine's token sends.
+    /// 12 MiB among the uploads that it stages. Also a copy's pages of about 1 MB.
     Uploads "upload" = Limit { permits: 32, per_owner: 24, lease_ms: 16 * MINUTE_MS };
 }

@@ -271,6 +271,7 @@ const ROUTES: &[Row] = &[
         on(Get, Handler::Operator(CopyObject, None)).within(Operator),
         on(Put, Handler::Operator(LoadObject, None)).within(Uploads),
         on(Post, Handler::Operator(StartLoaded, None)).within(Operator),
+        on(Delete, Handler::Operator(GiveUpLoad, None)).within(Operator),
     ]),
     operator("/v1/operator/objects/{}/restore", &[write(Post, "object_restored", RestoreObject).within(Documents)]),
     operator("/v1/operator/reconcile", &[read(Get, Reconcile).within(Operator)]),

@@ -69,9 +69,6 @@ type Body = object | string;
 
 async function send(method: string, path: string, body?: Body, extra: Headers = {}): Promise<Response> {
   const headers: Headers = { ...extra };
-  // The first call names no publisher, because its answer says which one is shown. It must also equal the shell's
-  // preload, which has no such header.
-  if (shownPublisher !== null && path !== BASE + FIRST) headers["X-Publisher"] = shownPublisher;
   const text = typeof body === "string" ? body : body && JSON.stringify(body);
   if (body !== undefined) headers["Content-Type"] ??= "application/json";
   try {
@@ -95,14 +92,22 @@ async function read<Result>(response: Response): Promise<Result> {
   }
 }
 
+/** The verification that calls wait for. */
+let verification: Promise<void> | null = null;
+
 /** The answer to a call, unless it is a refusal. */
-async function accepted(...of: Parameters<typeof send>): Promise<Response> {
+async function accepted(method: string, path: string, body?: Body, extra: Headers = {}): Promise<Response> {
+  // The first call names no publisher, because its answer says which one is shown. It must also equal the shell's
+  // preload, which has no such header.
+  const isNamed = shownPublisher !== null && path !== BASE + FIRST;
+  const headers = isNamed ? { ...extra, "X-Publisher": shownPublisher! } : extra;
   try {
-    return await attempt(...of);
+    return await attempt(method, path, body, headers);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "verify_first") throw error;
-    await listeners.verify();
-    return attempt(...of);
+    verification ??= listeners.verify().finally(() => (verification = null));
+    await verification;
+    return attempt(method, path, body, headers);
   }
 }
 

@@ -10,7 +10,6 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
-    time::Duration,
 };
 
 use chrono::DateTime;
@@ -34,6 +33,8 @@ const GOAL: &str = "signpost-test-one-goal-1";
 const ID: &str = "0000000000000000000000000000000000000000000000000000000000000001";
 /// Callbacks of users whose ids begin so wait until the move.
 const WAITS: &str = "waits-";
+/// A user with a reward in the copy, who is erased afterwards.
+const ERASED_LATER: &str = "erased-later";
 /// Outputs of a push at which it is killed: it loads the first objects, or others, or it starts objects.
 const KILLED_AT: [&str; 3] = ["load 3 of", "load 75 of", "start 40 of"];
 
@@ -102,6 +103,9 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     let waiting: Vec<_> = (0..4)
         .flat_map(|n| walls.each_ref().map(|wall| wall.pay(&format!("{WAITS}{n}"))))
         .collect();
+    for wall in &walls {
+        wall.pay(ERASED_LATER);
+    }
 
     let scratch = tempfile::tempdir().expect("a folder");
     let [copy, newer] = ["copy", "newer"].map(|name| scratch.path().join(name));
@@ -115,7 +119,9 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
         scope.spawn(|| load.change(&walls[0], &ends));
         receiver.wait_for_transactions(2 * MINUTE_MS, 80);
         expect_done(pull(&signpost, &copy));
-        thread::sleep(Duration::from_secs(2));
+        for wall in &walls {
+            wall.erase(ERASED_LATER);
+        }
     });
     // It has the erasures that the copy lacks.
     expect_done(pull(&signpost, &newer));
@@ -123,9 +129,13 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
         serde_json::from_str(&fs::read_to_string(copy.join("manifest.json")).unwrap()).unwrap();
     let until = DateTime::parse_from_rfc3339(manifest["complete_until"].as_str().unwrap()).unwrap();
     signpost.stop();
+    // Outboxes send as soon as they are started.
+    let before_move = receiver.count();
+    has_moved.store(true, Relaxed);
 
     let moved = Setup::new().start();
-    // A Signpost without data publishes and answers, too.
+    // A Signpost without data answers, too, and `attention` gets the figures of its isolates.
+    moved.get("/healthz", &[]).expect_unhealthy();
     moved.refresh();
     moved.operator("GET", "attention", None).expect(200);
     let push = || {
@@ -148,8 +158,6 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     println!("the last push took {took:?}");
     // Everything is loaded, so nothing changes.
     expect_done(push());
-    has_moved.store(true, Relaxed);
-    let before_move = receiver.count();
 
     let again = fs::read_to_string(copy.join("erase_again.ndjson")).expect("a list of users");
     for line in again.lines() {
@@ -160,7 +168,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
             .expect(200);
     }
     println!("{} users erased again", again.lines().count());
-    assert!(again.lines().count() > 0);
+    assert_eq!(again.matches(ERASED_LATER).count(), walls.len(), "{again}");
     let walls = walls.each_ref().map(|wall| wall.on(&moved));
     load.check(&walls, until.timestamp_millis());
 
@@ -210,7 +218,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     ] {
         assert!(!reasons.iter().any(|reason| reason == never), "{reasons:?}");
     }
-    // What was loaded can be copied.
+    // A loaded object can be copied.
     expect_done(pull(&moved, &scratch.path().join("again")));
 }
 
@@ -239,7 +247,12 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     let put = |id: &str, cursor: &str, page: &str| put(&signpost, "catalog", id, cursor, page);
     let start = |id: &str| signpost.operator("POST", &format!("objects/catalog/copy?id={id}"), None);
     let state = |answer: Answer| answer.expect(200).json();
-    let first = json!({ "next": "", "is_loaded": false });
+    // An object that has run restarts first.
+    let put_first = |id: &str| {
+        put(id, "", &page).expect_error(503, "unavailable");
+        put(id, "", &page).expect(200);
+    };
+    let asked = json!({ "id": null, "next": "", "is_loaded": false });
 
     start(ID).expect_error(409, "copy_incomplete");
     for id in ["", "1", &"g".repeat(64)] {
@@ -252,7 +265,11 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     put(ID, "", &page.replacen("loaded-pages", "loaded-pagez", 1)).expect_error(400, "invalid_copy");
     signpost.operator("GET", "publishers", None).expect(200);
 
-    assert_eq!(state(put(ID, "", "")), first);
+    // Neither does a question, nor a right page in the wrong place.
+    assert_eq!(state(put(ID, "", "")), asked);
+    assert_eq!(state(put(ID, "another", &page)), asked);
+    signpost.operator("GET", "publishers", None).expect(200);
+    put_first(ID);
     let refuse = || {
         for path in ["publishers", "objects/catalog/copy"] {
             signpost
@@ -273,24 +290,35 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     for page in damaged {
         put(ID, "", &page).expect_error(400, "invalid_copy");
     }
-    // A right page in the wrong place changes nothing.
-    assert_eq!(state(put(ID, "another", &page)), first);
-    start(ID).expect_error(409, "copy_incomplete");
     signpost.restart();
     refuse();
-    let loaded = json!({ "next": null, "is_loaded": true });
-    put(ID, "", &page).expect(200);
-    assert_eq!(state(put(ID, "", "")), loaded);
-    // Another copy begins again.
+    let loaded = |id: &str| json!({ "id": id, "next": null, "is_loaded": true });
+    assert_eq!(state(put(ID, "", "")), loaded(ID));
+    // A question about another copy changes nothing. Its first page begins again.
     let other = ID.replace('1', "2");
-    assert_eq!(state(put(&other, "x", "")), first);
-    start(ID).expect_error(409, "copy_incomplete");
+    assert_eq!(state(put(&other, "", "")), loaded(ID));
+    start(&other).expect_error(409, "copy_incomplete");
     put(&other, "", &page).expect(200);
-    assert_eq!(state(put(&other, "", "")), loaded);
+    start(ID).expect_error(409, "copy_incomplete");
+    assert_eq!(state(put(&other, "", "")), loaded(&other));
+    // An object whose load is given up is empty, and can be loaded.
+    for _ in 0..2 {
+        signpost
+            .operator("DELETE", "objects/catalog/copy", None)
+            .expect(204);
+        assert_eq!(state(put(&other, "", "")), asked);
+    }
+    let listed = signpost.operator("GET", "publishers", None).expect(200).json();
+    assert_eq!(listed["publishers"], json!([]));
+    put_first(&other);
+    assert_eq!(state(put(&other, "", "")), loaded(&other));
     refuse();
     start(&other).expect(204);
     start(&other).expect(204);
-    assert_eq!(state(put(&other, "", &page)), loaded);
+    assert_eq!(state(put(&other, "", &page)), loaded(&other));
+    signpost
+        .operator("DELETE", "objects/catalog/copy", None)
+        .expect(204);
     put(ID, "", "").expect_error(409, "not_empty");
     let listed = signpost.operator("GET", "publishers", None).expect(200).json();
     assert_eq!(listed["publishers"][0]["publisher_id"], "loaded-pages");
@@ -303,6 +331,9 @@ fn a_push_refuses_a_signpost_with_data_and_a_damaged_copy() {
     let copy = scratch.path().join("copy");
     expect_done(pull(&signpost, &copy));
     expect_refused(push(&copy, &signpost), "not_empty");
+    // Not even those without data were loaded.
+    let counters = signpost.operator("GET", "objects/counters-63/copy", None);
+    counters.expect(200);
     signpost.operator("GET", "publishers", None).expect(200);
 
     let empty = Setup::new().start();

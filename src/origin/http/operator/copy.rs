@@ -1,6 +1,10 @@
 //! Copies an object's database in pages, which `src/origin/copy.js` reads, and `src/origin/load.js` loads into an object
 //! without data. See docs/guides/OPERATOR.md, "Copy everything" and "Load a copy".
 
+use std::time::Duration;
+
+use url::form_urlencoded::byte_serialize;
+use wasm_bindgen::JsValue;
 use worker::{Request, Response};
 
 use super::{TIMEOUT, parameter, segment};
@@ -15,6 +19,8 @@ use platform::{
 /// Maximum length of a page, in bytes. A page has about 1 MB of text and one row of up to 2 MB. In JSON, one byte takes
 /// at most 6.
 const MAX_PAGE: usize = 20 << 20;
+/// The timeout of a page, which takes as long as its sender does.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
 
 const COPY_ENDED: ApiError = ApiError::new(
     409,
@@ -36,7 +42,7 @@ const COPY_INCOMPLETE: ApiError = ApiError::new(
 /// `GET …/objects/{object}/copy`.
 pub async fn copy(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
     let cursor = parameter(query, "cursor").unwrap_or_default();
-    let page = send(context, segments, "/copy".into(), &cursor).await?;
+    let page = send(context, segments, "/copy".into(), &cursor.into(), TIMEOUT).await?;
     match page.status_code() {
         400 => Err(FieldError::new("cursor", "must be the `next` of the previous page").into()),
         409 => Err(COPY_ENDED.into()),
@@ -44,26 +50,33 @@ pub async fn copy(context: &RequestContext, segments: &[&str], query: &str) -> H
     }
 }
 
-/// `PUT …/objects/{object}/copy`.
+/// `PUT …/objects/{object}/copy`. The page is streamed to the object, because this module's memory never shrinks.
 pub async fn load(
     context: &RequestContext,
     segments: &[&str],
     query: &str,
-    mut request: Request,
+    request: &Request,
 ) -> HandlerResult {
-    check_id(query)?;
-    let page = body::read_text(&mut request, MAX_PAGE).await?;
-    let send = || send(context, segments, format!("/load?{query}"), &page);
-    let mut answer = send().await?;
-    if answer.status_code() == 202 {
-        // What the object was doing must not go on among the rows of the copy. The restart ends this call to it.
-        if let Some((object, _)) = recovery::address(&segment(segments, 0)) {
-            drop(context.call(&object, Restart {}).await);
-        }
-        answer = send().await?;
+    let id = id_of(query)?;
+    body::check_encoding(request, "identity")?;
+    let length = body::header(request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
+    if length > Some(MAX_PAGE) {
+        return Err(common::PAYLOAD_TOO_LARGE.into());
     }
+    let cursor = parameter(query, "cursor").unwrap_or_default();
+    let cursor: String = byte_serialize(cursor.as_bytes()).collect();
+    let path = format!("/load?id={id}&cursor={cursor}");
+    let page = request.inner().body().into();
+    let mut answer = send(context, segments, path, &page, PAGE_TIMEOUT).await?;
     match answer.status_code() {
-        202 => Err(common::UNAVAILABLE.into()),
+        202 => {
+            // Otherwise the object could go on with its earlier work among the rows of the copy. The restart also ends
+            // this call of it.
+            if let Some((object, _)) = recovery::address(&segment(segments, 0)) {
+                drop(context.call(&object, Restart {}).await);
+            }
+            Err(common::UNAVAILABLE.into())
+        }
         400 => {
             let problem = answer.text().await.map_err(broken)?;
             let problem = format!("the page is damaged: {problem}");
@@ -74,10 +87,19 @@ pub async fn load(
     }
 }
 
+/// `DELETE …/objects/{object}/copy`.
+pub async fn give_up(context: &RequestContext, segments: &[&str]) -> HandlerResult {
+    let answer = send(context, segments, "/give_up".into(), &JsValue::UNDEFINED, TIMEOUT).await?;
+    match answer.status_code() {
+        200 => Ok(Answer::new(204)),
+        _ => Ok(Answer::pass(answer).await),
+    }
+}
+
 /// `POST …/objects/{object}/copy`.
 pub async fn start(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
-    check_id(query)?;
-    let answer = send(context, segments, format!("/start?{query}"), "").await?;
+    let path = format!("/start?id={}", id_of(query)?);
+    let answer = send(context, segments, path, &JsValue::UNDEFINED, TIMEOUT).await?;
     match answer.status_code() {
         200 => Ok(Answer::new(204)),
         409 => Err(COPY_INCOMPLETE.into()),
@@ -85,11 +107,17 @@ pub async fn start(context: &RequestContext, segments: &[&str], query: &str) -> 
     }
 }
 
-fn check_id(query: &str) -> Result<(), FieldError> {
-    let is_id = |id: &String| id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let id = parameter(query, "id").filter(is_id);
-    let problem = || FieldError::new("id", "must be 64 hexadecimal digits that identify the copy");
-    id.map(drop).ok_or_else(problem)
+/// The copy's id in a query.
+fn id_of(query: &str) -> Result<String, FieldError> {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let id = parameter(query, "id").filter(|id| id.len() == 64 && id.bytes().all(is_digit));
+    let problem = || {
+        FieldError::new(
+            "id",
+            "must be 64 hexadecimal digits, in lower case, that identify the copy",
+        )
+    };
+    id.ok_or_else(problem)
 }
 
 /// Sends a body to a path that the object's entry answers.
@@ -97,10 +125,11 @@ async fn send(
     context: &RequestContext,
     segments: &[&str],
     path: String,
-    body: &str,
+    body: &JsValue,
+    timeout: Duration,
 ) -> Result<Response, Refusal> {
     let unknown = || common::NOT_FOUND.with_message("no object has this name");
     let object = recovery::path_address(&segment(segments, 0), path).ok_or_else(unknown)?;
-    let init = object_call::post(&body.into());
-    Ok(object_call::send(&context.workers.env, &object, &init, TIMEOUT).await?)
+    let init = object_call::post(body);
+    Ok(object_call::send(&context.workers.env, &object, &init, timeout).await?)
 }

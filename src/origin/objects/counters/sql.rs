@@ -135,8 +135,11 @@ platform::statements! {
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(number) FROM flushes), 0), COALESCE((SELECT MAX(last) FROM folds), 0))";
     /// → number that new numbers must exceed
     pub const FLOOR = "SELECT MAX(seen, highest) FROM positions";
-    /// number → whether the log has the number
-    pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM flushes WHERE number = ?1) OR EXISTS (SELECT 1 FROM folds WHERE last >= ?1)";
+    /// number → whether the log has the number: as a row, as a late sum's, or between a publisher's numbers in a fold
+    pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM flushes WHERE number = ?1) OR EXISTS (
+       SELECT 1 FROM folds, json_each(spans) WHERE last >= ?1
+         AND iif(rows = 0, value ->> 0 = ?1, ?1 BETWEEN value ->> 1 AND value ->> 2)
+     )";
     /// exclusive lower number, maximum rows → number, sums
     pub const ROWS_AFTER = "SELECT number, sums FROM flushes WHERE number > ? ORDER BY number LIMIT ?";
     /// inclusive upper number, maximum rows → number, sums, isolates

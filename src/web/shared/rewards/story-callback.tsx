@@ -70,7 +70,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
           rowKey={(_, index) => index}
         />
       )}
-      {question}
+      {replay && question}
     </Section>
   );
 }
