@@ -119,8 +119,11 @@ fn schemathesis_finds_no_undocumented_answer() {
             .keys()
             .any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]))
     };
-    // Plain workerd cannot put an object back; `restored::recovery` does it by a stand-in.
-    let can_succeed = |label: &str| !label.ends_with("/objects/{object}/restore");
+    // Plain workerd cannot put an object back; `restored::recovery` does it by a stand-in. An object starts only after
+    // a load, which other requests of this test give up; `copies::loaded` does it in order.
+    let can_succeed = |label: &str| {
+        !label.ends_with("/objects/{object}/restore") && label != "POST /v1/operator/objects/{object}/copy"
+    };
     let failed: Vec<_> = counts
         .iter()
         .filter(|(label, counts)| can_succeed(label) && !succeeded(counts))
