@@ -55,7 +55,7 @@ impl Config {
                 Some(text) => text
                     .parse::<u32>()
                     .map(|seconds| i64::from(seconds) * SECOND_MS)
-                    .map_err(|_| "REVALIDATE_SECONDS: must be a number of seconds")?,
+                    .map_err(|_| "REVALIDATE_SECONDS: must be a whole number of seconds")?,
                 None => DEFAULT_REVALIDATE_MS,
             },
             metrics_token: BearerToken::read(read, "METRICS_TOKEN"),

@@ -10,17 +10,18 @@ import { all, bound, compare, dropCopy, list, OWN, quoted, tablesOf } from "./co
 
 // The tables in which an object has rows although nobody has stored data: its schema, and notes about itself or about
 // Signpost's isolates. A new deployment's objects have some of them.
-const WITHOUT_DATA = new RegExp(
-  `^(activity|attention_feed|attention_figures|attention_rewards|clicks|counts|feed|migrations|nights|own_name|positions|\
-published|snapshot_parts|state|tracking_s\\w+)$`,
+const WITHOUT_DATA = new Set(
+  `activity attention_feed attention_figures attention_rewards clicks counts feed migrations nights own_name positions
+  published snapshot_parts state`.split(/\s+/),
 );
+const mayHaveRows = (name) => WITHOUT_DATA.has(name) || name.startsWith("tracking_s");
 // The indexes and triggers of a larger database are made one in a turn, because each reads all rows of its table.
 const LARGE_BYTES = 100_000_000;
 const FIRST = "";
 
 const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
 const hasRows = (sql, name) => all(sql, `SELECT 1 FROM ${quoted(name)} LIMIT 1`).length > 0;
-const hasData = (sql) => tablesOf(sql).some(({ name }) => !WITHOUT_DATA.test(name) && hasRows(sql, name));
+const hasData = (sql) => tablesOf(sql).some(({ name }) => !mayHaveRows(name) && hasRows(sql, name));
 const isOf = (sql, table, id) => hasTable(sql, table) && all(sql, `SELECT 1 FROM ${table} WHERE id = ?`, id).length > 0;
 // Reading a copy of the object removes this note of a load.
 const isStarted = (sql, id) => isOf(sql, "copy_loaded", id);

@@ -37,7 +37,7 @@ pub enum Event {
     Report,
     /// A failed attempt of a callback.
     Callback,
-    /// A failed attempt of an alarm.
+    /// A failed attempt to deliver an alarm's webhook.
     Alarm,
     /// A missing or wrong credential.
     Refused,

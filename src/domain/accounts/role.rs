@@ -14,7 +14,7 @@ crate::named_values! {
         Owner = "owner",
         /// Manages keys and apps of a publisher, and sees its figures, rewards and audit.
         Developer = "developer",
-        /// Sees the figures of a publisher and a part of its rewards.
+        /// Sees a publisher's figures and its rewards, without the users and some other fields.
         Analyst = "analyst",
         /// Sees a publisher's figures and its rewards with their users, and resends single callbacks.
         UserSupport = "user_support",

@@ -200,8 +200,8 @@ const TABLES: &[&str] = &[
         PRIMARY KEY (app_id, shard)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboxes_due ON outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
-    // The publishers whose approval was ever taken back, or that were closed. `revision` is the last change that
-    // suspended or admitted the publisher. At `due_at_ms` the alarm tells the account; NULL once the account knows.
+    // The publishers that were ever suspended or closed. `revision` is the last change that suspended or admitted the
+    // publisher. At `due_at_ms` the alarm tells the account whether it is suspended; NULL once it has answered.
     "CREATE TABLE suspensions (
         publisher_id TEXT PRIMARY KEY,
         revision INTEGER NOT NULL,

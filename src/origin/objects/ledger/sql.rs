@@ -59,8 +59,8 @@ const TABLES: &[&str] = &[
     "CREATE TABLE staged_names (
        upload INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (upload, app)
      ) STRICT, WITHOUT ROWID",
-    // Exports that are not read yet, with the hash of the session that may read each. A query may have 256 KiB, so the
-    // table has rowids.
+    // Exports that were not read yet, with the hash of the session that may read each. The table has rowids, because
+    // SQLite is slow with rows as large as a query, 256 KiB, in a table without.
     "CREATE TABLE exports (
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL

@@ -20,7 +20,7 @@ const ENDED_EARLY: &str = "nothing was kept: the body ended early";
 const NOT_GZIP: &str = "nothing was kept: the body is not exactly one gzip member";
 /// Facts of earlier days would be deleted in the next night.
 const TOO_OLD: &str =
-    "nothing was kept: the facts have a day that is older than the days that FACTS_DAYS keeps";
+    "nothing was kept: the facts have a day that is too old; FACTS_DAYS says how long facts are kept";
 /// An empty body is refused, because a broken sender may send one, and it would clear a day.
 const EMPTY: &str =
     "nothing was kept: the body is empty; for a day without facts, send a CSV header or an empty NDJSON line";

@@ -71,7 +71,8 @@ pub struct OutboxService<D, R, O> {
     state_cache: StateCache,
     /// The number of attempts in flight.
     in_flight: Cell<usize>,
-    /// The number of callbacks that may be claimed ahead, that is, by the commits of their rewards.
+    /// The attempts that may still start. While this is above 0, the commit of a reward also claims the reward's
+    /// callback ("ahead"), and takes one of them.
     free_ahead: Cell<usize>,
     /// The entries whose callbacks were claimed ahead and not yet attempted. Some may not exist, because their commit
     /// failed.

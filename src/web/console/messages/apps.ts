@@ -57,7 +57,7 @@ export const decisions = {
   badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
   blocked: "Blocked offers, one ID per line",
   blockedHint: (lines: number) =>
-    `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
+    `${plural(lines, "offer", "offers")} blocked, of at most 1,000. The app's users do not see them, and clicks on them are refused.`,
   none: "none",
   noLimit: "no limit",
   confirmTitle: (name: string) => `Change ${name}?`,

@@ -28,7 +28,7 @@ export function General({ app, reload }: PartProps) {
       "currency.per_usd": (rate) => (isRate(rate) ? String(Number(rate)) : rate),
       "currency.rounding": (rounding) => ROUNDING_NAMES[rounding as Rounding],
     },
-    // A currency may be changed less often than a name, so an unchanged currency is not sent.
+    // Changes of a currency have a lower rate, so an unchanged one is not sent.
     change: ({ name, currency }) => ({
       ...(name !== saved.name && { name: name.trim() }),
       ...(JSON.stringify(currency) !== JSON.stringify(saved.currency) && { currency: currencyOf(currency) }),
