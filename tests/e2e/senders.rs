@@ -282,7 +282,8 @@ fn lines_after_a_byte_order_mark_are_read_and_only_facts_may_be_encoded() {
     let documents = [document(), dashboard_document()];
     let publisher = json!({"kind": "publisher", "id": PUBLISHER, "name": "Senders", "approved": true});
     let mut seen = 0;
-    for row in rows() {
+    // A page of a copy is sent as it was read, because its checksum is in it.
+    for row in rows().into_iter().filter(|row| !row.pattern.ends_with("/copy")) {
         let Some(media_type) = ["text/csv", "application/x-ndjson"]
             .into_iter()
             .find(|media_type| row.takes(&documents, media_type))

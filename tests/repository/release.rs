@@ -154,7 +154,7 @@ fn a_release_needs_its_entry_its_state_and_a_clean_main_and_is_tagged_after_its_
     checkout.refuses("pass", &[dirty, "This branch is not main.", &no_entry, no_state]);
 
     checkout.git(&["checkout", "--quiet", "main"]);
-    checkout.write("fixtures/releases/0.3.0/promises.json", "[]");
+    checkout.write("fixtures/releases/0.3.0/state.tar.gz", "1");
     checkout.commit();
     checkout.write("src/lib.rs", "// later\n");
     checkout.commit();
@@ -162,7 +162,11 @@ fn a_release_needs_its_entry_its_state_and_a_clean_main_and_is_tagged_after_its_
                  a release\").";
     checkout.refuses("pass", &[&no_entry, stale]);
 
-    checkout.write("fixtures/releases/0.3.0/promises.json", "[1]");
+    checkout.write("fixtures/releases/0.3.0/promises.json", "[]");
+    checkout.commit();
+    checkout.refuses("pass", &[&no_entry, stale]);
+
+    checkout.write("fixtures/releases/0.3.0/state.tar.gz", "2");
     let entry = format!("## 0.3.0 - {today}\n\n### Added\n\n- A sign.\n\n## 0.2.0 - 2026-01-01\n\nold\n");
     checkout.write("CHANGELOG.md", &entry);
     checkout.commit();
