@@ -62,7 +62,7 @@ export async function refuseFallback(page, hand) {
 export async function blockOffers(page, hand, ids) {
   const blocked = part(page, "Blocked offers");
   await hand.write(blocked.getByLabel("Offer IDs, one per line"), ids.join("\n"));
-  await blocked.getByText(`${ids.length} offers blocked, of at most 1,000.`).waitFor();
+  await blocked.getByText(`${ids.length} offers of at most 1,000.`).waitFor();
   await hand.press(save(blocked));
   await saved(page);
 }
