@@ -70,7 +70,9 @@ async function makeTestApp(signpost) {
   const open = async (offer) => {
     const path = `/apps/${app}/tracking_url`;
     const { url } = await signpost.dashboard(owner, "POST", path, { offer_id: offer, user_id: "player-1" });
-    return (await fetch(url, { redirect: "manual" })).headers.get("Location");
+    const answer = await fetch(url, { redirect: "manual" });
+    if (answer.status !== 302) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+    return answer.headers.get("Location");
   };
   const report = async (page, goal, status) => {
     const { pathname, search } = new URL(page, signpost.base);
