@@ -70,9 +70,13 @@ async function makeTestApp(signpost) {
   const open = async (offer) => {
     const path = `/apps/${app}/tracking_url`;
     const { url } = await signpost.dashboard(owner, "POST", path, { offer_id: offer, user_id: "player-1" });
-    const answer = await fetch(url, { redirect: "manual" });
-    if (answer.status !== 302) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-    return answer.headers.get("Location");
+    // On a busy machine a click may be answered 503.
+    for (let tries = 1; ; tries += 1) {
+      const answer = await fetch(url, { redirect: "manual" });
+      if (answer.status === 302) return answer.headers.get("Location");
+      if (tries === 20) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
   };
   const report = async (page, goal, status) => {
     const { pathname, search } = new URL(page, signpost.base);
