@@ -23,7 +23,7 @@ use crate::{
     dashboard::{Browser, signed_in},
     harness::{End, Receiver, Setup, away_from_midnight, now_ms, root},
     random::Random,
-    restored::doubts,
+    restored::expect_all_recovered,
     security::chaos::setting,
 };
 use domain::model::time::{MINUTE_MS, UtcDay};
@@ -263,15 +263,5 @@ fn a_backup_under_load_keeps_every_promise_after_a_restore() {
     }
     let most = sent.values().max();
     assert!(most <= Some(&2), "{most:?} callbacks of one reward");
-    let reasons: Vec<_> = doubts(&restored).into_iter().map(|(_, reason)| reason).collect();
-    println!("{reasons:?}");
-    for never in [
-        "after_restore",
-        "paid_unknowing",
-        "terms_lost",
-        "load_again",
-        "not_made_again",
-    ] {
-        assert!(!reasons.iter().any(|reason| reason == never), "{reasons:?}");
-    }
+    expect_all_recovered(&restored);
 }

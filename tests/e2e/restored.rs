@@ -76,6 +76,23 @@ pub fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Fails the test if an object that was put back lacks something that a person must replace. Ends all items about such
+/// objects.
+#[track_caller]
+pub fn expect_all_recovered(signpost: &Signpost) {
+    let reasons: Vec<_> = doubts(signpost).into_iter().map(|(_, reason)| reason).collect();
+    println!("{reasons:?}");
+    for never in [
+        "after_restore",
+        "paid_unknowing",
+        "terms_lost",
+        "load_again",
+        "not_made_again",
+    ] {
+        assert!(!reasons.iter().any(|reason| reason == never), "{reasons:?}");
+    }
+}
+
 /// Waits until all that the app's first outbox wrote is at its receivers.
 fn settle(wall: &OfferWall<'_>, entries: usize) {
     eventually_within(SENT_MS, &entries, || journaled(wall, "TRUE"));
