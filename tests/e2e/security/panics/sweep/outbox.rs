@@ -128,5 +128,5 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_called_bac
     paid.check(&wall, &receiver);
     let publisher = signpost.existing_publisher(&wall.id);
     eventually_within(DRAINED_MS, &redirected.get(), || publisher.clicks());
-    sweep.report(20);
+    sweep.report(30);
 }
