@@ -208,7 +208,7 @@ fn the_operations_carry_the_sums_of_the_batch() {
         .map(|sum| (sum.clicks, sum.revenue_micro_usd))
         .collect();
     assert_eq!(amounts, [(3, 7), (0, -5)]);
-    let counters = batch.to_counters("s");
+    let counters = batch.to_counters("s", 0);
     assert_eq!(
         (counters.source.as_str(), counters.after, counters.number),
         ("s", 4, 9)

@@ -652,8 +652,9 @@ fn every_statement_is_listed_for_the_conformance_test() {
     let asker = Asker {
         source: "outbox-1".into(),
         known: 2,
+        put_back_ms: 0,
     };
-    restored::notice(&db, NOON, &asker).unwrap();
+    restored::notice(&db, NOON, &restored::Noticed::default(), &asker).unwrap();
     let take = Take {
         kind: CapKind::Conversion,
         ..click("a", NOON)

@@ -3,11 +3,13 @@
 
 use serde_json::json;
 
-use super::{Copy, SENT_MS, copy, doubts, put_back};
+use super::{Copy, OUTBOXES, SENT_MS, copy, doubts, put_back, settle};
 use crate::{
-    conversions::revenue::revenue,
+    conversions::{expect_conversion_error, revenue::revenue},
     dashboard::{Browser, signed_in},
-    harness::{Setup, Signpost, click_keys, eventually_within, expect_accepted, now_ms, seal},
+    harness::{
+        Setup, Signpost, away_from_midnight, click_keys, eventually_within, expect_accepted, now_ms, seal,
+    },
 };
 
 /// Copies the object that has a row.
@@ -214,4 +216,32 @@ fn a_receiver_of_sums_that_is_put_back_gets_them_again() {
     let mut reasons: Vec<_> = doubts(&signpost).into_iter().map(|(_, reason)| reason).collect();
     reasons.sort_unstable();
     assert_eq!(reasons, ["counters_restored", "ledger_restored"]);
+}
+
+/// The copies agree with each other, so the marks of their batches do not show that takes are lost.
+#[test]
+fn counters_and_an_outbox_that_are_put_back_together_exceed_no_cap() {
+    away_from_midnight();
+    let signpost = Setup::new().start();
+    let wall = signpost.sharded_offer_wall("restored-both", "79000722", None, 1);
+    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 4}}));
+    signpost.refresh();
+    wall.pay("user-0");
+    settle(&wall, 1);
+    let of_app = format!("SELECT 1 FROM outbox WHERE app = {} AND shard = 0", wall.app);
+    let takes = format!("SELECT 1 FROM takes WHERE offer = '{}'", wall.id);
+    let mut before = Vec::new();
+    signpost.restart_after(|| {
+        before.push(copy(&signpost, OUTBOXES, &of_app));
+        before.push(copy(&signpost, "signpost-counters", &takes));
+    });
+    (1..3).for_each(|n| drop(wall.pay(&format!("user-{n}"))));
+    settle(&wall, 3);
+    signpost.restart_after(|| before.iter().for_each(put_back));
+    wall.pay("user-3");
+    expect_conversion_error(
+        wall.convert(&wall.click_id("user-4"), ""),
+        409,
+        "conversion_capped",
+    );
 }

@@ -2,7 +2,7 @@
 //! asks the outboxes that pay for the offer. Before it takes from a click cap again, it asks the counters that add up
 //! the offer's clicks. The conversions or clicks that these objects report for the day count as taken.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use super::{log::ClickLog, sql};
 use crate::delivery::{batches::Log, register};
@@ -22,34 +22,53 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// them yet.
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
-/// Records that the object was restored from a copy, if it lacks a batch that it had confirmed to an outbox.
-pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
+/// When this process noticed that the object was restored. The database would also say so in a copy that was made
+/// after an earlier restore.
+#[derive(Default)]
+pub struct Noticed(Cell<Option<i64>>);
+
+impl Noticed {
+    fn is_recent(&self, now_ms: i64) -> bool {
+        self.0
+            .get()
+            .is_some_and(|noticed_ms| now_ms < noticed_ms.saturating_add(INCIDENT_MS))
+    }
+}
+
+/// Records that the object was restored from a copy, if it lacks a batch that it had confirmed to an outbox. If the
+/// outbox was restored since, the object may have been restored with it.
+pub fn notice(db: &impl Database, now_ms: i64, noticed: &Noticed, asker: &Asker) -> DbResult {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
-    if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {
+    let is_behind = asker.known > mark.unwrap_or(0) && !noticed.is_recent(now_ms);
+    if !is_behind && asker.put_back_ms <= restored_ms(db)? {
         return Ok(());
     }
     log::error(
         "counters",
         format_args!(
-            "the object is behind {}, so it was restored from an earlier copy",
+            "{} shows that the object may have been restored from an earlier copy",
             asker.source
         ),
     );
-    db.transaction(|| put_back(db, now_ms))
+    db.transaction(|| put_back(db, now_ms.max(asker.put_back_ms)))?;
+    noticed.0.set(Some(now_ms));
+    Ok(())
 }
 
 /// Records that the object was restored from a copy, if its log lacks the mark of a ledger.
 pub async fn notice_lost(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
+    noticed: &Noticed,
     name: &str,
     mark: i64,
 ) -> DbResult {
     let now_ms = runtime.now_ms();
-    if now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) || ClickLog(db, None).has(mark)? {
+    if noticed.is_recent(now_ms) || ClickLog(db, None).has(mark)? {
         return Ok(());
     }
     db.transaction(|| put_back(db, now_ms))?;
+    noticed.0.set(Some(now_ms));
     // If this call fails, the operator is told at night which days differ.
     let doubts = vec![Doubt::new(name, "counters_restored")];
     drop(register::tell(runtime, name, None, doubts).await);
@@ -58,7 +77,7 @@ pub async fn notice_lost(
 
 /// Records that the object was restored from a copy and may have lost takes, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
-    db.execute(sql::FORGET_RESTORED, &[])?;
+    db.execute(sql::FORGET_ASKED, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
@@ -66,17 +85,18 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
-/// The `source` under which the table `uncapped` stores lost takes.
-fn source(kind: CapKind) -> &'static str {
+/// The `source` of lost takes in the table `uncapped`, and the one which says that the other objects were asked.
+fn sources(kind: CapKind) -> [&'static str; 2] {
     match kind {
-        CapKind::Click => "lost clicks",
-        CapKind::Conversion => "lost",
+        CapKind::Click => ["lost clicks", "asked clicks"],
+        CapKind::Conversion => ["lost", "asked"],
     }
 }
 
 /// True if takes from the cap may be lost and the other objects have not been asked yet.
 pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
-    let known = params![take.day.number(), take.offer.as_str(), source(take.kind)];
+    let [_, asked] = sources(take.kind);
+    let known = params![take.day.number(), take.offer.as_str(), asked];
     Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
 }
 
@@ -138,12 +158,16 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Stores lost takes: the number by which `least` exceeds `taken`. Lost takes count as taken.
+/// Stores lost takes: the number by which `least` exceeds `taken`. Lost takes count as taken, and none is forgotten: a
+/// later `least` may lack conversions that are under way.
 pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
-    let lost = least.saturating_sub(taken.into()).max(0);
+    let more = least.saturating_sub(taken.into()).max(0);
+    let [lost, asked] = sources(take.kind);
     db.transaction(|| {
         let (day, offer) = (take.day.number(), take.offer.as_str());
-        db.execute(sql::SET_LOST, params![day, offer, source(take.kind), lost])?;
+        for (source, number) in [(lost, more), (asked, 0)] {
+            db.execute(sql::ADD_LOST, params![day, offer, source, number])?;
+        }
         db.execute(sql::ADD_OFFER, params![day, offer])
     })
 }

@@ -10,7 +10,8 @@ use super::{
     flushes::{GATHER, Tally},
     handle,
     log::{self, ClickLog, publisher},
-    next_alarm, night, restored,
+    next_alarm, night,
+    restored::{self, Noticed},
 };
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
@@ -40,6 +41,7 @@ pub struct CountersService<D, R> {
     appends: SingleFlight<Result>,
     /// True once this process has checked whether the object was restored from a copy.
     has_started: Cell<bool>,
+    noticed: Noticed,
     /// Other objects are asked about one cap at a time.
     asking: SingleFlight<()>,
 }
@@ -56,6 +58,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             gathered: RefCell::default(),
             appends: SingleFlight::default(),
             has_started: Cell::new(false),
+            noticed: Noticed::default(),
             asking: SingleFlight::default(),
         }
     }
@@ -72,6 +75,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             Command::AddConversions(batch) => Some(Asker {
                 source: batch.source.clone(),
                 known: batch.after,
+                put_back_ms: batch.put_back_ms,
             }),
             Command::Take(take) => take.asker.clone(),
             _ => None,
@@ -79,7 +83,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let after = asker.as_ref().map_or(0, |asker| asker.known);
         if let Some(asker) = asker {
             let db = self.shell.ready().await?;
-            restored::notice(db, self.shell.runtime().now_ms(), &asker)?;
+            restored::notice(db, self.shell.runtime().now_ms(), &self.noticed, &asker)?;
         }
         if let Command::Take(take) = &command {
             self.know_cap(take).await?;
@@ -111,9 +115,6 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // The count in memory may include lost takes of an earlier restore. The rows of those takes were deleted,
-            // and the other objects have just reported the number again.
-            self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, take, least, taken)?;
             self.counts.forget(&cap);
@@ -207,7 +208,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let deliver = async |batch: &Batch| {
             let Mark { mark } = self.send_batch(name, batch).await?;
             if mark > batch.after && mark != batch.number {
-                let noticed = restored::notice_lost(db, self.shell.runtime(), name, mark).await;
+                let runtime = self.shell.runtime();
+                let noticed = restored::notice_lost(db, runtime, &self.noticed, name, mark).await;
                 noticed.map_err(|error| DeliveryError::Unanswered(error.to_string()))?;
             }
             Ok(Mark { mark })

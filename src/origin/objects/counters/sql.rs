@@ -32,8 +32,9 @@ const TABLES: &[&str] = &[
     // For the figures of the offers, which are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
     // Conversions that each outbox paid on a day before the offer had a cap. After a restore, the source `lost` has the
-    // number by which the conversions of all outboxes exceed the stored takes. The source `lost clicks` has the number
-    // by which the counted clicks exceed the stored takes. All of them count as taken.
+    // number by which the conversions of all outboxes exceeded the stored takes. The source `lost clicks` has the number
+    // by which the counted clicks exceeded the stored takes. All of them count as taken. A row `asked` or `asked clicks`
+    // says that the other objects were asked since the last restore.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
@@ -115,13 +116,13 @@ platform::statements! {
     /// → time at which the object noticed that it was restored from a copy
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
-    /// day, offer, `lost` or `lost clicks` → whether the other objects were asked for the lost takes
+    /// day, offer, `asked` or `asked clicks` → whether the other objects were asked for the lost takes
     pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
-    /// day, offer, `lost` or `lost clicks`, lost takes
-    pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
-        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
-    /// deletes the lost takes, because a new restore makes them out of date
-    pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source IN ('lost', 'lost clicks')";
+    /// day, offer, `lost`, `lost clicks`, `asked` or `asked clicks`, further lost takes
+    pub const ADD_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
+        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = conversions + excluded.conversions";
+    /// lets the other objects be asked again
+    pub const FORGET_ASKED = "DELETE FROM uncapped WHERE source IN ('asked', 'asked clicks')";
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
         WHERE excluded.revision > limits.revision";

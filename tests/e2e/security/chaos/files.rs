@@ -102,7 +102,6 @@ fn counters_of(offer: &str) -> String {
 }
 
 #[test]
-#[ignore = "one of three runs paid 26 rewards of a cap of 25; it is not known yet why"]
 fn acknowledged_writes_survive_earlier_files_of_each_object_under_mixed_traffic() {
     away_from_midnight();
     let seed = setting("SEED", now_ms().unsigned_abs());

@@ -224,7 +224,6 @@ pub async fn refill(
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
-    db.execute(sql::FORGET_SETTINGS, &[])?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
@@ -271,6 +270,7 @@ fn put_back(
     let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
+        endpoint::put_back(db, now_ms)?;
         erasure::erase_again(db, &batch.txns)?;
         for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
             erasure::erase_here(db, row.text(0)?)?;

@@ -171,7 +171,11 @@ async fn send_batch(
     } else {
         let counters = counters::address(batch.destination.clone());
         runtime
-            .call(&counters, batch.to_counters(source), calls::TIMEOUT)
+            .call(
+                &counters,
+                batch.to_counters(source, state.put_back_ms),
+                calls::TIMEOUT,
+            )
             .await
     };
     mark.map_err(DeliveryError::from)

@@ -61,8 +61,6 @@ platform::statements! {
 
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
-    /// The callback settings of a restored copy may have been replaced, so the outbox asks for them again.
-    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
     /// JSON list of entries → users in the restored copy who were erased after the copy was made
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
