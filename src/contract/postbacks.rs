@@ -1,5 +1,6 @@
 //! The newest postbacks of advertisers. Each advertiser has one object, to which the edge reports the postbacks, so
-//! that the operator sees a sender's mistakes. The object owns nothing, and nothing depends on it.
+//! that the operator sees a sender's mistakes. A further object has the refused postbacks of all advertisers. The
+//! objects own nothing, and nothing depends on them.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,11 @@ pub const MAX_UNSIGNED_IN_BATCH: usize = 4;
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
 pub fn object_name(advertiser: &AdvertiserId) -> String {
     format!("postbacks-{advertiser}")
+}
+
+/// The address of the object that has the refused postbacks of all advertisers. An advertiser's id has no dot.
+pub fn refused_address() -> ObjectAddress {
+    ObjectAddress::of(BINDING, "postbacks-.refused")
 }
 
 /// The address of an advertiser's object.
@@ -63,6 +69,24 @@ impl PostbackBatch {
         let shown = u64::try_from(self.postbacks.len()).unwrap_or(u64::MAX);
         self.not_shown.saturating_add(shown)
     }
+
+    /// The refused postbacks of an advertiser's batch; `None` if none was refused.
+    pub fn refused(&self, advertiser: &AdvertiserId) -> Option<Self> {
+        let refused = self
+            .postbacks
+            .iter()
+            .filter(|postback| postback.http_status != 200);
+        let postbacks: Vec<_> = refused
+            .map(|postback| ReceivedPostback {
+                advertiser: Some(advertiser.clone()),
+                ..postback.clone()
+            })
+            .collect();
+        (!postbacks.is_empty()).then(|| Self {
+            postbacks,
+            ..Self::default()
+        })
+    }
 }
 
 /// A postback with an authentic click id or an issued token, and its answer.
@@ -81,6 +105,9 @@ pub struct ReceivedPostback {
     /// The transaction id in a 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
+    /// The advertiser to which the postback belongs, in the list of all advertisers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advertiser: Option<AdvertiserId>,
     /// The app of the click, if the click id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<AppId>,

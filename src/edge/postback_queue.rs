@@ -169,6 +169,7 @@ mod tests {
             http_status: 200,
             code: code.into(),
             transaction_id: None,
+            advertiser: None,
             app: None,
             offer: None,
             goal: None,

@@ -13,7 +13,7 @@ use crate::{
 };
 use contract::{
     catalog::{self, GetOfferTerms},
-    postbacks::{ReceivedPostback, address},
+    postbacks::{ReceivedPostback, address, refused_address},
 };
 use domain::{
     conversions::{
@@ -202,6 +202,7 @@ fn received(
         http_status: answer.status(),
         code: taken.or(answer.code()).unwrap_or_default().to_owned(),
         transaction_id: fields.transaction_id.clone(),
+        advertiser: None,
         app: click.map(|click| click.app),
         offer: offer.map(|(offer, ..)| offer.clone()),
         goal: offer.map(|(_, goal, _)| goal.clone()),
@@ -268,10 +269,17 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
         let batch = isolate.postbacks.borrow_mut().take(advertiser);
         let Some(batch) = batch else { return };
         let (came, tokens) = (batch.came(), batch.tokens.clone());
-        let object = address(advertiser);
-        let Err(error) = workers.call(&object, batch, TIMEOUT).await else {
-            return;
-        };
+        let (object, refused) = (address(advertiser), batch.refused(advertiser));
+        let sent = workers.call(&object, batch, TIMEOUT).await;
+        if let Some(refused) = refused
+            && let Err(error) = workers.call(&refused_address(), refused, TIMEOUT).await
+        {
+            log::warn(
+                "postbacks",
+                format_args!("the list of all advertisers lacks refused postbacks: {error}"),
+            );
+        }
+        let Err(error) = sent else { return };
         log::warn(
             "postbacks",
             format_args!(

@@ -188,9 +188,12 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .map(|(_, key)| key)
         .collect();
     let spare_publisher = signpost.existing_publisher(SPARE.0);
-    let keys_for = |scope: &str, count: usize| -> Vec<String> {
+    let mut kept_keys = Vec::new();
+    let mut keys_for = |scope: &str, count: usize| -> Vec<String> {
         let keys = (0..count).map(|_| spare_publisher.create_key_for(scope, "a test's"));
-        keys.map(|key| key.api_key).collect()
+        let (ids, keys): (Vec<_>, Vec<_>) = keys.map(|key| (key.id, key.api_key)).unzip();
+        kept_keys.extend(ids);
+        keys
     };
     let privacy_keys = keys_for("ia-privacy.WRITE", PRIVACY_KEYS);
     let rewards_keys = keys_for("ia-rewards.READ", REWARDS_KEYS);
@@ -259,6 +262,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("REWARDS_KEYS", rewards_keys.join(",")),
         ("TEST_KEY", test_keys[0].clone()),
         ("TEST_KEYS", test_keys.join(",")),
+        ("KEPT_KEYS", kept_keys.join(",")),
         ("ADVERTISER_TOKEN", keeper.token.clone()),
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
         ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),

@@ -66,6 +66,7 @@ fn postback(n: i64, at_ms: i64) -> ReceivedPostback {
             name: "txn".into(),
             value: n.to_string(),
         }],
+        advertiser: None,
         http_status: 200,
         code: if n % 3 == 0 { "duplicate" } else { "approved" }.into(),
         transaction_id: Some(format!("t-{n}")),

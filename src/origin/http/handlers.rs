@@ -40,6 +40,8 @@ pub enum OperatorCall {
     Reconcile,
     /// The newest postbacks of an advertiser.
     ListPostbacks,
+    /// The newest refused postbacks of all advertisers.
+    ListRefusedPostbacks,
     /// Dry-runs a postback.
     CheckPostback,
     ListAttention,

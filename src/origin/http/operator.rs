@@ -59,6 +59,7 @@ pub async fn call(
         OperatorCall::ListCallbacks => callbacks::list(context, query).await,
         OperatorCall::Reconcile => reconcile::reconcile(context, query).await,
         OperatorCall::ListPostbacks => postbacks::list(context, segments, query).await,
+        OperatorCall::ListRefusedPostbacks => postbacks::list_refused(context, query).await,
         OperatorCall::CheckPostback => postback_check::check(context, request).await,
         OperatorCall::ListAttention => attention::list(context, query).await,
         OperatorCall::EndAttentionItem => attention::end(context, segments).await,

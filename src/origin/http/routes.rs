@@ -234,6 +234,7 @@ const ROUTES: &[Row] = &[
         write(Delete, "token_revoked", Catalog(RevokeToken)).within(Operator),
     ]),
     advertisers("/v1/operator/advertisers/{}/postbacks", &[read(Get, ListPostbacks).within(Operator)]),
+    advertisers("/v1/operator/refused_postbacks", &[read(Get, ListRefusedPostbacks).within(Operator)]),
 
     offers("/v1/operator/offers", &[read(Get, Catalog(List(Resource::Offer))).within(Operator)]),
     offers("/v1/operator/offers/{}", &[

@@ -62,6 +62,8 @@ function View({ route }: { route: Route }) {
       const id = route.advertiserId;
       return <Lazy title={text.advertisers} view={({ Advertiser }) => <Advertiser key={id} advertiserId={id} />} />;
     }
+    case "postbacks":
+      return <Lazy title={text.advertisers} view={({ RefusedPostbacks }) => <RefusedPostbacks />} />;
     case "attention":
       return <Attention />;
     case "search":

@@ -16,7 +16,7 @@ export const PAGES = [
   { name: frame.attention, path: router.ATTENTION_PATH, views: ["attention"] },
   { name: frame.publishers, path: router.PUBLISHERS_PATH, views: ["publishers", "publisher", "app"] },
   { name: frame.offers, path: router.OFFERS_PATH, views: ["offers", "offer", "import"] },
-  { name: frame.advertisers, path: router.ADVERTISERS_PATH, views: ["advertisers", "advertiser"] },
+  { name: frame.advertisers, path: router.ADVERTISERS_PATH, views: ["advertisers", "advertiser", "postbacks"] },
   { name: common.rewards, path: router.REWARDS_PATH, views: ["rewards", "reward"] },
   { name: frame.service, path: router.SERVICE_PATH, views: ["service"] },
   { name: common.settings, path: router.SETTINGS_PATH, views: ["settings"] },
@@ -25,6 +25,7 @@ export const PAGES = [
 const COMMANDS: { name: string; path: string; isChange?: boolean }[] = [
   ...PAGES,
   ...router.SECTIONS.map((name) => ({ name: SECTION_NAMES[name], path: `${router.SETTINGS_PATH}/${name}` })),
+  { name: frame.refused, path: router.POSTBACKS_PATH },
   { name: text.publisher, path: router.PUBLISHERS_PATH + NEW_HASH, isChange: true },
   { name: text.offer, path: router.OFFERS_PATH + NEW_HASH, isChange: true },
   { name: text.advertiser, path: router.ADVERTISERS_PATH + NEW_HASH, isChange: true },

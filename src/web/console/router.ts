@@ -6,7 +6,7 @@ import { pathParts, ROOT } from "../shared/navigation";
 import { isAppId, isId } from "./ids";
 
 /** Views with a single page, whose path is the view's name. */
-const PAGES = ["search", "publishers", "offers", "import", "advertisers", "rewards", "service"] as const;
+const PAGES = ["search", "publishers", "offers", "import", "advertisers", "postbacks", "rewards", "service"] as const;
 
 export type Route =
   | { view: "attention" | (typeof PAGES)[number] | "missing" }
@@ -45,6 +45,7 @@ export const PUBLISHERS_PATH = `${ROOT}/publishers`;
 export const OFFERS_PATH = `${ROOT}/offers`;
 export const IMPORT_PATH = `${ROOT}/import`;
 export const ADVERTISERS_PATH = `${ROOT}/advertisers`;
+export const POSTBACKS_PATH = `${ROOT}/postbacks`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
 export const SERVICE_PATH = `${ROOT}/service`;
 export const SETTINGS_PATH = `${ROOT}/settings`;

@@ -6,6 +6,7 @@ import { advertiserToken, earn } from "../support/rewards.mjs";
 
 const LIST = "/console/advertisers";
 const ADVERTISER = `${LIST}/brindlefox-games`;
+const REFUSED = "/console/postbacks";
 const POSTBACKS = "advertisers/brindlefox-games/postbacks";
 
 const shows = (text) => (page) => page.getByText(text).first().waitFor();
@@ -122,6 +123,25 @@ export const views = ({ admin, support, url = "" }) => ({
   },
   "console-advertiser-failed": broken(ADVERTISER, "advertisers/brindlefox-games", admin),
   "console-advertiser-without-postbacks": broken(ADVERTISER, POSTBACKS, admin),
+  "console-refused-postbacks": {
+    path: REFUSED,
+    cookie: admin,
+    shows: async (page) => {
+      const table = page.getByRole("table", { name: "Refused postbacks" });
+      await table.getByText("Parameter missing").first().waitFor();
+      await table.getByRole("link", { name: "Brindlefox Games" }).first().waitFor();
+    },
+  },
+  "console-refused-postbacks-empty": {
+    path: REFUSED,
+    cookie: support,
+    prepare: (page) =>
+      answerFor(page, "GET", "refused_postbacks", {
+        json: { postbacks: [], tokens: [], not_shown: 0, since: null, cursor: null },
+      }),
+    shows: shows("No postback was refused"),
+  },
+  "console-refused-postbacks-failed": broken(REFUSED, "refused_postbacks", admin),
   "console-advertiser-missing": {
     path: `${LIST}/nobody`,
     cookie: admin,

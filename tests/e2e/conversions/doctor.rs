@@ -65,6 +65,38 @@ fn parameter<'p>(postback: &'p Value, name: &str) -> &'p str {
 }
 
 #[test]
+fn the_refused_postbacks_of_all_advertisers_are_in_one_list() {
+    let signpost = Setup::new().start();
+    let walls = [("refused-a", "79000188"), ("refused-b", "79000189")];
+    let walls = walls.map(|(id, app)| signpost.offer_wall(id, app, None));
+    signpost.refresh();
+    let list = |query: &str| {
+        let path = format!("refused_postbacks?{query}");
+        signpost.operator("GET", &path, None).expect(200).json()
+    };
+    for (before, wall) in walls.iter().enumerate() {
+        wall.pay("user");
+        let refused = signpost.convert(&format!("click_id=wrong&token={}", wall.token));
+        expect_conversion_error(refused, 400, "invalid_click_id");
+        eventually_within(PATIENCE_MS, &(before + 1), || codes(&list("")).len());
+        // The list takes one batch per second.
+        sleep(Duration::from_secs(1));
+    }
+    let all = list("");
+    assert_eq!(codes(&all), ["invalid_click_id"; 2]);
+    let of = |n: usize| &all["postbacks"][n]["advertiser_id"];
+    assert_eq!([of(0), of(1)], ["refused-b", "refused-a"]);
+    assert_eq!(list("limit=1")["postbacks"][0], all["postbacks"][0]);
+    assert_eq!(codes(&list("code=invalid_token")), [""; 0]);
+    // The list of an advertiser has the accepted ones, too, and does not repeat whose it is.
+    let own = page_with(&walls[0], &["invalid_click_id", "approved"]);
+    assert!(own["postbacks"][0]["advertiser_id"].is_null());
+    signpost
+        .operator("GET", "refused_postbacks?code=nonsense", None)
+        .expect_error(400, "invalid_field");
+}
+
+#[test]
 fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     let signpost = demo();
     let wall = signpost.offer_wall("doctor-codes", "79000181", None);

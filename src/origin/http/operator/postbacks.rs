@@ -1,17 +1,17 @@
-//! The newest postbacks of an advertiser, each with an explanation of its answer.
+//! The newest postbacks of an advertiser, and the newest refused ones of all, each with an explanation of its answer.
 
 use serde::Serialize;
 use serde_json::json;
 
 use super::{parameter, read_page, read_place, require, segment};
 use crate::{
-    http::{HandlerResult, RequestContext},
+    http::{HandlerResult, RequestContext, refusal::Refusal},
     objects::postbacks::MAX_PAGE,
 };
 use contract::{
     catalog::Resource,
-    operation::OperatorReply,
-    postbacks::{ListPostbacks, ReceivedPostback, address},
+    operation::{ObjectAddress, OperatorReply},
+    postbacks::{ListPostbacks, ReceivedPostback, address, refused_address},
 };
 use domain::{
     conversions::{
@@ -33,6 +33,8 @@ struct ListedPostback {
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    advertiser_id: Option<AdvertiserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     app_id: Option<AppId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     offer_id: Option<String>,
@@ -52,6 +54,7 @@ impl From<ReceivedPostback> for ListedPostback {
             verdict,
             remedy,
             transaction_id: received.transaction_id,
+            advertiser_id: received.advertiser,
             app_id: received.app,
             offer_id: received.offer,
             goal_id: received.goal,
@@ -61,6 +64,20 @@ impl From<ReceivedPostback> for ListedPostback {
 
 /// `GET advertisers/{advertiser_id}/postbacks`. The advertiser must exist.
 pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
+    let list = read_list(query)?;
+    let id = segment(segments, 0);
+    let advertiser = AdvertiserId::parse(&id)
+        .ok_or_else(|| common::NOT_FOUND.with_message("no advertiser has this id"))?;
+    require(context, Resource::Advertiser, &id).await?;
+    answer(context, &address(&advertiser), list).await
+}
+
+/// `GET refused_postbacks`.
+pub async fn list_refused(context: &RequestContext, query: &str) -> HandlerResult {
+    answer(context, &refused_address(), read_list(query)?).await
+}
+
+fn read_list(query: &str) -> Result<ListPostbacks, Refusal> {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListPostbacks {
         limit,
@@ -70,11 +87,11 @@ pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> H
     if list.code.as_deref().is_some_and(|code| !verdict::is_known(code)) {
         return Err(FieldError::new("code", "must be a code of an answer to postbacks").into());
     }
-    let id = segment(segments, 0);
-    let advertiser = AdvertiserId::parse(&id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("no advertiser has this id"))?;
-    require(context, Resource::Advertiser, &id).await?;
-    let page = context.call(&address(&advertiser), list).await?;
+    Ok(list)
+}
+
+async fn answer(context: &RequestContext, object: &ObjectAddress, list: ListPostbacks) -> HandlerResult {
+    let page = context.call(object, list).await?;
     let postbacks: Vec<_> = page.postbacks.into_iter().map(ListedPostback::from).collect();
     let tokens: Vec<_> = page
         .tokens

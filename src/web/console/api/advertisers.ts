@@ -19,7 +19,10 @@ export const advertisersApi = {
     putTagged<Advertiser>(advertiser(seen.advertiser_id), { name }, seen),
   issueToken: (advertiserId: string) => post<NewToken>(`${advertiser(advertiserId)}/token`),
   revokeToken: (advertiserId: string, tokenId: string) => remove(`${advertiser(advertiserId)}/token/${id(tokenId)}`),
-  postbacks: (advertiserId: string, code: string, cursor: string | null, isPoll = false) =>
-    ask<PostbackPage>(`${advertiser(advertiserId)}/postbacks${queryText({ limit: 50, cursor, code })}`, isPoll),
+  /** The postbacks of an advertiser, or the refused ones of all. */
+  postbacks: (advertiserId: string | null, code: string, cursor: string | null, isPoll = false) => {
+    const path = advertiserId === null ? `${OPERATOR}/refused_postbacks` : `${advertiser(advertiserId)}/postbacks`;
+    return ask<PostbackPage>(path + queryText({ limit: 50, cursor, code }), isPoll);
+  },
   checkPostback: (url: string) => post<PostbackCheck>(`${OPERATOR}/postback_check`, { url }),
 };

@@ -1,5 +1,6 @@
 // Text of the advertisers, their tokens and their postbacks.
 
+import { frame } from "./frame";
 import { plural } from "../../shared/messages/plural";
 import { timeText } from "../../shared/format";
 
@@ -72,6 +73,12 @@ export const doctor = {
   title: "Postbacks",
   intro:
     "The newest 1,000 postbacks that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
+  refusedTitle: frame.refused,
+  refusedIntro:
+    "The newest postbacks of all advertisers that were not accepted, at most 1,000. If several arrive within a second, only some are listed here; each advertiser's own list has more.",
+  noRefusedTitle: "No postback was refused",
+  noRefused: "Refused postbacks of all advertisers appear here within seconds.",
+  advertiser: "Advertiser",
   code: "Answer",
   allCodes: "All answers",
   at: "When",

@@ -5,5 +5,6 @@ export const frame = {
   publishers: "Publishers",
   offers: "Offers",
   advertisers: "Advertisers",
+  refused: "Refused postbacks",
   service: "Service",
 };

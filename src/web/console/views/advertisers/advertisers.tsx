@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { refresh } from "../../../shared/cache";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { AddButton, Button } from "../../../shared/components/button";
+import { AddButton, Button, LinkButton } from "../../../shared/components/button";
 import { Input } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
@@ -23,8 +23,8 @@ import { isCreating, setCreating } from "../../commands";
 import { NamedLink } from "../../components/links";
 import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
 import { isId, MAX_ID } from "../../ids";
-import { advertisers as text, check } from "../../messages/advertisers";
-import { advertiserPath } from "../../router";
+import { advertisers as text, check, doctor } from "../../messages/advertisers";
+import { advertiserPath, POSTBACKS_PATH } from "../../router";
 import { may } from "../../session";
 import { sortIn, sortingBy } from "../../components/by-name";
 import type { Advertiser } from "../../types/advertisers";
@@ -38,6 +38,7 @@ export function Advertisers() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
+        <LinkButton href={POSTBACKS_PATH}>{doctor.refusedTitle}</LinkButton>
         <Button onClick={() => setChecking(true)}>{check.title}</Button>
         {may("manage") && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>}
       </Heading>

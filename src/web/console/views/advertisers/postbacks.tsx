@@ -1,4 +1,5 @@
-// The postback doctor: the newest postbacks of an advertiser, each with its result and its remedy.
+// The postback doctor: the newest postbacks of an advertiser, or the refused ones of all, each with its result and its
+// remedy.
 
 import { Button } from "../../../shared/components/button";
 import { InlineSelect } from "../../../shared/components/field";
@@ -9,22 +10,33 @@ import { exactTimeText } from "../../../shared/format";
 import { setSearch } from "../../../shared/navigation";
 import { queryText } from "../../../shared/query-text";
 import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
-import { offerPath, rewardPath } from "../../router";
+import { NamedLink } from "../../components/links";
+import { advertiserPath, offerPath, rewardPath } from "../../router";
 import type { Postback } from "../../types/advertisers";
 import type { PostbackList } from "./use-postbacks";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
-export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
+interface Props {
+  list: PostbackList;
+  /** For the postbacks of all advertisers: the name of an advertiser. */
+  nameOf?: (advertiserId: string) => string;
+}
+
+export function Postbacks({ list: { code, pages }, nameOf }: Props) {
   const { first, rows, isOnlyFirst } = pages;
+  const title = nameOf ? text.refusedTitle : text.title;
+  const columns = nameOf ? [...COLUMNS.slice(0, 2), advertiserColumn(nameOf), ...COLUMNS.slice(2)] : COLUMNS;
   const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
-  const codes = Object.keys(CODE_NAMES);
+  const codes = Object.keys(CODE_NAMES).filter((known) => !nameOf || !ACCEPTED.includes(known));
   if (code && !codes.includes(code)) codes.push(code);
   return (
     <section class="card table-card" aria-labelledby="postbacks">
       <div class="card-head">
         <div>
-          <h2 id="postbacks">{text.title}</h2>
-          <p class="note">{text.intro}</p>
+          <h2 id="postbacks" class={nameOf && "visually-hidden"}>
+            {title}
+          </h2>
+          <p class="note">{nameOf ? text.refusedIntro : text.intro}</p>
         </div>
         <div class="card-tools">
           <InlineSelect
@@ -41,12 +53,12 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
         {(shown) =>
           shown.length === 0 ? (
             <div class="state compact">
-              <h3>{code ? text.noneTitle : text.emptyTitle}</h3>
-              {!code && <p>{text.empty}</p>}
+              <h3>{code ? text.noneTitle : nameOf ? text.noRefusedTitle : text.emptyTitle}</h3>
+              {!code && <p>{nameOf ? text.noRefused : text.empty}</p>}
               {code && <Button onClick={() => show("")}>{text.clear}</Button>}
             </div>
           ) : (
-            <Table name={text.title} columns={COLUMNS} rows={keyed(shown)} rowKey="key" />
+            <Table name={title} columns={columns} rows={keyed(shown)} rowKey="key" />
           )
         }
       </Loaded>
@@ -66,6 +78,12 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
   );
 }
 
+/** The codes of accepted postbacks, also of those that are held. */
+const ACCEPTED = [
+  ...["approved", "pending", "rejected", "reversed", "duplicate"],
+  ...["after_restore", "suspended", "too_fast", "too_many_today"],
+];
+
 type Keyed = Postback & { key: string };
 
 /**
@@ -83,6 +101,13 @@ function keyed(rows: Postback[]): Keyed[] {
     })
     .reverse();
 }
+
+const advertiserColumn = (nameOf: (advertiserId: string) => string): Column<Keyed> =>
+  column(
+    "advertiser",
+    text.advertiser,
+    ({ advertiser_id: id }) => id && <NamedLink path={advertiserPath(id)} id={id} name={nameOf(id)} />,
+  );
 
 const COLUMNS: Column<Keyed>[] = [
   column("at", text.at, ({ at }) => exactTimeText(Math.floor(at))),

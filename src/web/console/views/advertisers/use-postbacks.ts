@@ -1,4 +1,5 @@
-// The newest postbacks of an advertiser, kept up to date, and the time at which each of its tokens was last used.
+// The newest postbacks of an advertiser, or the refused ones of all, kept up to date; and the time at which each of the
+// advertiser's tokens was last used.
 
 import { useRef } from "preact/hooks";
 import { search } from "../../../shared/navigation";
@@ -25,9 +26,9 @@ export interface PostbackList {
 
 const codeOf = (query: string) => new URLSearchParams(query).get("code") ?? "";
 
-export function usePostbacks(advertiserId: string): PostbackList {
+export function usePostbacks(advertiserId: string | null): PostbackList {
   const code = codeOf(search.value);
-  const key = `postbacks ${advertiserId} ${code}`;
+  const key = `postbacks ${advertiserId ?? ""} ${code}`;
   const isPoll = useRef(false);
   const pages = usePages(key, async (cursor): Promise<ListPage<Postback> & Beside> => {
     const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
