@@ -1,5 +1,7 @@
 //! An authenticator in software: it makes passkeys and signs with them, as a browser hands it on.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD as BASE64URL, Engine};
 use domain::{accounts::webauthn::Algorithm, model::time::SECOND_MS};
 use serde_json::{Value, json};
@@ -28,11 +30,14 @@ impl Authenticator {
     /// A passkey of Ed25519 that was made earlier. Its signature count is higher than any before, unless there were
     /// more signatures than seconds.
     pub fn made_earlier(seed: u8, handle: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let now_s = u32::try_from(now_ms() / SECOND_MS).unwrap();
+        NEXT.fetch_max(now_s, Ordering::SeqCst);
         Self {
             id: vec![seed; 16],
             keys: PasskeyKeys::make(Algorithm::EdDsa, seed),
             handle: handle.to_owned(),
-            sign_count: u32::try_from(now_ms() / SECOND_MS).unwrap(),
+            sign_count: NEXT.fetch_add(1, Ordering::SeqCst),
         }
     }
 
