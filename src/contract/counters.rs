@@ -133,7 +133,7 @@ pub struct AddConversions {
     pub sums: Vec<ConversionSum>,
     /// See [`Asker`].
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub put_back_ms: i64,
+    pub refilled_ms: i64,
 }
 
 /// Reads the sums of the 30 days that end with `today`, and today's use of caps. A page has the next [`STATS_PAGE`]
@@ -232,18 +232,18 @@ pub struct Take {
     pub asker: Option<Asker>,
 }
 
-/// An outbox that takes from a cap. `known` and `put_back_ms` show the counters whether they were restored from an
-/// earlier copy.
+/// An outbox that takes from a cap. `known` and `refilled_ms` show the counters whether they may have been restored
+/// from an earlier copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// The outbox's object name.
     pub source: String,
     /// The number of the last batch that, as far as the outbox knows, the counters have applied.
     pub known: i64,
-    /// When the outbox noticed that it was restored itself, in milliseconds; 0 for never. Counters that were restored
-    /// with it have all batches up to `known`, but may have lost takes.
+    /// When the outbox last wrote again what a restore of it had lost, in milliseconds; 0 for never. Counters that were
+    /// restored with it have all batches up to `known`, but may have lost takes.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub put_back_ms: i64,
+    pub refilled_ms: i64,
 }
 
 fn is_zero(number: &i64) -> bool {

@@ -11,7 +11,7 @@ use crate::{
     operations,
 };
 use domain::{
-    conversions::received::ShownParameter,
+    conversions::{received::ShownParameter, state::Reason},
     model::{AdvertiserId, AppId},
 };
 
@@ -22,6 +22,8 @@ pub const BINDING: &str = "POSTBACKS";
 pub const MAX_IN_BATCH: usize = 32;
 /// Maximum postbacks without an issued token in one batch. Anybody who clicks can send such postbacks.
 pub const MAX_UNSIGNED_IN_BATCH: usize = 4;
+/// Maximum postbacks in one batch for the list of all advertisers. A busy sender must not fill the list.
+const MAX_REFUSED_IN_BATCH: usize = 4;
 
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
 pub fn object_name(advertiser: &AdvertiserId) -> String {
@@ -70,13 +72,16 @@ impl PostbackBatch {
         self.not_shown.saturating_add(shown)
     }
 
-    /// The refused postbacks of an advertiser's batch; `None` if none was refused.
+    /// The first refused postbacks of an advertiser's batch, for the list of all advertisers; `None` if there are none.
+    /// A spent cap is nobody's mistake, and after a 5xx the sender repeats the postback.
     pub fn refused(&self, advertiser: &AdvertiserId) -> Option<Self> {
-        let refused = self
+        let capped = Reason::Capped.code();
+        let mut refused = self
             .postbacks
             .iter()
-            .filter(|postback| postback.http_status != 200);
-        let postbacks: Vec<_> = refused
+            .filter(|postback| (400..500).contains(&postback.http_status) && postback.code != capped);
+        let first = refused.by_ref().take(MAX_REFUSED_IN_BATCH);
+        let postbacks: Vec<_> = first
             .map(|postback| ReceivedPostback {
                 advertiser: Some(advertiser.clone()),
                 ..postback.clone()
@@ -84,7 +89,8 @@ impl PostbackBatch {
             .collect();
         (!postbacks.is_empty()).then(|| Self {
             postbacks,
-            ..Self::default()
+            not_shown: u64::try_from(refused.count()).unwrap_or(u64::MAX),
+            tokens: Vec::new(),
         })
     }
 }

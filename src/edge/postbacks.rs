@@ -4,6 +4,7 @@
 
 use std::{rc::Rc, time::Duration};
 
+use futures_util::future::join;
 use serde::Deserialize;
 use worker::Delay;
 
@@ -270,15 +271,17 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
         let Some(batch) = batch else { return };
         let (came, tokens) = (batch.came(), batch.tokens.clone());
         let (object, refused) = (address(advertiser), batch.refused(advertiser));
-        let sent = workers.call(&object, batch, TIMEOUT).await;
-        if let Some(refused) = refused
-            && let Err(error) = workers.call(&refused_address(), refused, TIMEOUT).await
-        {
-            log::warn(
-                "postbacks",
-                format_args!("the list of all advertisers lacks refused postbacks: {error}"),
-            );
-        }
+        let list = async {
+            if let Some(refused) = refused
+                && let Err(error) = workers.call(&refused_address(), refused, TIMEOUT).await
+            {
+                log::warn(
+                    "postbacks",
+                    format_args!("the list of all advertisers lacks refused postbacks: {error}"),
+                );
+            }
+        };
+        let (sent, ()) = join(workers.call(&object, batch, TIMEOUT), list).await;
         let Err(error) = sent else { return };
         log::warn(
             "postbacks",

@@ -243,7 +243,7 @@ for (const Hand of HANDS) {
     await page.goto("/console/service");
     await page.getByRole("heading", { name: "Service" }).waitFor();
     await paste(page, hand, click);
-    await page.getByText("No conversion of this click has come.").waitFor();
+    await page.getByText("No conversion of this click has arrived.").waitFor();
     await hand.press(page.getByRole("link", { name: "Postbacks of seeker" }));
     await page.waitForURL(/\/advertisers\/seeker$/);
     await page.getByRole("heading", { name: "Postbacks", exact: true }).waitFor();

@@ -652,15 +652,20 @@ fn every_statement_is_listed_for_the_conformance_test() {
     let asker = Asker {
         source: "outbox-1".into(),
         known: 2,
-        put_back_ms: 0,
+        refilled_ms: 0,
     };
     restored::notice(&db, NOON, &restored::Noticed::default(), &asker).unwrap();
     let take = Take {
         kind: CapKind::Conversion,
         ..click("a", NOON)
     };
-    assert_eq!(restored::is_unknown(&db, &take), Ok(true));
-    restored::learn(&db, &take, 9, 1).unwrap();
+    assert_eq!(restored::unknown(&db, &take), Ok(Some(0)));
+    restored::hear(&db, NOON, &take.clone().into()).unwrap();
+    let known = restored::Known {
+        least: 9,
+        refilled_ms: NOON,
+    };
+    restored::learn(&db, &take, &known, 1).unwrap();
     for key in ["b", "c"] {
         ask_take(&db, NOON, click(key, NOON));
     }

@@ -25,7 +25,7 @@ pub fn paid(source: &str, number: i64, sums: &[Paid]) -> Command {
         after: number - 1,
         number,
         sums: sums.iter().map(sum).collect(),
-        put_back_ms: 0,
+        refilled_ms: 0,
     })
 }
 

@@ -199,7 +199,7 @@ proptest! {
                         payout_micro_usd: conversions * PAYOUT,
                     });
                     let source = format!("outbox-{outbox}");
-                    let reply = ask(Command::AddConversions(AddConversions { source, after, number: after + 1, sums: halves.to_vec(), put_back_ms: 0 }));
+                    let reply = ask(Command::AddConversions(AddConversions { source, after, number: after + 1, sums: halves.to_vec(), refilled_ms: 0 }));
                     let Reply::Mark(Mark { mark }) = reply else { panic!("unexpected reply") };
                     prop_assert_eq!(mark, number + i64::from(is_new), "only what begins at the mark is applied");
                     if is_new {

@@ -39,6 +39,8 @@ struct World {
     ledger: Cell<i64>,
     down: Cell<Option<&'static str>>,
     asked: Cell<usize>,
+    /// When the outboxes wrote again what a restore had lost.
+    refilled_ms: Cell<i64>,
 }
 
 struct Runtime<'w>(&'w World);
@@ -107,7 +109,8 @@ impl ObjectCall for Runtime<'_> {
             }];
             json!(OutboxDay {
                 offers,
-                next: (read.after == 0).then_some(9)
+                next: (read.after == 0).then_some(9),
+                refilled_ms: self.0.refilled_ms.get(),
             })
         };
         Ok(serde_json::from_value(answer).unwrap())
@@ -124,6 +127,7 @@ impl World {
             ledger: Cell::new(0),
             down: Cell::new(None),
             asked: Cell::new(0),
+            refilled_ms: Cell::new(0),
         }
     }
 
@@ -140,7 +144,7 @@ impl World {
         &self,
         service: &CountersService<Storage<'_>, Runtime<'_>>,
         key: &str,
-        (source, known, put_back_ms): (&str, i64, i64),
+        (source, known, refilled_ms): (&str, i64, i64),
     ) -> Result<bool, Failure> {
         let take = Take {
             kind: CapKind::Conversion,
@@ -148,7 +152,7 @@ impl World {
             asker: Some(Asker {
                 source: source.into(),
                 known,
-                put_back_ms,
+                refilled_ms,
             }),
             ..click(key, self.now_ms.get())
         };
@@ -183,6 +187,15 @@ impl World {
     }
 
     fn add(&self, source: &str, after: i64, number: i64) -> Result<Reply, Failure> {
+        self.add_after_refill(source, (after, number), 0)
+    }
+
+    fn add_after_refill(
+        &self,
+        source: &str,
+        (after, number): (i64, i64),
+        refilled_ms: i64,
+    ) -> Result<Reply, Failure> {
         let sum = ConversionSum {
             day: UtcDay::of_ms(NOON),
             offer: offer("o"),
@@ -194,7 +207,7 @@ impl World {
             after,
             number,
             sums: vec![sum],
-            put_back_ms: 0,
+            refilled_ms,
         };
         now(self.service().command(batch.into()))
     }
@@ -228,7 +241,7 @@ fn rewards_that_the_outboxes_have_paid_count_as_taken() {
     assert!(world.take("h", OTHER, 0).unwrap());
     assert_eq!(world.asked.get(), 4);
     // The takes of the day before are still known to be lost.
-    assert_eq!(dump(&world.db, "uncapped").len(), 2);
+    assert_eq!(dump(&world.db, "uncapped").len(), 1);
 }
 
 /// A batch of another outbox shows the loss, too.
@@ -249,6 +262,26 @@ fn a_restored_outbox_shows_that_takes_may_be_lost() {
     assert!(take("e"));
     assert!(!take("f"));
     assert_eq!(world.asked.get(), 4, "asked once");
+    // Others that had written again before they were asked cause no further question, and neither does the next day.
+    let other = |key: &str, refilled_ms| world.take_for(&service, key, (OTHER, 0, refilled_ms)).unwrap();
+    assert!(!other("g", NOON - 1));
+    assert_eq!(world.asked.get(), 4);
+    world.refilled_ms.set(NOON + 9);
+    assert!(!other("g", NOON + 5));
+    assert_eq!(world.asked.get(), 8);
+    assert!(!other("g", NOON + 9));
+    world.now_ms.set(NOON + DAY_MS);
+    assert!(other("h", NOON + 9));
+    assert_eq!(world.asked.get(), 8);
+}
+
+/// Another outbox takes first.
+#[test]
+fn a_batch_of_a_restored_outbox_shows_that_takes_may_be_lost() {
+    let world = World::restored();
+    world.add_after_refill(OUTBOX, (0, 7), NOON).unwrap();
+    assert!(world.take("e", OTHER, 0).unwrap());
+    assert!(!world.take("f", OTHER, 0).unwrap());
 }
 
 /// The copy says that a restore was noticed just now, but that was an earlier one.
@@ -303,7 +336,7 @@ fn clicks_that_were_counted_count_as_taken() {
     assert!(!take("c"));
     // Conversions have a cap of their own, and what is lost of it is asked for apart.
     assert!(world.take("d", OTHER, 0).unwrap());
-    assert_eq!(dump(&world.db, "uncapped").len(), 4);
+    assert_eq!(dump(&world.db, "uncapped").len(), 2);
 }
 
 /// Nobody announces the restore, and no outbox has a reward.

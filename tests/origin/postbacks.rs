@@ -4,7 +4,10 @@ use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under
 use contract::postbacks::{
     Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
-use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
+use domain::{
+    conversions::received::ShownParameter,
+    model::{AdvertiserId, AppId, time::DAY_MS},
+};
 use origin::objects::postbacks::{
     MAX, MAX_PAGE, MAX_UNSIGNED, MIGRATIONS, Unwritten, handle, sql,
     sweep::{RETENTION_MS, next_alarm, sweep},
@@ -229,6 +232,52 @@ fn postbacks_without_a_token_push_out_none_of_the_others() {
     assert_eq!(newest.not_shown, 0);
 }
 
+/// In the list of all advertisers, a busy one does not displace the others.
+#[test]
+fn each_advertiser_has_its_part_of_the_list_of_all() {
+    let object = Object::new();
+    let report = |advertiser: &str, number: i64, at_ms: i64, is_unsigned: bool| {
+        let one = ReceivedPostback {
+            http_status: if number < 0 { 200 } else { 400 },
+            code: "missing_field".into(),
+            is_unsigned,
+            ..postback(number, at_ms)
+        };
+        let capped = ReceivedPostback {
+            http_status: 409,
+            code: "conversion_capped".into(),
+            ..one.clone()
+        };
+        let batch = PostbackBatch {
+            postbacks: vec![capped, one],
+            ..PostbackBatch::default()
+        };
+        if let Some(refused) = batch.refused(&AdvertiserId::parse(advertiser).unwrap()) {
+            handle(&object.db, &object.unwritten, at_ms, Command::Add(refused)).unwrap();
+        }
+    };
+    let shown = |is_unsigned: bool| -> Vec<_> {
+        let all = object.first_page(200).postbacks;
+        let some = all.iter().filter(|one| one.is_unsigned == is_unsigned);
+        some.map(|one| one.advertiser.clone().unwrap().to_string())
+            .collect()
+    };
+    report("quiet", 0, NOW, false);
+    // In the same second.
+    report("busy", 1, NOW, false);
+    assert_eq!(shown(false), ["busy", "quiet"]);
+    report("busy", 2, NOW + 999, false);
+    report("busy", -1, NOW + 1_000, false);
+    assert_eq!((shown(false).len(), object.first_page(1).not_shown), (2, 1));
+    for second in 1..200 {
+        report("busy", second, NOW + second * 1_000, false);
+        report("strange", second, NOW + second * 1_000, true);
+    }
+    let signed = shown(false);
+    assert_eq!((signed.len(), signed.last().unwrap().as_str()), (51, "quiet"));
+    assert_eq!(shown(true).len(), 10);
+}
+
 #[test]
 fn postbacks_leave_after_90_days() {
     let object = Object::new();
@@ -269,6 +318,15 @@ fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
 fn a_postbacks_object_runs_exactly_its_listed_statements() {
     let object = Object::new();
     object.report(NOW, [1], 0);
+    let refused = ReceivedPostback {
+        advertiser: AdvertiserId::parse("a"),
+        ..postback(2, NOW)
+    };
+    let refused = PostbackBatch {
+        postbacks: vec![refused],
+        ..PostbackBatch::default()
+    };
+    handle(&object.db, &object.unwritten, NOW, Command::Add(refused)).unwrap();
     object.first_page(10);
     sweep(&object.db, NOW).unwrap();
     assert_only_listed_statements(&object.db, sql::ALL, MIGRATIONS);

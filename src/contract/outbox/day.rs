@@ -23,6 +23,9 @@ pub struct OutboxDay {
     pub offers: Vec<OfferDay>,
     /// The number after which the next part begins; `None` after the last.
     pub next: Option<i64>,
+    /// When the outbox last wrote again what a restore had lost, in milliseconds; 0 for never.
+    #[serde(default)]
+    pub refilled_ms: i64,
 }
 
 impl OutboxDay {

@@ -112,7 +112,7 @@ impl Batch {
     }
 
     /// The operation for a counters object, from the object named `source`.
-    pub fn to_counters(&self, source: &str, put_back_ms: i64) -> AddConversions {
+    pub fn to_counters(&self, source: &str, refilled_ms: i64) -> AddConversions {
         let sum = |(key, amounts): (&SumKey, &Amounts)| ConversionSum {
             day: key.day,
             offer: key.offer.clone(),
@@ -124,7 +124,7 @@ impl Batch {
             after: self.after,
             number: self.number,
             sums: self.sums.iter().map(sum).collect(),
-            put_back_ms,
+            refilled_ms,
         }
     }
 }

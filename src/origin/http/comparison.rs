@@ -75,7 +75,7 @@ pub async fn read_day<E>(
         let Some(next) = part.next else {
             return Ok(OutboxDay {
                 offers: offers.into_values().collect(),
-                next: None,
+                ..OutboxDay::default()
             });
         };
         after = next;

@@ -84,7 +84,7 @@ pub fn formats() -> Vec<Format> {
             "catalog, activity",
             "catalog, activity, outboxes",
             "callbacks wait, and changes of the app return 500",
-            "add the key to its setting again",
+            "add the removed key to its setting again",
         ),
         format(
             "command of an object",

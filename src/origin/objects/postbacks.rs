@@ -1,6 +1,6 @@
-//! Received postbacks: one object for each advertiser. Isolates of the edge send the postbacks that they have answered
-//! to this object. The object keeps the newest [`MAX`] and counts the others. No other data depends on the object, so a
-//! refused or lost batch does no harm.
+//! Received postbacks: one object for each advertiser, and one for the refused postbacks of all. Isolates of the edge
+//! send the postbacks that they have answered to these objects. An object keeps the newest [`MAX`] and counts the
+//! others. No other data depends on the objects, so a refused or lost batch does no harm.
 
 pub mod service;
 pub mod sql;
@@ -16,7 +16,7 @@ use std::{
 use contract::postbacks::{
     Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
-use domain::model::SECOND_MS;
+use domain::model::{AdvertiserId, SECOND_MS};
 use platform::{
     Database, DatabaseError, DbResult,
     database::{MAX_INTEGER, json},
@@ -29,6 +29,12 @@ pub const MAX: i64 = 1_000;
 /// Maximum kept postbacks without an issued token. Anybody who clicks can send these, so they must not displace the
 /// others.
 pub const MAX_UNSIGNED: i64 = 100;
+/// In the list of all advertisers, the maximum postbacks of one advertiser with one code; and of those without an issued
+/// token. One sender, or a stranger, must not displace the postbacks of the other advertisers.
+const MAX_OF_CODE: i64 = 50;
+const MAX_UNSIGNED_OF_CODE: i64 = 10;
+/// Maximum advertisers whose last write a process remembers.
+const MAX_KNOWN: usize = 1_000;
 /// The largest postback that is kept, in bytes of JSON.
 pub const MAX_ROW: usize = 8 << 10;
 /// Maximum postbacks on a page. At 8 KiB each they make 1.6 MB.
@@ -41,6 +47,8 @@ const INTERVAL_MS: i64 = SECOND_MS;
 pub struct Unwritten {
     not_shown: Cell<u64>,
     tokens: RefCell<BTreeMap<i64, i64>>,
+    /// In the list of all advertisers, the time of each advertiser's last write.
+    written: RefCell<BTreeMap<AdvertiserId, i64>>,
 }
 
 impl Unwritten {
@@ -73,7 +81,8 @@ pub fn handle(db: &impl Database, unwritten: &Unwritten, now_ms: i64, command: C
 }
 
 /// Stores the postbacks of a batch. Within a second of the last write, postbacks are only counted. Postbacks with a
-/// token and postbacks without one have separate times of their last write.
+/// token and postbacks without one have separate times of their last write. In the list of all advertisers, each
+/// advertiser has its own time instead.
 fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: PostbackBatch) -> DbResult {
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);
@@ -83,8 +92,17 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
     let is_due = |last_ms: Option<i64>| {
         !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))
     };
-    let with_token = is_due(last.optional_integer(0)?);
-    let without = is_due(last.optional_integer(1)?);
+    let advertiser = batch
+        .postbacks
+        .first()
+        .and_then(|postback| postback.advertiser.clone());
+    let [with_token, without] = match &advertiser {
+        Some(advertiser) => [is_due(unwritten.written.borrow().get(advertiser).copied()); 2],
+        None => [
+            is_due(last.optional_integer(0)?),
+            is_due(last.optional_integer(1)?),
+        ],
+    };
     let rows: Vec<_> = batch
         .postbacks
         .into_iter()
@@ -117,8 +135,26 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
                 db.execute(sql::TRIM, params![is_unsigned, most])?;
             }
         }
+        if let Some(advertiser) = &advertiser {
+            for (_, code, _, is_unsigned) in &rows {
+                let most = if *is_unsigned {
+                    MAX_UNSIGNED_OF_CODE
+                } else {
+                    MAX_OF_CODE
+                };
+                let of_code = params![*is_unsigned, code.as_str(), advertiser.as_str(), most];
+                db.execute(sql::TRIM_ADVERTISER, of_code)?;
+            }
+        }
         db.execute(sql::USE_TOKENS, params![json(&*unwritten.tokens.borrow())?])
     })?;
+    if let Some(advertiser) = advertiser {
+        let mut known = unwritten.written.borrow_mut();
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(advertiser, now_ms);
+    }
     unwritten.not_shown.set(0);
     unwritten.tokens.borrow_mut().clear();
     Ok(())

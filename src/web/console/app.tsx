@@ -63,7 +63,7 @@ function View({ route }: { route: Route }) {
       return <Lazy title={text.advertisers} view={({ Advertiser }) => <Advertiser key={id} advertiserId={id} />} />;
     }
     case "postbacks":
-      return <Lazy title={text.advertisers} view={({ RefusedPostbacks }) => <RefusedPostbacks />} />;
+      return <Lazy title={text.refused} view={({ RefusedPostbacks }) => <RefusedPostbacks />} />;
     case "attention":
       return <Attention />;
     case "search":

@@ -139,7 +139,7 @@ export const views = ({ admin, support, url = "" }) => ({
       answerFor(page, "GET", "refused_postbacks", {
         json: { postbacks: [], tokens: [], not_shown: 0, since: null, cursor: null },
       }),
-    shows: shows("No postback was refused"),
+    shows: shows("No refused postbacks"),
   },
   "console-refused-postbacks-failed": broken(REFUSED, "refused_postbacks", admin),
   "console-advertiser-missing": {

@@ -338,6 +338,7 @@ fn a_difference_to_the_ledger_names_the_side_and_the_transactions() {
     let outbox_day = |paid, waiting| OutboxDay {
         offers: vec![sums(1, 0, paid, waiting)],
         next: None,
+        refilled_ms: 0,
     };
     let days = [(0, outbox_day(100, 0)), (5, outbox_day(70, 20))];
     let compare = |applied: [i64; 2]| {

@@ -123,7 +123,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
     convert(&db, &world, &conversion(9)).unwrap();
     journal::run_every_statement(&db, world.now_ms.get());
-    endpoint::put_back(&db, now_ms).unwrap();
+    gap::put_back(&db, now_ms).unwrap();
     gap::is_behind(&db, now_ms).unwrap();
     apply_settings(&db, now_ms, &settings(1_000, false));
     erasure::erase(&db, NOW, shard(), "user-9").unwrap();

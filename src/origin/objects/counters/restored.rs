@@ -9,12 +9,14 @@ use crate::delivery::{batches::Log, register};
 use contract::{
     attention::Doubt,
     catalog::{self, COMMAND_PATH, ListOfferOutboxes},
-    counters::{self, Asker, CapKind, ReadTaken, Take},
+    counters::{self, Asker, CapKind, Command, ReadTaken, Take},
     operation::CallError,
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{Clock, Database, DbResult, Failure, ObjectCall, Result, concurrent::try_each, log, params};
+use platform::{
+    Clock, Database, DbResult, Failure, ObjectCall, Result, Row, concurrent::try_each, log, params,
+};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -22,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// them yet.
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
-/// When this process noticed that the object was restored. The database would also say so in a copy that was made
-/// after an earlier restore.
+/// When this process noticed that the object was restored. Not stored: a copy that was made after an earlier restore
+/// would say that this one was already noticed.
 #[derive(Default)]
 pub struct Noticed(Cell<Option<i64>>);
 
@@ -35,24 +37,45 @@ impl Noticed {
     }
 }
 
-/// Records that the object was restored from a copy, if it lacks a batch that it had confirmed to an outbox. If the
-/// outbox was restored since, the object may have been restored with it.
+/// Records that the object was restored from a copy, if it lacks a batch that it had confirmed to an outbox.
 pub fn notice(db: &impl Database, now_ms: i64, noticed: &Noticed, asker: &Asker) -> DbResult {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
-    let is_behind = asker.known > mark.unwrap_or(0) && !noticed.is_recent(now_ms);
-    if !is_behind && asker.put_back_ms <= restored_ms(db)? {
+    if asker.known <= mark.unwrap_or(0) || noticed.is_recent(now_ms) {
         return Ok(());
     }
     log::error(
         "counters",
         format_args!(
-            "{} shows that the object may have been restored from an earlier copy",
+            "the object is behind {}, so it was restored from an earlier copy",
             asker.source
         ),
     );
-    db.transaction(|| put_back(db, now_ms.max(asker.put_back_ms)))?;
+    db.transaction(|| put_back(db, now_ms))?;
     noticed.0.set(Some(now_ms));
     Ok(())
+}
+
+/// Records that an outbox has written again what a restore had lost. The object may have been restored with the outbox,
+/// so the other objects must be asked about each cap of the command that the refill may concern.
+pub fn hear(db: &impl Database, refilled_ms: i64, command: &Command) -> DbResult {
+    let hear = |(day, offer): (UtcDay, &OfferId)| {
+        if day > UtcDay::of_ms(refilled_ms) {
+            return Ok(());
+        }
+        let kind = CapKind::Conversion.number();
+        db.execute(
+            sql::HEAR,
+            params![kind, day.number(), offer.as_str(), refilled_ms],
+        )
+    };
+    match command {
+        Command::Take(take) => hear((take.day, &take.offer)),
+        Command::AddConversions(batch) => {
+            let mut caps = batch.sums.iter().map(|sum| (sum.day, &sum.offer));
+            caps.try_for_each(hear)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Records that the object was restored from a copy, if its log lacks the mark of a ledger.
@@ -85,26 +108,49 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
-/// The `source` of lost takes in the table `uncapped`, and the one which says that the other objects were asked.
-fn sources(kind: CapKind) -> [&'static str; 2] {
+/// The `source` under which the table `uncapped` stores lost takes.
+fn source(kind: CapKind) -> &'static str {
     match kind {
-        CapKind::Click => ["lost clicks", "asked clicks"],
-        CapKind::Conversion => ["lost", "asked"],
+        CapKind::Click => "lost clicks",
+        CapKind::Conversion => "lost",
     }
 }
 
-/// True if takes from the cap may be lost and the other objects have not been asked yet.
-pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
-    let [_, asked] = sources(take.kind);
-    let known = params![take.day.number(), take.offer.as_str(), asked];
-    Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
+/// If takes from the cap may be lost and the other objects must be asked, returns the `heard_ms` that they must cover.
+pub fn unknown(db: &impl Database, take: &Take) -> DbResult<Option<i64>> {
+    let cap = params![take.kind.number(), take.day.number(), take.offer.as_str()];
+    let read = |row: &Row| Ok((row.integer(0)?, row.optional_integer(1)?));
+    let (heard_ms, asked_ms) = db.read_first(sql::GET_ASKED, cap, read)?.unwrap_or_default();
+    let must_ask = match asked_ms {
+        Some(asked_ms) => heard_ms > asked_ms,
+        None => heard_ms > 0 || take.day <= UtcDay::of_ms(restored_ms(db)?),
+    };
+    Ok(must_ask.then_some(heard_ms))
 }
 
-/// Asks the outboxes, or the counters that add up clicks, for the minimum number of takes from the cap.
+/// The answers of the other objects about a cap.
+#[derive(Default)]
+pub struct Known {
+    /// The minimum number of takes from the cap.
+    pub least: i64,
+    /// The last time at which one of the outboxes wrote again what a restore had lost.
+    pub refilled_ms: i64,
+}
+
+impl Known {
+    fn add(self, other: Self) -> Self {
+        Self {
+            least: self.least.saturating_add(other.least),
+            refilled_ms: self.refilled_ms.max(other.refilled_ms),
+        }
+    }
+}
+
+/// Asks the outboxes, or the counters that add up clicks, about a cap.
 ///
 /// # Errors
 /// `unavailable`: an object did not answer.
-pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
+pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<Known> {
     let (offer, day) = (&take.offer, take.day);
     if take.kind == CapKind::Click {
         let counts = counters::name(counters::click_object(offer.as_str()));
@@ -114,7 +160,10 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
         };
         let taken = runtime.call(&counters::address(counts), read, TIMEOUT).await;
         let taken = taken.map_err(|error| unavailable("the counters of clicks", &error))?;
-        return Ok(taken.clicks);
+        return Ok(Known {
+            least: taken.clicks,
+            refilled_ms: 0,
+        });
     }
     let list = ListOfferOutboxes {
         offer_id: offer.clone(),
@@ -129,26 +178,29 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     let rewards = try_each(outboxes, |(app, number)| {
         rewards(runtime, OutboxShard { app, number }, offer, day)
     });
-    Ok(rewards.await?.into_iter().fold(0, i64::saturating_add))
+    Ok(rewards.await?.into_iter().fold(Known::default(), Known::add))
 }
 
-/// Returns the number of an outbox's rewards of an offer on a day.
+/// Reads an outbox's rewards of an offer on a day.
 async fn rewards(
     runtime: &impl ObjectCall,
     outbox: OutboxShard,
     offer: &OfferId,
     day: UtcDay,
-) -> Result<i64> {
-    let (mut rewards, mut after) = (0_i64, 0);
+) -> Result<Known> {
+    let (mut known, mut after) = (Known::default(), 0);
     loop {
         let read = ReadDay { day, after, mark: 0 };
         let part = runtime.call(&outbox.address(), read, TIMEOUT).await;
         let part = part.map_err(|error| unavailable(&outbox.object_name(), &error))?;
         let of_offer = part.offers.iter().filter(|paid| paid.offer == *offer);
-        rewards = of_offer.fold(rewards, |sum, paid| sum.saturating_add(paid.rewards));
+        known = known.add(Known {
+            least: of_offer.map(|paid| paid.rewards).fold(0, i64::saturating_add),
+            refilled_ms: part.refilled_ms,
+        });
         match part.next {
             Some(next) => after = next,
-            None => return Ok(rewards),
+            None => return Ok(known),
         }
     }
 }
@@ -158,16 +210,17 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Stores lost takes: the number by which `least` exceeds `taken`. Lost takes count as taken, and none is forgotten: a
-/// later `least` may lack conversions that are under way.
-pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
-    let more = least.saturating_sub(taken.into()).max(0);
-    let [lost, asked] = sources(take.kind);
+/// Stores lost takes: the number by which `known.least` exceeds `taken`. Lost takes count as taken. A later answer only
+/// adds to them, because it may lack conversions that are under way, and their part of the cap must not be taken twice.
+pub fn learn(db: &impl Database, take: &Take, known: &Known, taken: u32) -> DbResult {
+    let more = known.least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {
-        let (day, offer) = (take.day.number(), take.offer.as_str());
-        for (source, number) in [(lost, more), (asked, 0)] {
-            db.execute(sql::ADD_LOST, params![day, offer, source, number])?;
-        }
+        let (kind, day, offer) = (take.kind, take.day.number(), take.offer.as_str());
+        db.execute(sql::ADD_LOST, params![day, offer, source(kind), more])?;
+        db.execute(
+            sql::SET_ASKED,
+            params![kind.number(), day, offer, known.refilled_ms],
+        )?;
         db.execute(sql::ADD_OFFER, params![day, offer])
     })
 }

@@ -75,15 +75,18 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             Command::AddConversions(batch) => Some(Asker {
                 source: batch.source.clone(),
                 known: batch.after,
-                put_back_ms: batch.put_back_ms,
+                refilled_ms: batch.refilled_ms,
             }),
             Command::Take(take) => take.asker.clone(),
             _ => None,
         };
         let after = asker.as_ref().map_or(0, |asker| asker.known);
         if let Some(asker) = asker {
-            let db = self.shell.ready().await?;
-            restored::notice(db, self.shell.runtime().now_ms(), &self.noticed, &asker)?;
+            let (db, now_ms) = (self.shell.ready().await?, self.shell.runtime().now_ms());
+            restored::notice(db, now_ms, &self.noticed, &asker)?;
+            if asker.refilled_ms > 0 {
+                restored::hear(db, asker.refilled_ms, &command)?;
+            }
         }
         if let Command::Take(take) = &command {
             self.know_cap(take).await?;
@@ -100,7 +103,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Asks other objects for the lost takes of a cap, if takes may be lost.
     async fn know_cap(&self, take: &Take) -> Result {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        if self.has_started.get() && !restored::is_unknown(db, take)? {
+        if self.has_started.get() && restored::unknown(db, take)?.is_none() {
             return Ok(());
         }
         let _leader = self.asking.lead().await;
@@ -112,12 +115,17 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             }
             self.has_started.set(true);
         }
-        if restored::is_unknown(db, take)? {
-            let least = restored::ask(runtime, take).await?;
-            let cap = (take.kind, take.day, take.offer.clone());
-            let taken = self.counts.get(db, cap.clone())?;
-            restored::learn(db, take, least, taken)?;
-            self.counts.forget(&cap);
+        while let Some(heard_ms) = restored::unknown(db, take)? {
+            let noticed_ms = restored::restored_ms(db)?;
+            let mut known = restored::ask(runtime, take).await?;
+            known.refilled_ms = known.refilled_ms.max(heard_ms);
+            // If a restore was noticed meanwhile, some answers may be from before it was known.
+            if restored::restored_ms(db)? == noticed_ms {
+                let cap = (take.kind, take.day, take.offer.clone());
+                let taken = self.counts.get(db, cap.clone())?;
+                restored::learn(db, take, &known, taken)?;
+                self.counts.forget(&cap);
+            }
         }
         Ok(())
     }

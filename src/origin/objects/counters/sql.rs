@@ -33,8 +33,7 @@ const TABLES: &[&str] = &[
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
     // Conversions that each outbox paid on a day before the offer had a cap. After a restore, the source `lost` has the
     // number by which the conversions of all outboxes exceeded the stored takes. The source `lost clicks` has the number
-    // by which the counted clicks exceeded the stored takes. All of them count as taken. A row `asked` or `asked clicks`
-    // says that the other objects were asked since the last restore.
+    // by which the counted clicks exceeded the stored takes. All of them count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
@@ -45,6 +44,13 @@ const TABLES: &[&str] = &[
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
+    // What is known of the takes from a cap that a restore may have lost. `heard_ms` is the last time at which an outbox
+    // of the offer wrote again what a restore had lost; 0 for never. `asked_ms` is the `heard_ms` that the answers of the
+    // other objects cover; NULL if these were not asked since the last restore of this object.
+    "CREATE TABLE asked (
+       kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, heard_ms INTEGER NOT NULL, asked_ms INTEGER,
+       PRIMARY KEY (kind, day, offer)
+     ) STRICT, WITHOUT ROWID",
     // The log's rows of clicks. `isolates` is JSON: the number of each isolate's last batch in the row. `sums` is JSON:
     // the row's sums of clicks.
     "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
@@ -116,13 +122,19 @@ platform::statements! {
     /// → time at which the object noticed that it was restored from a copy
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
-    /// day, offer, `asked` or `asked clicks` → whether the other objects were asked for the lost takes
-    pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
-    /// day, offer, `lost`, `lost clicks`, `asked` or `asked clicks`, further lost takes
+    /// kind, day, offer → `heard_ms`, `asked_ms`
+    pub const GET_ASKED = "SELECT heard_ms, asked_ms FROM asked WHERE kind = ? AND day = ? AND offer = ?";
+    /// kind, day, offer, `heard_ms`
+    pub const HEAR = "INSERT INTO asked (kind, day, offer, heard_ms) VALUES (?, ?, ?, ?)
+        ON CONFLICT (kind, day, offer) DO UPDATE SET heard_ms = excluded.heard_ms WHERE excluded.heard_ms > heard_ms";
+    /// kind, day, offer, `asked_ms`
+    pub const SET_ASKED = "INSERT INTO asked (kind, day, offer, heard_ms, asked_ms) VALUES (?1, ?2, ?3, ?4, ?4)
+        ON CONFLICT (kind, day, offer) DO UPDATE SET heard_ms = MAX(heard_ms, excluded.heard_ms), asked_ms = excluded.asked_ms";
+    /// lets the other objects be asked again
+    pub const FORGET_ASKED = "UPDATE asked SET asked_ms = NULL";
+    /// day, offer, `lost` or `lost clicks`, further lost takes
     pub const ADD_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = conversions + excluded.conversions";
-    /// lets the other objects be asked again
-    pub const FORGET_ASKED = "DELETE FROM uncapped WHERE source IN ('asked', 'asked clicks')";
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
         WHERE excluded.revision > limits.revision";
@@ -191,6 +203,8 @@ platform::statements! {
     /// cutoff day, maximum rows: deletes earlier rows
     pub const SWEEP_UNCAPPED = "DELETE FROM uncapped WHERE (day, offer, source) IN
         (SELECT day, offer, source FROM uncapped WHERE day < ? LIMIT ?)";
+    /// cutoff day: deletes earlier rows
+    pub const SWEEP_ASKED = "DELETE FROM asked WHERE day < ?";
     /// cutoff day, maximum rows: deletes earlier rows
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
     /// → the day of the last complete sweep

@@ -53,6 +53,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     )?;
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
+    db.execute(sql::SWEEP_ASKED, params![conversions])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
     db.execute(sql::SWEEP_CAP_ALARMS, params![today])?;
     // A fold stays until all ledgers have received its clicks.

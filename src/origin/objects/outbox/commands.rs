@@ -11,7 +11,8 @@ use super::{
 };
 use crate::delivery::attention_feed;
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxDay, OutboxShard, Replay, Reply,
+    Restated,
 };
 use domain::model::common;
 use platform::{Database, Result};
@@ -61,7 +62,11 @@ pub fn carry_out(
             };
             erased.map(Reply::Operator)
         }
-        Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
+        Command::ReadDay(read) => {
+            let refilled_ms = endpoint::read(db)?.map_or(0, |state| state.refilled_ms);
+            let part = day::read(db, read, day::STEP)?;
+            Ok(Reply::Day(OutboxDay { refilled_ms, ..part }))
+        }
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
         Command::Restated(Restated { day }) => Ok(done(attention_feed::end_restated(db, &day.to_string())?)),
         Command::SumDay(sum) => {

@@ -37,8 +37,8 @@ pub struct OutboxState {
     /// health.
     pub enabled_ms: i64,
     pub gap: Option<Gap>,
-    /// When the outbox noticed that it was restored from a copy, in milliseconds; 0 for never.
-    pub put_back_ms: i64,
+    /// When the outbox last wrote again what a restore had lost, in milliseconds; 0 for never.
+    pub refilled_ms: i64,
 }
 
 impl OutboxState {
@@ -132,13 +132,8 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
                 })
             })
             .transpose()?,
-        put_back_ms: row.integer(18)?,
+        refilled_ms: row.integer(18)?,
     }))
-}
-
-/// Records that the outbox was restored from a copy, within the caller's transaction.
-pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
-    db.execute(sql::PUT_BACK, params![now_ms])
 }
 
 /// Returns the app's newest values; `None` if the outbox does not know them.

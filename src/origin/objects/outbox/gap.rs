@@ -2,7 +2,6 @@
 //! clicks from before the last lost payment may have been paid, so they are held for 72 hours and then re-evaluated.
 
 use super::{
-    endpoint,
     peers::Peers,
     sums::{revenue_batches::lost, sql::LAST_NUMBER},
 };
@@ -12,7 +11,7 @@ use domain::model::{DAY_MS, HOUR_MS};
 use platform::{Clock, Database, DbResult, ObjectCall, log, params};
 
 const HELD_MS: i64 = 3 * DAY_MS;
-/// How long a restored outbox refuses conversions while its journal does not answer, in
+/// How long an outbox that was restored on purpose refuses conversions while its journal does not answer, in
 /// milliseconds.
 const WAITS_MS: i64 = HOUR_MS;
 
@@ -29,12 +28,21 @@ platform::statements! {
     /// suspended
     pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
         RETURNING released";
+    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
+    /// have been replaced since
+    pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?, callback_revision = -1";
+    pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
 }
 
-/// True if payments may be lost: the outbox was recently restored, or the ledger has a number that the log
+/// Records that the outbox was restored on purpose, within the caller's transaction.
+pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
+    db.execute(PUT_BACK, params![now_ms])
+}
+
+/// True if payments may be lost: the outbox was recently restored on purpose, or the ledger has a number that the log
 /// lacks.
 pub fn is_behind(db: &impl Database, now_ms: i64) -> DbResult<bool> {
-    let put_back_ms = endpoint::read(db)?.map_or(0, |state| state.put_back_ms);
+    let put_back_ms = db.query_integer(GET_PUT_BACK, &[])?.unwrap_or(0);
     Ok(now_ms < put_back_ms.saturating_add(WAITS_MS) || lost(db, now_ms)?.is_some())
 }
 

@@ -46,8 +46,9 @@ const TABLES: &[&str] = &[
     // closed one. `released` is the last entry that was re-evaluated since a hold ended, or NULL if no entry is left to
     // re-evaluate. `claims` is the number of the last claim on a `txn`. `salt` is for the keys in `rewarded`. `lost` is
     // the last number that the ledger has and the log lacks. Until `gap_until_ms`, conversions are held because of
-    // `lost`. `put_back_ms` is when the outbox noticed that it was restored. `erasing` is the last examined
-    // entry while all users are being erased, and NULL otherwise.
+    // `lost`. `put_back_ms` is when the outbox noticed that it was restored on purpose, and `refilled_ms` when it last
+    // wrote again what a restore had lost. `erasing` is the last examined entry while all users are being erased, and
+    // NULL otherwise.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -72,6 +73,7 @@ const TABLES: &[&str] = &[
        lost INTEGER NOT NULL DEFAULT 0,
        gap_until_ms INTEGER,
        put_back_ms INTEGER NOT NULL DEFAULT 0,
+       refilled_ms INTEGER NOT NULL DEFAULT 0,
        erasing INTEGER
      ) STRICT",
     // One row: the progress of the nightly work. `day` is the UTC day of the last complete sweep, `entry` is the last

@@ -106,7 +106,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     ) -> Rc<Self> {
         Rc::new(Self {
             shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS)
-                .when_put_back(endpoint::put_back),
+                .when_put_back(gap::put_back),
             observer,
             conversions: ConcurrencyLimit::new(CONVERSIONS),
             commits: SingleFlight::default(),

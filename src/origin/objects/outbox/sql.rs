@@ -94,14 +94,12 @@ platform::statements! {
     /// known revision of the callback settings, stored revision of the callback settings, callback settings, failures,
     /// time when attempts resume, time when the endpoint disabled itself, number of outboxes, maximum rewards of a user
     /// on a day, time when the endpoint was last enabled again, whether the publisher is suspended (1) or closed (2),
-    /// end of the holds after a restore, last lost number, time when the outbox noticed that it was restored
+    /// end of the holds after a restore, last lost number, time when the outbox last wrote again what a restore had
+    /// lost
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
           callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
-          max_rewards_per_user_day, enabled_ms, suspended, gap_until_ms, lost, put_back_ms
+          max_rewards_per_user_day, enabled_ms, suspended, gap_until_ms, lost, refilled_ms
         FROM outbox";
-    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
-    /// have been replaced since
-    pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?, callback_revision = -1";
     pub const SET_CURRENT = "INSERT INTO outbox (only, app, shard, publisher, app_revision, terms_revision, terms_since,
           callback_wanted, outbox_shards, max_rewards_per_user_day)
         VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)

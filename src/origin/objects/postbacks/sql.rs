@@ -38,6 +38,9 @@ platform::statements! {
     /// whether without a token, maximum that stay: deletes the older postbacks
     pub const TRIM = "DELETE FROM postbacks WHERE is_unsigned = ?1 AND number <= (SELECT number FROM postbacks
         WHERE is_unsigned = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)";
+    /// whether without a token, code, advertiser, maximum that stay: deletes the advertiser's older postbacks with the code
+    pub const TRIM_ADVERTISER = "DELETE FROM postbacks WHERE number IN (SELECT number FROM postbacks
+        WHERE is_unsigned = ? AND code = ? AND details ->> '$.advertiser' = ? ORDER BY number DESC LIMIT -1 OFFSET ?)";
     /// exclusive upper number, code or NULL for all, maximum postbacks → number, details; newest first
     pub const LIST = "SELECT number, details FROM postbacks WHERE number < ?1 AND (?2 IS NULL OR code = ?2)
         ORDER BY number DESC LIMIT ?3";

@@ -75,9 +75,10 @@ export const doctor = {
     "The newest 1,000 postbacks that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
   refusedTitle: frame.refused,
   refusedIntro:
-    "The newest postbacks of all advertisers that were not accepted, at most 1,000. If several arrive within a second, only some are listed here; each advertiser's own list has more.",
-  noRefusedTitle: "No postback was refused",
-  noRefused: "Refused postbacks of all advertisers appear here within seconds.",
+    "The newest postbacks that were refused, of all advertisers. Those beyond a conversion cap are not listed, and of each advertiser at most 50 with the same answer. The advertiser's page may have more.",
+  noRefusedTitle: "No refused postbacks",
+  noRefused:
+    "A refused postback appears here within seconds. If it has neither a token of an advertiser nor a valid click ID, it is not kept.",
   advertiser: "Advertiser",
   code: "Answer",
   allCodes: "All answers",

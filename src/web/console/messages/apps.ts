@@ -30,7 +30,7 @@ export const document = {
   defaultEvents: "approved, reversed",
   secrets: "Secrets of the callback",
   secret: "one, hidden",
-  twoSecrets: "two, hidden: calls are signed with both",
+  twoSecrets: "two (not shown); calls are signed with both",
   legacy: "and one for the older MD5 signature",
   fallback: "Fallback URL",
   noFallback: "None: our own page is shown",

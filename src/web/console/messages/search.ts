@@ -89,7 +89,7 @@ export const search = {
     shard: "Outbox",
     became: "Rewards of this click",
     nothing:
-      "No conversion of this click has come. If the advertiser says it sent one, look at how its postbacks were answered:",
+      "No conversion of this click has arrived. If the advertiser says it sent one, look at how its postbacks were answered:",
     postbacks: (advertiser: string) => `Postbacks of ${advertiser}`,
     itsOffer: "its offer",
     hiddenTitle: { expired: "Click that is no longer stored", erased: "Click of a user who was erased" },
@@ -101,7 +101,7 @@ export const search = {
     },
     nothingCame: {
       expired: "No conversion of this click came in time.",
-      erased: "No conversion of this click has come.",
+      erased: "No conversion of this click has arrived.",
     },
     reward: "Reward",
     state: "State",

@@ -73,7 +73,7 @@ export const service = {
       page: "Pages of offers",
       body: "Bodies of offer requests",
       start: "First loads of the catalog",
-      shard: "Requests waiting for catalog parts",
+      shard: "Requests waiting for a part of the catalog",
       operator: "Operator’s calls",
       dashboard: "Dashboard",
       console: "Console",

@@ -72,7 +72,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             Some(state) => Some(Asker {
                 source: state.shard.object_name(),
                 known: batches::mark_of(db, &counters::object_name(&take.offer))?,
-                put_back_ms: state.put_back_ms,
+                refilled_ms: state.refilled_ms,
             }),
             None => None,
         };

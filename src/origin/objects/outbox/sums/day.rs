@@ -40,6 +40,7 @@ pub fn read(db: &impl Database, ReadDay { day, after, mark }: ReadDay, entries: 
     Ok(OutboxDay {
         offers,
         next: step.next(),
+        ..OutboxDay::default()
     })
 }
 

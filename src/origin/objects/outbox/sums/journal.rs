@@ -270,7 +270,7 @@ fn put_back(
     let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
-        endpoint::put_back(db, now_ms)?;
+        db.execute(sql::NOTE_REFILL, params![now_ms])?;
         erasure::erase_again(db, &batch.txns)?;
         for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
             erasure::erase_here(db, row.text(0)?)?;

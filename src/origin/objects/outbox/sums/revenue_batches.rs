@@ -173,7 +173,7 @@ async fn send_batch(
         runtime
             .call(
                 &counters,
-                batch.to_counters(source, state.put_back_ms),
+                batch.to_counters(source, state.refilled_ms),
                 calls::TIMEOUT,
             )
             .await

@@ -52,15 +52,18 @@ platform::statements! {
     /// last number stays, so that the log keeps its last number
     pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND (entry IS NULL OR number < ?)
         AND number < (SELECT MAX(number) FROM changes)";
-    /// number before which batches lose their users
+    /// number: forgets the users of earlier batches
     pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
-    /// number before which batches are deleted. A journal's last batch stays, because its number shows how far the
+    /// number: deletes earlier batches. A journal's last batch stays, because its number shows how far the
     /// journal goes
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
+    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
+    /// have been replaced since
+    pub const NOTE_REFILL = "UPDATE outbox SET refilled_ms = ?, callback_revision = -1";
     /// JSON list of entries → users in the restored copy who were erased after the copy was made
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
