@@ -119,11 +119,14 @@ fn source(kind: CapKind) -> &'static str {
 /// If takes from the cap may be lost and the other objects must be asked, returns the `heard_ms` that they must cover.
 pub fn unknown(db: &impl Database, take: &Take) -> DbResult<Option<i64>> {
     let cap = params![take.kind.number(), take.day.number(), take.offer.as_str()];
-    let read = |row: &Row| Ok((row.integer(0)?, row.optional_integer(1)?));
-    let (heard_ms, asked_ms) = db.read_first(sql::GET_ASKED, cap, read)?.unwrap_or_default();
+    let read = |row: &Row| {
+        let heard_ms = row.optional_integer(1)?.unwrap_or(0);
+        Ok((row.integer(0)?, heard_ms, row.optional_integer(2)?))
+    };
+    let (restored_ms, heard_ms, asked_ms) = db.read_first(sql::GET_ASKED, cap, read)?.unwrap_or_default();
     let must_ask = match asked_ms {
         Some(asked_ms) => heard_ms > asked_ms,
-        None => heard_ms > 0 || take.day <= UtcDay::of_ms(restored_ms(db)?),
+        None => heard_ms > 0 || take.day <= UtcDay::of_ms(restored_ms),
     };
     Ok(must_ask.then_some(heard_ms))
 }

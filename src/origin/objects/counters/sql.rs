@@ -122,8 +122,9 @@ platform::statements! {
     /// → time at which the object noticed that it was restored from a copy
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
-    /// kind, day, offer → `heard_ms`, `asked_ms`
-    pub const GET_ASKED = "SELECT heard_ms, asked_ms FROM asked WHERE kind = ? AND day = ? AND offer = ?";
+    /// kind, day, offer → `restored_ms`, `heard_ms`, `asked_ms`
+    pub const GET_ASKED = "SELECT restored_ms, heard_ms, asked_ms FROM clicks
+        LEFT JOIN asked ON kind = ? AND day = ? AND offer = ?";
     /// kind, day, offer, `heard_ms`
     pub const HEAR = "INSERT INTO asked (kind, day, offer, heard_ms) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, day, offer) DO UPDATE SET heard_ms = excluded.heard_ms WHERE excluded.heard_ms > heard_ms";
