@@ -655,6 +655,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         refilled_ms: 0,
     };
     restored::notice(&db, NOON, &restored::Noticed::default(), &asker).unwrap();
+    assert_eq!(restored::restored_ms(&db), Ok(NOON));
     let take = Take {
         kind: CapKind::Conversion,
         ..click("a", NOON)
