@@ -132,7 +132,7 @@ pub struct AddConversions {
     /// Sums of offers whose caps this object keeps.
     pub sums: Vec<ConversionSum>,
     /// See [`Asker`].
-    #[serde(default, skip_serializing_if = "crate::operation::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub refilled_ms: i64,
 }
 
@@ -242,7 +242,7 @@ pub struct Asker {
     pub known: i64,
     /// When the outbox last wrote again what a restore of it had lost, in milliseconds; 0 for never. Counters that were
     /// restored with it have all batches up to `known`, but may have lost takes.
-    #[serde(default, skip_serializing_if = "crate::operation::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub refilled_ms: i64,
 }
 

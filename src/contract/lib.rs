@@ -24,3 +24,8 @@ pub mod recovery;
 pub mod register;
 pub mod rewards;
 mod stored_names;
+
+/// True for a number that JSON may leave out.
+pub(crate) fn is_zero(number: &i64) -> bool {
+    *number == 0
+}

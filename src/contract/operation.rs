@@ -348,11 +348,6 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// True for a number that JSON may leave out.
-pub(crate) fn is_zero(number: &i64) -> bool {
-    *number == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

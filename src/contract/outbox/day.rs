@@ -24,7 +24,7 @@ pub struct OutboxDay {
     /// The number after which the next part begins; `None` after the last.
     pub next: Option<i64>,
     /// When the outbox last wrote again what a restore had lost, in milliseconds; 0 for never.
-    #[serde(default, skip_serializing_if = "crate::operation::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub refilled_ms: i64,
 }
 
