@@ -1,5 +1,5 @@
 //! The newest postbacks of advertisers. Each advertiser has one object, to which the edge reports the postbacks, so
-//! that the operator sees a sender's mistakes. A further object has the refused postbacks of all advertisers. The
+//! that the operator sees a sender's mistakes. Another object has the refused postbacks of all advertisers. The
 //! objects own nothing, and nothing depends on them.
 
 use std::collections::BTreeMap;

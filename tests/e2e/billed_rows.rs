@@ -186,8 +186,7 @@ fn each_postback_keeps_its_budget() {
     for (most, what, more, status) in [
         (18.0, "a pending conversion", "&status=pending", 200),
         (4.0, "a repeat", "&status=pending", 200),
-        // It is also in the list of all advertisers.
-        (4.5, "a refusal", "&goal=none", 400),
+        (4.0, "a refusal", "&goal=none", 400),
         (40.0, "an approval", "", 200),
     ] {
         let one = |n: u32| drop(wall.convert(&clicks[n as usize], more).expect(status));

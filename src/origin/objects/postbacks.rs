@@ -10,7 +10,7 @@ pub use sql::MIGRATIONS;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
 };
 
 use contract::postbacks::{
@@ -118,31 +118,33 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
         unwritten.add(came);
         return Ok(());
     }
+    let is_first = last.is_null(2);
     let has = |is_unsigned| rows.iter().any(|row| row.3 == is_unsigned);
-    let kept = count(rows.len());
     let not_shown = came
-        .saturating_sub(kept)
+        .saturating_sub(count(rows.len()))
         .saturating_add(unwritten.not_shown.get());
     let not_shown = i64::try_from(not_shown).unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
     db.transaction(|| {
-        let counted = params![kept, not_shown, now_ms, has(false), has(true)];
-        let written = db.query_integer(sql::WRITE, counted)?;
-        let written = written.unwrap_or(0);
-        let first = written.saturating_sub(i64::try_from(kept).unwrap_or(0));
-        db.execute(sql::INSERT, params![first, json(&rows)?])?;
+        // The list of all advertisers needs no stored time of its last write, which saves a row.
+        if advertiser.is_none() || not_shown > 0 || is_first {
+            let counted = params![not_shown, now_ms, has(false), has(true)];
+            db.execute(sql::COUNT, counted)?;
+        }
+        db.execute(sql::INSERT, params![json(&rows)?])?;
         for (is_unsigned, most) in [(false, MAX), (true, MAX_UNSIGNED)] {
             if has(is_unsigned) {
                 db.execute(sql::TRIM, params![is_unsigned, most])?;
             }
         }
         if let Some(advertiser) = &advertiser {
-            for (_, code, _, is_unsigned) in &rows {
-                let most = if *is_unsigned {
+            let codes: BTreeSet<_> = rows.iter().map(|row| (row.3, row.1.as_str())).collect();
+            for (is_unsigned, code) in codes {
+                let most = if is_unsigned {
                     MAX_UNSIGNED_OF_CODE
                 } else {
                     MAX_OF_CODE
                 };
-                let of_code = params![*is_unsigned, code.as_str(), advertiser.as_str(), most];
+                let of_code = params![is_unsigned, code, advertiser.as_str(), most];
                 db.execute(sql::TRIM_ADVERTISER, of_code)?;
             }
         }

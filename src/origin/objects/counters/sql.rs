@@ -44,9 +44,9 @@ const TABLES: &[&str] = &[
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
-    // What is known of the takes from a cap that a restore may have lost. `heard_ms` is the last time at which an outbox
-    // of the offer wrote again what a restore had lost; 0 for never. `asked_ms` is the `heard_ms` that the answers of the
-    // other objects cover; NULL if these were not asked since the last restore of this object.
+    // The caps of which a restore may have lost takes. `heard_ms` is when an outbox of the offer last wrote again what a
+    // restore had lost; 0 for never. `asked_ms` is the `heard_ms` that the answers of the other objects cover; NULL if
+    // these were not asked since the last restore of this object.
     "CREATE TABLE asked (
        kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, heard_ms INTEGER NOT NULL, asked_ms INTEGER,
        PRIMARY KEY (kind, day, offer)

@@ -5,11 +5,10 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
-    // One row. `kept` is the number of postbacks that were ever kept. `not_shown` is the number that were only counted,
-    // since `since_ms`. `written_ms` is when a postback with an issued token was last written, and
-    // `unsigned_written_ms` when one without an issued token was last written.
+    // One row. `not_shown` is the number of postbacks that were only counted, since `since_ms`. `written_ms` is when a
+    // postback with an issued token was last written, and `unsigned_written_ms` when one without an issued token was.
     "CREATE TABLE counts (
-       only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
+       only INTEGER PRIMARY KEY CHECK (only = 1), not_shown INTEGER NOT NULL DEFAULT 0,
        since_ms INTEGER, written_ms INTEGER, unsigned_written_ms INTEGER
      ) STRICT",
     "INSERT INTO counts (only) VALUES (1)",
@@ -24,17 +23,19 @@ const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// → time of the last write of postbacks with a token, time of the last write of postbacks without one
-    pub const LAST_WRITES = "SELECT written_ms, unsigned_written_ms FROM counts";
-    /// number of kept postbacks, number of other postbacks, current time, whether a kept one has a token, whether a
-    /// kept one has none → number of the last kept postback
-    pub const WRITE = "UPDATE counts SET kept = kept + ?1, not_shown = MIN(not_shown + ?2, 9007199254740991),
-          since_ms = COALESCE(since_ms, ?3), written_ms = IIF(?4, ?3, written_ms),
-          unsigned_written_ms = IIF(?5, ?3, unsigned_written_ms)
-        RETURNING kept";
-    /// number of the last stored postback, JSON list of [time, code, details, whether without a token]
+    /// → time of the last write of postbacks with a token, time of the last write of postbacks without one, time since
+    /// which postbacks are counted
+    pub const LAST_WRITES = "SELECT written_ms, unsigned_written_ms, since_ms FROM counts";
+    /// number of postbacks that are only counted, current time, whether a kept one has a token, whether a kept one has
+    /// none
+    pub const COUNT = "UPDATE counts SET not_shown = MIN(not_shown + ?1, 9007199254740991),
+          since_ms = COALESCE(since_ms, ?2), written_ms = IIF(?3, ?2, written_ms),
+          unsigned_written_ms = IIF(?4, ?2, unsigned_written_ms)";
+    /// JSON list of [time, code, details, whether without a token]
     pub const INSERT = "INSERT INTO postbacks (number, at_ms, code, details, is_unsigned)
-        SELECT CAST(?1 AS INTEGER) + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?2)";
+        SELECT (SELECT COALESCE(MAX(number), 0) FROM postbacks) + key + 1,
+          value ->> 0, value ->> 1, value ->> 2, value ->> 3
+        FROM json_each(?)";
     /// whether without a token, maximum that stay: deletes the older postbacks
     pub const TRIM = "DELETE FROM postbacks WHERE is_unsigned = ?1 AND number <= (SELECT number FROM postbacks
         WHERE is_unsigned = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)";

@@ -73,13 +73,6 @@ export const doctor = {
   title: "Postbacks",
   intro:
     "The newest 1,000 postbacks that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
-  refusedTitle: frame.refused,
-  refusedIntro:
-    "The newest postbacks that were refused, of all advertisers. Those beyond a conversion cap are not listed, and of each advertiser at most 50 with the same answer. The advertiser's page may have more.",
-  noRefusedTitle: "No refused postbacks",
-  noRefused:
-    "A refused postback appears here within seconds. If it has neither a token of an advertiser nor a valid click ID, it is not kept.",
-  advertiser: "Advertiser",
   code: "Answer",
   allCodes: "All answers",
   at: "When",
@@ -104,6 +97,16 @@ export const doctor = {
   stopped: "New ones are not being loaded.",
   live: "New ones appear automatically.",
   kept: "While older ones are shown, new ones are not added.",
+};
+
+/** The words of the doctor that differ for all advertisers. */
+export const refused = {
+  title: frame.refused,
+  intro:
+    "The newest postbacks that were refused, of all advertisers. Those beyond a conversion cap are not listed, and of each advertiser at most 50 with the same answer. The advertiser's page may have more.",
+  emptyTitle: "No refused postbacks",
+  empty:
+    "A refused postback appears here within seconds. If it has neither a token of an advertiser nor a valid click ID, it is not kept.",
 };
 
 export const check = {

@@ -224,7 +224,7 @@ pub async fn refill(
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
-    db.execute(sql::NOTE_REFILL, params![now_ms])?;
+    db.execute(sql::FORGET_SETTINGS, &[])?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
@@ -268,11 +268,15 @@ fn put_back(
             batch.number
         ))
     })?;
-    let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
+    let salt = params![
+        own.app.number(),
+        own.number,
+        outboxes.map(u32::from),
+        batch.salt,
+        now_ms
+    ];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
-        // An empty copy had no row to note this in.
-        db.execute(sql::NOTE_REFILL, params![now_ms])?;
         erasure::erase_again(db, &batch.txns)?;
         for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
             erasure::erase_here(db, row.text(0)?)?;

@@ -23,7 +23,7 @@ import { isCreating, setCreating } from "../../commands";
 import { NamedLink } from "../../components/links";
 import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
 import { isId, MAX_ID } from "../../ids";
-import { advertisers as text, check, doctor } from "../../messages/advertisers";
+import { advertisers as text, check, refused } from "../../messages/advertisers";
 import { advertiserPath, POSTBACKS_PATH } from "../../router";
 import { may } from "../../session";
 import { sortIn, sortingBy } from "../../components/by-name";
@@ -38,7 +38,7 @@ export function Advertisers() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        <LinkButton href={POSTBACKS_PATH}>{doctor.refusedTitle}</LinkButton>
+        <LinkButton href={POSTBACKS_PATH}>{refused.title}</LinkButton>
         <Button onClick={() => setChecking(true)}>{check.title}</Button>
         {may("manage") && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>}
       </Heading>

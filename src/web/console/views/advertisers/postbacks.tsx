@@ -9,7 +9,7 @@ import { type Column, column, Table, TableSkeleton } from "../../../shared/compo
 import { exactTimeText } from "../../../shared/format";
 import { setSearch } from "../../../shared/navigation";
 import { queryText } from "../../../shared/query-text";
-import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
+import { advertisers, CODE_NAMES, codeName, refused, doctor as text } from "../../messages/advertisers";
 import { NamedLink } from "../../components/links";
 import { advertiserPath, offerPath, rewardPath } from "../../router";
 import type { Postback } from "../../types/advertisers";
@@ -24,19 +24,19 @@ interface Props {
 
 export function Postbacks({ list: { code, pages }, nameOf }: Props) {
   const { first, rows, isOnlyFirst } = pages;
-  const title = nameOf ? text.refusedTitle : text.title;
+  const words = nameOf ? refused : text;
   const columns = nameOf ? [...COLUMNS.slice(0, 2), advertiserColumn(nameOf), ...COLUMNS.slice(2)] : COLUMNS;
   const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
-  const codes = Object.keys(CODE_NAMES).filter((known) => !nameOf || !ACCEPTED.includes(known));
+  const codes = Object.keys(CODE_NAMES).filter((known) => !nameOf || !UNLISTED.includes(known));
   if (code && !codes.includes(code)) codes.push(code);
   return (
     <section class="card table-card" aria-labelledby="postbacks">
       <div class="card-head">
         <div>
           <h2 id="postbacks" class={nameOf && "visually-hidden"}>
-            {title}
+            {words.title}
           </h2>
-          <p class="note">{nameOf ? text.refusedIntro : text.intro}</p>
+          <p class="note">{words.intro}</p>
         </div>
         <div class="card-tools">
           <InlineSelect
@@ -53,12 +53,12 @@ export function Postbacks({ list: { code, pages }, nameOf }: Props) {
         {(shown) =>
           shown.length === 0 ? (
             <div class="state compact">
-              <h3>{code ? text.noneTitle : nameOf ? text.noRefusedTitle : text.emptyTitle}</h3>
-              {!code && <p>{nameOf ? text.noRefused : text.empty}</p>}
+              <h3>{code ? text.noneTitle : words.emptyTitle}</h3>
+              {!code && <p>{words.empty}</p>}
               {code && <Button onClick={() => show("")}>{text.clear}</Button>}
             </div>
           ) : (
-            <Table name={title} columns={columns} rows={keyed(shown)} rowKey="key" />
+            <Table name={words.title} columns={columns} rows={keyed(shown)} rowKey="key" />
           )
         }
       </Loaded>
@@ -78,10 +78,11 @@ export function Postbacks({ list: { code, pages }, nameOf }: Props) {
   );
 }
 
-/** The codes of accepted postbacks, also of those that are held. */
-const ACCEPTED = [
+/** The codes that the list of all advertisers leaves out: accepted and held postbacks, spent caps and faults. */
+const UNLISTED = [
   ...["approved", "pending", "rejected", "reversed", "duplicate"],
   ...["after_restore", "suspended", "too_fast", "too_many_today"],
+  ...["conversion_capped", "unavailable", "internal_error"],
 ];
 
 type Keyed = Postback & { key: string };
@@ -105,7 +106,7 @@ function keyed(rows: Postback[]): Keyed[] {
 const advertiserColumn = (nameOf: (advertiserId: string) => string): Column<Keyed> =>
   column(
     "advertiser",
-    text.advertiser,
+    advertisers.advertiser,
     ({ advertiser_id: id }) => id && <NamedLink path={advertiserPath(id)} id={id} name={nameOf(id)} />,
   );
 

@@ -2,7 +2,7 @@
 
 import { LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
-import { advertisers, doctor as text } from "../../messages/advertisers";
+import { advertisers, refused as text } from "../../messages/advertisers";
 import { ADVERTISERS_PATH } from "../../router";
 import { useAdvertisers } from "../use-advertisers";
 import { Postbacks } from "./postbacks";
@@ -13,7 +13,7 @@ export function RefusedPostbacks() {
   const { nameOf } = useAdvertisers();
   return (
     <>
-      <Heading title={text.refusedTitle} within={[advertisers.title]}>
+      <Heading title={text.title} within={[advertisers.title]}>
         <LinkButton href={ADVERTISERS_PATH}>{advertisers.toList}</LinkButton>
       </Heading>
       <Postbacks list={postbacks} nameOf={nameOf} />

@@ -59,11 +59,12 @@ platform::statements! {
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
-    pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
-        ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
-    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
-    /// have been replaced since
-    pub const NOTE_REFILL = "UPDATE outbox SET refilled_ms = ?, callback_revision = -1";
+    /// app, shard, number of outboxes, salt, current time
+    pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt, refilled_ms)
+        VALUES (1, ?, ?, ?, unhex(?), ?)
+        ON CONFLICT (only) DO UPDATE SET salt = excluded.salt, refilled_ms = excluded.refilled_ms";
+    /// The callback settings of a restored copy may have been replaced, so the outbox asks for them again.
+    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
     /// JSON list of entries → users in the restored copy who were erased after the copy was made
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
