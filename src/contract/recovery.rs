@@ -60,7 +60,7 @@ operations! {
         Schedule(Schedule) -> Bookmark, Once;
         /// Ends the object's process, and with it this call.
         Restart(Restart) -> Done, Once;
-        /// Lets the object's alarm run now.
+        /// Lets the object's alarm run now. A process that scheduled a restore ends instead.
         Wake(Wake) -> Done, Idempotent;
     }
 }

@@ -63,6 +63,6 @@ pub struct RegisterPart {
 /// Announces to the register that its object is being restored on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
-    /// The current time, in milliseconds.
+    /// The current time, in milliseconds. To withdraw an announcement, the time of the one before it.
     pub at_ms: i64,
 }

@@ -182,7 +182,8 @@ function begin(sql, tables) {
   return id;
 }
 
-const isCopied = (sql) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = 'copy_state'").length > 0;
+export const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
+const isCopied = (sql) => hasTable(sql, "copy_state");
 
 // Returns whether the copy of a cursor can go on. The number of the page shows a restore of the object to a time before
 // a page that was already read.
@@ -193,9 +194,10 @@ function goesOn(sql, { id, page }) {
   return true;
 }
 
-// Removes all that belongs to a copy or a load.
+// Removes all that belongs to a copy or a load, except the note of a load that was started.
 export function dropCopy(sql) {
-  const names = "SELECT type, name FROM sqlite_schema WHERE name GLOB 'copy_*' ORDER BY type DESC";
+  const names = `SELECT type, name FROM sqlite_schema
+    WHERE name GLOB 'copy_*' AND name <> 'copy_loaded' ORDER BY type DESC`;
   for (const [type, name] of all(sql, names)) sql.exec(`DROP ${type} ${quoted(name)}`);
 }
 

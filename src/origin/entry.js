@@ -34,15 +34,22 @@ const instanceId = () => rust.__worker_init_state().instanceId;
 // an object can go back even if its own code or data is broken.
 const RECOVERY = "https://object/recovery";
 
+// The objects that must end before they are put back.
+const goBack = new WeakSet();
+
 async function recover(state, request) {
   const { find_bookmark, schedule, restart, wake } = await request.json();
   const { storage } = state;
   const bookmark = (found) => found.then((bookmark) => ({ bookmark }));
   try {
-    if (restart) state.abort("the object is put back");
+    // A process that is woken before it has ended would go on until the runtime ends it, and its writes would be lost.
+    if (restart || (wake && goBack.has(state))) state.abort("the object is put back");
     if (wake) await storage.setAlarm(Date.now());
     if (find_bookmark) return Response.json(await bookmark(storage.getBookmarkForTime(find_bookmark.at_ms)));
-    if (schedule) return Response.json(await bookmark(storage.onNextSessionRestoreBookmark(schedule.bookmark)));
+    if (schedule) {
+      goBack.add(state);
+      return Response.json(await bookmark(storage.onNextSessionRestoreBookmark(schedule.bookmark)));
+    }
     return Response.json({});
   } catch (error) {
     return Response.json({ problem: String(error.message) });

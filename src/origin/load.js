@@ -6,7 +6,7 @@
 //
 // A page is applied only if it is the next one and its checksum is right. Each answer names the next page, so a loader
 // needs no memory of its own: after an interruption it asks.
-import { all, bound, compare, dropCopy, list, OWN, quoted, tablesOf } from "./copy.js";
+import { all, bound, compare, dropCopy, hasTable, list, OWN, quoted, tablesOf } from "./copy.js";
 
 // The tables in which an object has rows although nobody has stored data: its schema, and notes about itself or about
 // Signpost's isolates. A new deployment's objects have some of them.
@@ -19,11 +19,9 @@ const mayHaveRows = (name) => WITHOUT_DATA.has(name) || name.startsWith("trackin
 const LARGE_BYTES = 100_000_000;
 const FIRST = "";
 
-const hasTable = (sql, name) => all(sql, "SELECT 1 FROM sqlite_schema WHERE name = ?", name).length > 0;
 const hasRows = (sql, name) => all(sql, `SELECT 1 FROM ${quoted(name)} LIMIT 1`).length > 0;
 const hasData = (sql) => tablesOf(sql).some(({ name }) => !mayHaveRows(name) && hasRows(sql, name));
 const isOf = (sql, table, id) => hasTable(sql, table) && all(sql, `SELECT 1 FROM ${table} WHERE id = ?`, id).length > 0;
-// Reading a copy of the object removes this note of a load.
 const isStarted = (sql, id) => isOf(sql, "copy_loaded", id);
 const answer = (state) => Response.json(state, { headers: { "cache-control": "no-store" } });
 const refused = (status, text = "") => new Response(text, { status });
@@ -36,14 +34,24 @@ function stateOf(sql) {
   return { id, next, is_loaded: next === null && !hasRows(sql, "copy_later") };
 }
 
-function beginLoad(sql, id) {
-  if (!hasTable(sql, "copy_load")) {
-    dropCopy(sql);
-    sql.exec("CREATE TABLE copy_load (id TEXT NOT NULL, next TEXT) STRICT");
-    sql.exec("CREATE TABLE copy_later (sql TEXT NOT NULL) STRICT");
-    sql.exec("INSERT INTO copy_load VALUES ('', ?)", FIRST);
-  }
-  sql.exec("UPDATE copy_load SET id = ?1, next = ?2 WHERE id <> ?1", id, FIRST);
+function beginLoad(storage, id) {
+  const { sql } = storage;
+  if (isOf(sql, "copy_load", id)) return;
+  if (isLoading(storage)) endLoad(storage);
+  dropCopy(sql);
+  sql.exec("DROP TABLE IF EXISTS copy_loaded");
+  sql.exec("CREATE TABLE copy_load (id TEXT NOT NULL, next TEXT) STRICT");
+  sql.exec("CREATE TABLE copy_later (sql TEXT NOT NULL) STRICT");
+  sql.exec("INSERT INTO copy_load VALUES (?, ?)", id, FIRST);
+}
+
+// Ends a load that is not started. Until its first page is applied, the tables are the object's own: requests that came
+// before the load may have written to them, and the alarm may have been left out.
+function endLoad(storage) {
+  const { sql } = storage;
+  if (stateOf(sql).next === FIRST) storage.setAlarm(Date.now());
+  else dropTables(sql);
+  dropCopy(sql);
 }
 
 // Returns the lines of a page and its last line. Throws if the page is damaged.
@@ -83,10 +91,7 @@ function dropTables(sql) {
 }
 
 function applyPage(sql, { lines, next }, isFirst) {
-  if (isFirst) {
-    dropTables(sql);
-    sql.exec("DELETE FROM copy_later");
-  }
+  if (isFirst) dropTables(sql);
   apply(sql, lines);
   sql.exec("UPDATE copy_load SET next = ?", next);
 }
@@ -100,8 +105,8 @@ function makeIndexes(sql) {
 }
 
 // Applies a page, if it is the next one. Only a first page begins a load, so an empty page only asks. Returns the
-// object's state; 400 if the page is damaged; 409 if the object has data of its own; 202 if the object has run in this
-// process and must restart before its first page.
+// object's state; 400 if the page is damaged; 409 if the object has data of its own, also if requests that came before
+// the load have stored it; 202 if the object has run in this process and must restart before its first page.
 export async function loadPage(storage, { id, cursor, text, hasRun }) {
   const { sql } = storage;
   let page;
@@ -116,24 +121,26 @@ export async function loadPage(storage, { id, cursor, text, hasRun }) {
       if (hasData(sql)) return refused(409);
       if (!page || cursor !== FIRST) return answer({ id: null, next: FIRST, is_loaded: false });
     }
-    if (page && cursor === FIRST) beginLoad(sql, id);
+    if (page && cursor === FIRST) beginLoad(storage, id);
     if (hasRun()) return refused(202);
     const state = stateOf(sql);
     if (state.id !== id) return answer(state);
     if (state.next === null) makeIndexes(sql);
-    else if (page && cursor === state.next) applyPage(sql, page, state.next === FIRST);
+    else if (page && cursor === state.next) {
+      if (cursor === FIRST && hasData(sql)) {
+        endLoad(storage);
+        return refused(409);
+      }
+      applyPage(sql, page, cursor === FIRST);
+    }
     return answer(stateOf(sql));
   });
 }
 
-// Gives up a load that is not started, so that the object is empty again.
+// Gives up a load that is not started, so that the object has no data again.
 export function giveUp(storage) {
-  const { sql } = storage;
   return storage.transactionSync(() => {
-    if (isLoading(storage)) {
-      dropTables(sql);
-      dropCopy(sql);
-    }
+    if (isLoading(storage)) endLoad(storage);
     return new Response();
   });
 }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, OPERATOR_TOKEN, Setup, Signpost, encoded, root},
+    harness::{Answer, OPERATOR_TOKEN, Setup, Signpost, encoded, eventually_within, root},
     random::Random,
 };
 
@@ -336,6 +336,46 @@ fn a_copy_ends_if_the_schema_changes_another_begins_or_the_object_goes_back() {
     object.post("end", &HOUR_MS.to_string()).expect(200);
     assert!(!object.is_copied());
     is_refused(&third);
+}
+
+/// A request that came before the load answers after the load has begun.
+#[test]
+fn what_is_written_before_an_object_restarts_for_a_load_is_kept() {
+    let workerd = workerd();
+    let of = |object: &str| Copied {
+        workerd: &workerd,
+        object: object.to_owned(),
+    };
+    let numbered = SCHEMA[0].to_owned();
+    let source = of("source");
+    source.run(&[numbered.clone(), "INSERT INTO numbered VALUES (1, 1)".into()]);
+    let (page, _) = source.page("", 1_000_000);
+    for ends in ["load?cursor=", "give_up"] {
+        let object = of(ends.split('?').next().expect("a name"));
+        let ids = || object.run(&["SELECT id FROM numbered".into()]);
+        object.post("load?cursor=&ran", &page).expect(202);
+        object.run(&[numbered.clone(), "INSERT INTO numbered VALUES (7, 7)".into()]);
+        object.post("load?cursor=&ran", &page).expect(202);
+        let ended = object.post(ends, &page).status;
+        assert_eq!(ended, if ends == "give_up" { 200 } else { 409 });
+        assert_eq!(ids(), json!([7]));
+        assert!(!object.is_copied(), "the load has ended");
+        // Its alarm may have been left out during the load.
+        eventually_within(10_000, &json!(true), || {
+            object.post("alarm", "").expect(200).json()
+        });
+        object.post("load?cursor=", &page).expect(409);
+
+        // Without such a write, another copy replaces one that is not started.
+        object.run(&["DELETE FROM numbered".into()]);
+        object.post("load?cursor=", &page).expect(200);
+        assert_eq!(ids(), json!([1]));
+        object.post("load?cursor=&id=2", &page).expect(200);
+        assert_eq!(ids(), json!([1]));
+        object.post("give_up", "").expect(200);
+        let tables = "SELECT name FROM sqlite_schema WHERE name NOT GLOB '_cf_*'";
+        assert_eq!(object.run(&[tables.into()]), json!([]));
+    }
 }
 
 fn copy_command(name: &str, arguments: &[(&str, &OsStr)]) -> Command {

@@ -77,6 +77,11 @@ const recoverable = (Plain) =>
     }
 
     fetch(request) {
+      const next = scheduled.get(ids.get(this.storage));
+      if (next && !next.isLost) {
+        next.isLost = true;
+        throw new Error("the first call after a restore was scheduled is lost");
+      }
       if (request.url !== "https://object/keep") return super.fetch(request);
       keep(ids.get(this.storage), crypto.randomUUID(), this.storage);
       return new Response();

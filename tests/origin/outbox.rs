@@ -17,6 +17,7 @@ mod faults;
 mod feed;
 mod journal;
 mod log;
+mod lost_terms;
 mod merge;
 mod naive_receiver;
 mod notices;

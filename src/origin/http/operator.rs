@@ -65,7 +65,7 @@ pub async fn call(
         OperatorCall::EndAttentionItem => attention::end(context, segments).await,
         OperatorCall::Alarms(call) => alarms::of_operator(context, call, request).await,
         OperatorCall::CopyObject => copy::copy(context, segments, query).await,
-        OperatorCall::LoadObject => copy::load(context, segments, query, &request).await,
+        OperatorCall::LoadObject => copy::load(context, segments, query, request).await,
         OperatorCall::GiveUpLoad => copy::give_up(context, segments).await,
         OperatorCall::StartLoaded => copy::start(context, segments, query).await,
         OperatorCall::RestoreObject => restore::restore(context, segments, request).await,

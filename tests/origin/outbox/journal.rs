@@ -162,6 +162,24 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     assert!(!format!("{:?}", dump(&db, "entries")).contains("user-"));
 }
 
+/// The witness is put back to a time before a user was erased. The erasure's batch comes from the outbox again.
+#[test]
+fn a_restored_journal_forgets_a_user_with_the_batch_that_erases_the_user() {
+    let (db, world, witness) = (outbox(), World::paying_each_click(), Witness::new());
+    for n in 1..=3 {
+        let postback = conversion(n).user(if n == 2 { "kept" } else { "gone" });
+        convert(&db, &world, &postback).unwrap();
+        send_all(&db, world.now_ms.get(), 200);
+    }
+    let mark = journal(&db, &witness, 0);
+    erasure::erase(&db, NOW + 1, shard(), "gone").unwrap();
+    assert_eq!(users(&witness), ["gone", "kept", "gone"]);
+    journal(&db, &witness, mark);
+    assert_eq!(users(&witness), ["kept"]);
+    let texts = format!("{:?}", dump(&witness.db, "journal"));
+    assert!(!texts.contains("gone") && texts.contains("kept"), "{texts}");
+}
+
 #[test]
 fn a_batch_begins_at_the_end_of_the_last_and_the_last_stays() {
     let (db, world, witness) = (outbox(), World::new(), Witness::new());
@@ -228,6 +246,11 @@ fn clicks_of_a_gap_are_held_for_72_hours_and_judged_again() {
     journal(&db, &witness, 0);
     world.pass(SECOND_MS);
     convert(&db, &world, &conversion(2)).unwrap();
+    // This one waits for its cap when the outbox is put back.
+    world.cap(Some(5));
+    world.counters_answer.set(false);
+    convert(&db, &world, &conversion(4)).unwrap_err();
+    world.counters_answer.set(true);
     let lost = "SELECT MAX(movement) FROM entries";
     let mark = db.query_integer(lost, &[]).unwrap().unwrap();
     for table in LOSE {
@@ -254,6 +277,8 @@ fn clicks_of_a_gap_are_held_for_72_hours_and_judged_again() {
     world.pass(3 * DAY_MS - 3 * SECOND_MS);
     assert!(!release());
     assert_eq!(send(&db, &world, &conversion(2)), Ok(("pending", true)));
+    now(commit::resume_overdue(&db, &world)).unwrap();
+    assert_eq!(entry(&db, &reward_id(4))["code"], "after_restore");
     world.pass(3 * SECOND_MS);
     assert!(!release());
     assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));

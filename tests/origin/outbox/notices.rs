@@ -7,6 +7,7 @@ use domain::{
 };
 use retention::night;
 use settlement::settle;
+use suspended::{CAPPED, release, suspend};
 
 const ALL: Events = Events {
     approved: true,
@@ -144,6 +145,29 @@ fn a_hold_is_told_as_pending_and_its_end_as_what_it_is() {
         settle(&db, &world, &reward_id(1), action, &[Reason::TooFast]).unwrap();
         assert_eq!(delivered(&db, NOW, ALL), [(status, id)]);
     }
+}
+
+/// The sender reports it again after its release was refused.
+#[test]
+fn a_conversion_that_waits_again_is_told_of_once() {
+    let (db, world) = told_of_all();
+    convert(&db, &world, &conversion(9)).unwrap();
+    delivered(&db, NOW, ALL);
+    suspend(&db, &world, 2, true);
+    send(&db, &world, &conversion(1)).unwrap();
+    suspend(&db, &world, 3, false);
+    assert_eq!(
+        delivered(&db, NOW, ALL),
+        [(Told::Pending, notice_id(1, Kind::Pending))]
+    );
+    world.cap(Some(0));
+    assert_eq!(release(&db, &world), [CAPPED]);
+    let again = send(&db, &world, &conversion(1).status(Status::Pending));
+    assert_eq!(again, Ok(("pending", false)));
+    assert!(delivered(&db, NOW, ALL).is_empty());
+    world.cap(None);
+    send(&db, &world, &conversion(1)).unwrap();
+    assert_eq!(delivered(&db, NOW, ALL), [(Told::Approved, reward_id(1))]);
 }
 
 #[test]

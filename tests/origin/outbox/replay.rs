@@ -143,6 +143,26 @@ fn a_replayed_reward_is_followed_by_its_reversal() {
 }
 
 #[test]
+fn a_waiting_reversal_waits_for_its_replayed_reward() {
+    for many in [false, true] {
+        let (db, world) = with_rewards(1);
+        abort(&db, NOW, &claim(&db, NOW).remove(0));
+        convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+        let now_ms = world.now_ms.get();
+        let reversal = claim(&db, now_ms).remove(0);
+        assert_eq!(reversal.fields.transaction_id, reversal_id(1));
+        answer(&db, now_ms, &reversal, 500);
+        let later = NOW + DAY_MS;
+        if many {
+            replay_many(&db, later, RewardDelivery::Dead);
+        } else {
+            replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
+        }
+        assert_eq!(send_all(&db, later, 200), [reward_id(1), reversal_id(1)]);
+    }
+}
+
+#[test]
 fn a_replay_does_not_affect_an_attempt_in_flight() {
     let (db, _) = with_rewards(1);
     let callback = claim(&db, NOW).remove(0);

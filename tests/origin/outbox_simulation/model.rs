@@ -377,14 +377,26 @@ impl Model {
                     }
                 }
             }
-            // A reversal is replayed with its reward.
+            // A reversal is replayed with its reward, and waits for it, unless an attempt of the reversal is in flight.
+            let mut overtaken = Vec::new();
             for (entry, callback) in &mut self.callbacks {
-                let reward_is_replayed = callback.reward.is_some_and(|reward| replayed.contains(&reward));
-                if reward_is_replayed && known.contains(entry) && callback.delivery != WAITING {
+                let replayed_reward = callback.reward.filter(|reward| replayed.contains(reward));
+                let Some(reward) = replayed_reward.filter(|_| known.contains(entry)) else {
+                    continue;
+                };
+                let is_waiting = callback.delivery == WAITING;
+                if is_waiting && claims.contains(&callback.not_before_ms) {
+                    continue;
+                }
+                overtaken.push(reward);
+                if !is_waiting {
                     callback.delivery = WAITING;
                     callback.attempts_made = 0;
                     callback.not_before_ms = now_ms;
                 }
+            }
+            for reward in overtaken {
+                self.callbacks.get_mut(&reward).unwrap().ended = false;
             }
         };
         match operation {

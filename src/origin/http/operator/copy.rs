@@ -55,18 +55,23 @@ pub async fn load(
     context: &RequestContext,
     segments: &[&str],
     query: &str,
-    request: &Request,
+    mut request: Request,
 ) -> HandlerResult {
     let id = id_of(query)?;
-    body::check_encoding(request, "identity")?;
-    let length = body::header(request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
-    if length > Some(MAX_PAGE) {
-        return Err(common::PAYLOAD_TOO_LARGE.into());
-    }
+    body::check_encoding(&request, "identity")?;
+    let length = body::header(&request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
+    let page = match length {
+        Some(length) if length > MAX_PAGE => return Err(common::PAYLOAD_TOO_LARGE.into()),
+        Some(_) => request.inner().body().into(),
+        // A page without a length could be too long for the object's memory. An empty body may have none.
+        None => {
+            body::measure(&mut request, 0).await?;
+            JsValue::UNDEFINED
+        }
+    };
     let cursor = parameter(query, "cursor").unwrap_or_default();
     let cursor: String = byte_serialize(cursor.as_bytes()).collect();
     let path = format!("/load?id={id}&cursor={cursor}");
-    let page = request.inner().body().into();
     let mut answer = send(context, segments, path, &page, PAGE_TIMEOUT).await?;
     match answer.status_code() {
         202 => {

@@ -13,15 +13,17 @@ use contract::{
     attention::{self, Doubt, Restored},
     operation::{ObjectAddress, OperatorReply},
     outbox::{OutboxShard, SendAll},
-    recovery::{self, Bookmark, FindBookmark, Restart, Schedule, Wake},
-    register::{self, Announce},
+    recovery::{self, Bookmark, FindBookmark, Schedule, Wake},
+    register::{self, Announce, ReadRegister},
 };
 use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
-use platform::{Sleep, http::Answer, log};
+use platform::{Sleep, database::MAX_INTEGER, http::Answer, log};
 
 /// Maximum attempts to have an outbox send everything, and the pause between two attempts.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
+/// Maximum attempts to restart an object. The first one that arrives only ends its process.
+const WAKES: u32 = 4;
 /// How far back Cloudflare can restore, in days.
 const KEPT_DAYS: i64 = 30;
 
@@ -59,18 +61,19 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     if let Some(outbox) = OutboxShard::of_object(&name).filter(|_| !body.force) {
         send_all(context, outbox).await?;
     }
-    if asks_register {
-        announce(context, &name, context.now_ms).await?;
-    }
+    let announced = match asks_register {
+        true => Some(announce(context, &name).await?),
+        false => None,
+    };
     let schedule = Schedule {
         bookmark: bookmark.clone(),
     };
     let scheduled = context.call(&object, schedule).await;
     if let Ok(Bookmark::Problem(problem)) = &scheduled {
         let refusal = cannot(problem);
-        if asks_register {
-            // Nothing is restored, so the announcement is withdrawn.
-            announce(context, &name, 0).await?;
+        if let Some((register, at_ms)) = announced {
+            // Nothing is restored, so only the earlier announcement still applies.
+            context.call(&register, Announce { at_ms }).await?;
         }
         return Err(refusal);
     }
@@ -101,9 +104,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     // The restart may end this call, so the operator is told first how to undo the restore. If `attention` itself is
     // restored, the operator is told afterwards, because the restore would remove the item.
     let is_told = name != attention::OBJECT_NAME && tell().await;
-    // The restart ends the object, so this call to it may fail.
-    drop(context.call(&object, Restart {}).await);
-    let has_started = context.call(&object, Wake {}).await.is_ok();
+    let has_started = restart(context, &object).await;
     if !is_told {
         tell().await;
     }
@@ -125,10 +126,26 @@ async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), R
     }
 }
 
-/// Announces a restore to the register of an object. An `at_ms` of 0 withdraws the announcement.
-async fn announce(context: &RequestContext, name: &str, at_ms: i64) -> Result<(), Refusal> {
+/// Announces a restore to the register of an object. Returns the register and the time of the announcement before.
+async fn announce(context: &RequestContext, name: &str) -> Result<(ObjectAddress, i64), Refusal> {
     let register = register::address(name);
-    Ok(context.call(&register, Announce { at_ms }).await.map(drop)?)
+    let part = context
+        .call(&register, ReadRegister { after: MAX_INTEGER })
+        .await?;
+    let at_ms = context.now_ms;
+    context.call(&register, Announce { at_ms }).await?;
+    Ok((register, part.announced_ms))
+}
+
+/// Ends the object's process and starts it again. Returns false if no new process has answered.
+async fn restart(context: &RequestContext, object: &ObjectAddress) -> bool {
+    for _ in 0..WAKES {
+        // The process that scheduled the restore ends at this call, so the call fails.
+        if context.call(object, Wake {}).await.is_ok() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the bookmark to restore. The caller reads it first, so that no other object prepares in vain if the runtime

@@ -41,6 +41,9 @@ use platform::{Database, Failure, Result};
 use reservations::Reservation;
 use rows::ConversionRow;
 
+/// How many days after its receipt a conversion is still taken from that day's cap. The counters keep takes for 30 days.
+const RECEIPT_DAYS: i32 = 20;
+
 /// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -133,7 +136,7 @@ pub fn admit(
             kind: CapKind::Conversion,
             key: format!("{}/{}", hex::encode(&conversion.nonce.0), approval.goal),
             offer: approval.offer.clone(),
-            day: UtcDay::of_ms(now_ms),
+            day: day_of_cap(conversion, now_ms),
             limit,
             revision,
             by_force: step == Transition::Force,
@@ -147,6 +150,54 @@ pub fn admit(
     }
     let answer = db.transaction(|| commit(db, peers, now_ms, &approval, row, step))?;
     Ok(Admission::Settled(answer))
+}
+
+/// Returns the day from whose cap a conversion is taken: the day of receipt, except for a postback that was kept for so
+/// long that the counters may forget that day while its take is retried.
+fn day_of_cap(conversion: &Conversion, now_ms: i64) -> UtcDay {
+    let today = UtcDay::of_ms(now_ms);
+    let received = conversion.received_ms.map(UtcDay::of_ms);
+    received
+        .filter(|day| *day >= today.minus(RECEIPT_DAYS))
+        .unwrap_or(today)
+}
+
+/// Ends a reservation and holds the conversion if since then the outbox was restored or the publisher suspended. Returns
+/// `None` if the cap must be taken.
+pub fn hold_reserved(
+    db: &impl Database,
+    peers: &impl Peers,
+    reservation: &Reservation,
+) -> Result<Option<Result<Answer, ApiError>>> {
+    let (now_ms, approval) = (peers.now_ms(), &reservation.approval);
+    for reason in [Reason::AfterRestore, Reason::Suspended] {
+        if !decision::holds_now(db, peers, now_ms, &approval.conversion, reason)? {
+            continue;
+        }
+        let (rows, _) = rows::of_click(db, &approval.conversion.nonce.0)?;
+        let row = rows.iter().find(|row| row.goal == approval.goal);
+        let step = step(row.map(|row| row.state), approval.conversion.event);
+        // An operator's approval has no such step.
+        let Some(state) = step.objected(reason) else {
+            return Ok(None);
+        };
+        let held = db.transaction(|| {
+            let ended = reservations::end(db, reservation)?;
+            if ended.is_some() {
+                rows::store(db, peers, now_ms, approval, row, state)?;
+            }
+            if ended == Some(true) {
+                erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;
+            }
+            Ok::<_, Failure>(ended.is_some())
+        })?;
+        let answer = match held {
+            true => Ok(approval.answer(state.answer().unwrap_or_default(), false)?),
+            false => settle(db, peers, reservation, false)?,
+        };
+        return Ok(Some(answer));
+    }
+    Ok(None)
 }
 
 /// Ends a reservation: pays the conversion or, if the cap is spent (`taken` is false), refuses it. If another task has

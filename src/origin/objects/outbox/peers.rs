@@ -99,6 +99,14 @@ pub struct Gap {
     pub until_ms: i64,
 }
 
+impl AppNow {
+    /// True if a conversion of a click of this time may have been paid before the outbox was restored.
+    pub fn may_have_lost(&self, now_ms: i64, clicked_at_ms: i64) -> bool {
+        self.gap
+            .is_some_and(|gap| now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms)
+    }
+}
+
 /// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.
 #[derive(Debug, Default)]
 pub struct StateCache {

@@ -217,9 +217,10 @@ platform::statements! {
           ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
         FROM (SELECT ", next_number!("?1", "?2"), " AS number)
         RETURNING entry");
-    /// entry, user, txn, fields, reason: if the user was erased before, marks the entry so that the user is erased
-    /// again
-    pub const AMEND = concat!("UPDATE entries SET erase = ", is_erased!(), ", user_id = ?2, txn = ?3, fields = ?4, reason = ?5
+    /// entry, user, txn, fields, reason, whether an earlier txn stays if there is no other: if the user was erased before,
+    /// marks the entry so that the user is erased again
+    pub const AMEND = concat!("UPDATE entries SET erase = ", is_erased!(), ", user_id = ?2, txn = IIF(?6, COALESCE(?3, txn), ?3), fields = ?4,
+          reason = ?5
         WHERE entry = ?1");
     /// lowest number, step between numbers, entry or NULL, JSON of a claim or of an erased user, or NULL
     pub const CHANGE = concat!("INSERT INTO changes (number, entry, claim) VALUES (", next_number!("?1", "?2"), ", ?3, ?4)");
@@ -289,9 +290,6 @@ platform::statements! {
     /// current time, latest end of a claim: restarts the schedules of waiting callbacks, except attempts in flight
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), attempts_made = 0
         WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (attempts_made > 0 OR due_ms > ?2)";
-    /// time of the replay: makes replayed reversals wait if the callback of their reward waits, replayed or not
-    pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
-        AND after IS NOT NULL AND notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 
     /// entry (exclusive), number of earlier entries to skip → next earlier entry
     pub const ENTRY_BEFORE = "SELECT entry FROM entries WHERE entry < ? ORDER BY entry DESC LIMIT 1 OFFSET ?";

@@ -5,7 +5,7 @@
 use futures_util::future::join_all;
 
 use super::{
-    Admission, Claim, admit,
+    Admission, Claim, admit, hold_reserved,
     reservations::{Reservation, overdue, put_off},
     settle, txns,
 };
@@ -69,6 +69,10 @@ pub async fn convert(
 
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
+    if let Some(held) = hold_reserved(db, peers, reservation)? {
+        peers.committed()?;
+        return Ok(held.map_err(Failure::from));
+    }
     let take = &reservation.take;
     // The counters do not count test apps. The cap of a test offer always counts as spent, so only a forced take
     // succeeds.

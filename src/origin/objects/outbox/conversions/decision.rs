@@ -114,6 +114,21 @@ fn is_erased(db: &impl Database, conversion: &Conversion, row: Option<&Conversio
     }
 }
 
+/// True if a restore or a suspension holds a conversion. Both may begin while the conversion waits for its cap.
+pub fn holds_now(
+    db: &impl Database,
+    peers: &impl Peers,
+    now_ms: i64,
+    conversion: &Conversion,
+    reason: Reason,
+) -> DbResult<bool> {
+    let app = endpoint::app_now(db, peers)?;
+    Ok(app.is_some_and(|app| match reason {
+        Reason::AfterRestore => app.may_have_lost(now_ms, conversion.click.clicked_at_ms),
+        _ => reason == Reason::Suspended && app.is_suspended,
+    }))
+}
+
 /// A conversion, and the data with which the reasons against it are checked.
 struct Case<'a, D, P> {
     db: &'a D,
@@ -160,8 +175,9 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             }
             Reason::DuplicateTxn => *self.claim == Claim::Refused,
             Reason::AlreadyRewarded => self.is_rewarded()?,
-            Reason::AfterRestore => self.may_be_lost()?,
-            Reason::Suspended => endpoint::app_now(self.db, self.peers)?.is_some_and(|app| app.is_suspended),
+            Reason::AfterRestore | Reason::Suspended => {
+                holds_now(self.db, self.peers, self.now_ms, self.conversion, reason)?
+            }
             Reason::TooFast => self.is_too_fast(),
             Reason::TooManyToday => self.has_many_today()?,
             // The counters decide this after all other reasons.
@@ -182,13 +198,6 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             }
             _ => Ok(false),
         }
-    }
-
-    /// True if the conversion may have been paid before the outbox was restored.
-    fn may_be_lost(&self) -> DbResult<bool> {
-        let gap = endpoint::app_now(self.db, self.peers)?.and_then(|app| app.gap);
-        let clicked_at_ms = self.conversion.click.clicked_at_ms;
-        Ok(gap.is_some_and(|gap| self.now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms))
     }
 
     /// True if the first postback came sooner after the click than the offer allows.

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::states::state_number;
-use crate::objects::outbox::{approval::Approval, erasure, sql};
+use crate::objects::outbox::{approval::Approval, conversions::rows::ConversionRow, erasure, sql};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
@@ -42,10 +42,16 @@ pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid_due_ms:
 }
 
 /// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once or,
-/// if a callback needs the user, once the callback has ended.
-pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, state: State) -> Result<i64> {
+/// if a callback needs the user, once the callback has ended. A `txn` stays unless it was refused with the conversion.
+pub fn amend(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: &ConversionRow,
+    state: State,
+) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
-    let conversion = &approval.conversion;
+    let (conversion, entry) = (&approval.conversion, row.entry);
     db.execute(
         sql::AMEND,
         params![
@@ -53,7 +59,8 @@ pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, s
             &*conversion.click.user_id,
             conversion.txn.as_deref(),
             json(&fields)?,
-            conversion.reason.as_deref()
+            conversion.reason.as_deref(),
+            !matches!(row.state, State::Refused(_))
         ],
     )?;
     if state != State::Approved {
@@ -127,7 +134,7 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
 }
 
 /// Creates a notice, which tells the publisher about a pending or rejected conversion and its possible payout. A notice
-/// has its own transaction id and pays 0, so a receiver that ignores the status pays nothing.
+/// has its own transaction id and pays 0, so a receiver that ignores the status pays nothing. Each is created once.
 pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, status: Status) -> Result {
     let mut fields = fields(approval, now_ms)?;
     fields.original_transaction_id = Some(fields.transaction_id);
@@ -136,6 +143,13 @@ pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, 
         _ => (Kind::Pending, State::Pending),
     };
     fields.transaction_id = approval.transaction_id(kind)?;
+    // A conversion may be refused and wait again.
+    if db
+        .query_first(sql::GET_PAID, params![fields.transaction_id.as_str()])?
+        .is_some()
+    {
+        return Ok(());
+    }
     fields.status = status;
     let nothing = Amounts::new(MicroUsd(0), &approval.currency);
     let value = std::mem::replace(

@@ -119,7 +119,8 @@ pub async fn is_complete(db: &impl Database, runtime: &impl ObjectCall, own: Out
     Ok(last <= answer.map_err(|_| common::UNAVAILABLE)?.mark)
 }
 
-/// Adds a batch to the journal that this outbox keeps for another.
+/// Adds a batch to the journal that this outbox keeps for another. If the batch says that a user was erased, the earlier
+/// batches forget the user, too. Usually they did when the user was erased, but this outbox may have been restored since.
 pub fn add(db: &impl Database, journal: &AddJournal) -> DbResult<Mark> {
     let mark = mark(db, &journal.source)?;
     let batch = &journal.batch;
@@ -137,6 +138,10 @@ pub fn add(db: &impl Database, journal: &AddJournal) -> DbResult<Mark> {
             batch.entries.as_str()
         ],
     )?;
+    let erased = params![journal.source.as_str(), batch.entries.as_str()];
+    for row in db.query(sql::ERASED_EARLIER, erased)? {
+        db.execute(erasure::ERASE_JOURNAL, params![row.text(0)?])?;
+    }
     Ok(Mark { mark: batch.number })
 }
 
