@@ -180,6 +180,8 @@ fn counters_and_clicks_that_go_back_know_it_at_once() {
     (1..3).for_each(|n| drop(accepted_id(pay(n))));
     // No batch has told the counters of these rewards.
     put_back(&signpost, &cap);
+    // A restore that fails does not withdraw the announcement of this one.
+    restore(&signpost, &cap, &json!({ "bookmark": "wrong" })).expect_error(409, "not_recoverable");
     accepted_id(pay(3));
     expect_conversion_error(pay(4), 409, "conversion_capped");
 
