@@ -27,7 +27,7 @@ use domain::{
 };
 use platform::{
     CONNECTIONS, ObjectCall,
-    http::{Answer, answer::JSON, body},
+    http::{Answer, answer::JSON, body, etag},
     log,
 };
 
@@ -144,7 +144,7 @@ async fn serve(
 /// Returns the page, or 304 to a `GET` whose sender already has the page.
 fn answer(request: &Request, page: &RenderedPage, cache_control: String) -> Answer {
     let known = body::header(request, "If-None-Match").unwrap_or_default();
-    let answer = if request.method() != worker::Method::Post && lists(&known, &page.etag) {
+    let answer = if request.method() != worker::Method::Post && etag::lists(&known, &page.etag) {
         Answer::new(304)
     } else {
         Answer::json(200, page.body.clone())
@@ -310,12 +310,4 @@ impl<'a> PageRequest<'a> {
         };
         isolate.pages.insert(self.key, page, size)
     }
-}
-
-/// True if an `If-None-Match` header lists this ETag, by weak comparison (RFC 9110, section 13.1.2).
-fn lists(header: &str, etag: &str) -> bool {
-    header
-        .split(',')
-        .map(str::trim)
-        .any(|listed| listed == "*" || listed.trim_start_matches("W/") == etag)
 }

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod body;
 #[cfg(target_arch = "wasm32")]
 pub mod entry;
+pub mod etag;
 #[cfg(target_arch = "wasm32")]
 pub mod fixed_length;
 pub mod hosts;

@@ -168,8 +168,15 @@ pub async fn read<E>(
             .collect();
         changed.sort_unstable_by_key(|changed| changed.number);
         let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
-        if changed.len() > limit {
-            changed.truncate(limit);
+        if let Some(cut) = changed.get(limit).map(|changed| changed.number) {
+            // Apps may share a number, and the next page begins after the last number of this one. So the page has all
+            // of a number or none, and is longer than the limit only if one number has more.
+            let fitting = changed.partition_point(|changed| changed.number < cut);
+            let whole = match fitting {
+                0 => changed.partition_point(|changed| changed.number == cut),
+                _ => fitting,
+            };
+            changed.truncate(whole);
             end = changed.last().map_or(end, |last| last.number);
         }
         page.rewards = changed.into_iter().map(|changed| changed.reward).collect();

@@ -43,7 +43,8 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
         "callback": { "url": "https://hooks.example/cb?u={user_id}&t={transaction_id}", "method": "GET", "events": ["approved"] },
         "blocked_offers": ["31906"],
     });
-    let changed = patch(&developer, "91000001", &tag, &body).expect(200);
+    // A proxy that compresses answers makes tags weak.
+    let changed = patch(&developer, "91000001", &format!("W/{tag}"), &body).expect(200);
     assert_ne!(changed.header("ETag").unwrap(), tag);
     let secret = changed.json()["callback_secret"].as_str().unwrap().to_owned();
     assert!(secret.starts_with("whsec_"));

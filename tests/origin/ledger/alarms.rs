@@ -133,6 +133,38 @@ fn a_day_that_was_left_out_is_late_even_if_a_future_day_is_loaded() {
 }
 
 #[test]
+fn a_day_that_was_loaded_only_before_its_end_is_late() {
+    let db = migrated(ledger::MIGRATIONS);
+    load(&db, day(0), 5);
+    load_at(&db, day(1).start_ms() + 22 * HOUR_MS, day(1), 5);
+    let noon_ms = day(2).start_ms() + 12 * HOUR_MS;
+    let late = tell(&db, noon_ms, false);
+    let days: Vec<_> = late
+        .iter()
+        .map(|(_, kind, subject, _)| (*kind, subject.as_str()))
+        .collect();
+    let subjects = [day(1).to_string(), format!("acme {}", day(1))];
+    assert_eq!(
+        days,
+        subjects
+            .each_ref()
+            .map(|subject| (AlarmKind::FactsLate, subject.as_str()))
+    );
+    load_at(&db, noon_ms + HOUR_MS, day(1), 6);
+    assert_eq!(
+        tell(&db, noon_ms + DAY_MS, false),
+        [late[0].clone(), late[1].clone()].map(|(to, kind, subject, count)| {
+            (
+                to,
+                kind,
+                subject.replace(&day(1).to_string(), &day(2).to_string()),
+                count,
+            )
+        })
+    );
+}
+
+#[test]
 fn facts_are_late_at_noon_of_the_day_after_for_thirty_days() {
     let db = migrated(ledger::MIGRATIONS);
     assert_eq!(

@@ -311,3 +311,27 @@ fn a_copy_reads_a_tenth_of_a_blind_window() {
     assert!(told > 20);
     assert!(days_read * 10 <= blind, "{days_read} of {blind}");
 }
+
+/// The ledger is restored to before the reading, and does not know of it.
+#[test]
+fn an_entry_that_was_read_before_a_restore_no_longer_changes() {
+    let mut world = World::new();
+    let load = |world: &World, revenue: &str| {
+        let row = format!("{},10000001,DE,p,banner,house,7.0.0,1,1,1,1,{revenue}\n", day(0));
+        world.load_rows(Target::Day(day(0)), &row);
+        for _ in 0..2 {
+            world.now_ms.set(world.now_ms.get() + 20 * SECOND_MS);
+            now(world.service().alarm());
+        }
+    };
+    load(&world, "0.5");
+    load(&world, "0.6");
+    let copy = world.db.copy();
+    let mut reader = Copy::default();
+    assert_eq!(reader.read_feed(&world, 10).len(), 1);
+    world.db = copy;
+    load(&world, "0.7");
+    let told = reader.read_feed(&world, 10);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].after[4], 700_000);
+}

@@ -169,6 +169,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     super::alarms::tell(&db, day(91).start_ms(), false);
     day_changes::take_again(&db, &changes[0]).unwrap();
     day_changes::went_back(&db, day(91).start_ms()).unwrap();
+    day_changes::close_all(&db).unwrap();
     assert!(
         day_changes::version(&db, day(0), day(1)).unwrap()
             > day_changes::version(&db, day(2), day(2)).unwrap()

@@ -26,7 +26,7 @@ use domain::{
     model::{ApiError, INVALID_FIELD, document::tag},
 };
 use platform::{
-    http::{Answer, body, header},
+    http::{Answer, body, etag, header},
     object_call::{self, broken},
 };
 
@@ -134,9 +134,8 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
         (None, None) => Ok(None),
         (None, Some(all)) if all == "*" => Ok(Some(PutCondition::New)),
         (Some(tag), None) => {
-            // A proxy that compresses an answer marks its tag as weak.
-            let tag = tag.strip_prefix("W/").unwrap_or(&tag);
-            Ok(Some(PutCondition::Read(tag.trim_matches('"').to_owned())))
+            let tag = etag::strong(&tag).trim_matches('"');
+            Ok(Some(PutCondition::Read(tag.to_owned())))
         }
         (None, Some(_)) => problem("If-None-Match: must be *"),
         (Some(_), Some(_)) => problem("If-Match: must not come with If-None-Match"),

@@ -42,7 +42,7 @@ struct Standing {
     newest: i64,
     /// The last loaded day before today.
     loaded: Option<i64>,
-    /// The first day without facts that was not announced.
+    /// The first day that was not loaded after its end and was not announced.
     missing: Option<i64>,
 }
 

@@ -240,6 +240,15 @@ pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, Data
     })
 }
 
+/// Treats all entries as read. A process calls this once: an entry may have been read after the copy was made to which
+/// the ledger was restored.
+pub fn close_all(db: &impl Database) -> Result<(), DatabaseError> {
+    match db.query_integer(sql::NEWEST, &[])? {
+        Some(newest) => db.execute(state::RAISE_STATE, params![READ_THROUGH, newest]),
+        None => Ok(()),
+    }
+}
+
 /// Stores an entry that a restored ledger has lost, within the caller's transaction.
 pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseError> {
     let (before, after) = (as_json(&entry.before)?, as_json(&entry.after)?);

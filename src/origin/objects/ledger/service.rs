@@ -46,6 +46,7 @@ use domain::{
 use platform::{
     Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Random, Result,
     concurrency_limit::{ConcurrencyLimit, Limit},
+    http::etag,
     log,
     object_shell::ObjectShell,
 };
@@ -95,6 +96,8 @@ pub struct LedgerService<D, R> {
     exports: ExportSlots,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
+    /// True once this process has treated all changes of final days as read.
+    has_closed: Cell<bool>,
     /// True once this process has recorded that a report was made.
     has_reported: Cell<bool>,
     /// After a failed request for app names, reports send no further request before this time, in milliseconds.
@@ -118,12 +121,6 @@ const DATA_CHANGED: ApiError = ApiError::new(
     "data_changed",
     "the facts of these days have changed since the previous page: begin again with page 1",
 );
-
-/// True if an `If-Match` lists this ETag (RFC 9110, section 13.1.1).
-fn lists(tags: &str, etag: &str) -> bool {
-    let mut listed = tags.split(',').map(str::trim);
-    listed.any(|version| ["*", etag].contains(&version))
-}
 
 /// The answer to a report request: the report or an error, with the headers of the rate limit in both cases.
 pub struct ReportAnswer {
@@ -167,6 +164,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             budget: ReportBudget::default(),
             exports: ExportSlots::default(),
             confirmed_at_ms: Cell::new(None),
+            has_closed: Cell::new(false),
             has_reported: Cell::new(false),
             names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),
@@ -324,7 +322,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let stored = |error: DatabaseError| answer_to(error.into());
         let version = day_changes::version(db, query.start, query.end).map_err(stored)?;
         let etag = format!("\"{version}\"");
-        if asked.if_match.is_some_and(|tags| !lists(tags, &etag)) {
+        if asked.if_match.is_some_and(|tags| !etag::lists(tags, &etag)) {
             return Err(DATA_CHANGED);
         }
         let segments = Segments::new(db, None).with_cache(&self.columns);

@@ -226,7 +226,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return;
         }
         let db = self.shell.storage();
-        let vouched = panics_to_failure(async { Ok(night::vouch(db, self.runtime()).await?) }).await;
+        let vouched = panics_to_failure(async {
+            if let Some(state) = endpoint::read(db)?
+                && self.wait_for_start(state.shard, None).await.is_err()
+            {
+                return Ok(night::put_off(db, self.now_ms())?);
+            }
+            Ok(night::vouch(db, self.runtime()).await?)
+        })
+        .await;
         self.is_vouching.set(false);
         if let Ok(Some(differs)) = vouched {
             comparisons::count_day(differs);
@@ -376,7 +384,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 None if revenue_batches::lost(db, self.now_ms())?.is_some() => {
                     self.state_cache.clear();
                     match endpoint::read(db)? {
-                        Some(state) => Ok(gap::note(db, self.runtime(), state.shard).await?),
+                        Some(state) => {
+                            // The journal may have these payments.
+                            self.wait_for_start(state.shard, None).await?;
+                            Ok(gap::note(db, self.runtime(), state.shard).await?)
+                        }
                         None => Ok(()),
                     }
                 }

@@ -167,8 +167,8 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
             format!("/offers/{subject}"),
         ),
         AlarmKind::FactsLate => (
-            format!("The ad figures of {subject} have not arrived."),
-            "Reports lack the ad revenue of this day, and the day is not final.",
+            format!("The ad figures of {subject} are late."),
+            "Nothing was loaded after the end of this day, so reports lack ad revenue, and the day is not final.",
             of("", &format!("/publishers/{publisher}?section=facts")),
         ),
         AlarmKind::DayChanged => (

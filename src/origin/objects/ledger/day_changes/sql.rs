@@ -42,6 +42,8 @@ platform::statements! {
     pub const LIST_LOST = "SELECT l.day, l.app, l.after,
           (SELECT before FROM day_changes n WHERE n.day = l.day AND n.app = l.app AND n.number > ?2 ORDER BY n.number LIMIT 1)
         FROM (SELECT day, app, after, MAX(number) FROM day_changes WHERE number BETWEEN ?1 AND ?2 GROUP BY day, app) l";
+    /// → the number of the newest entry
+    pub const NEWEST = "SELECT MAX(number) FROM day_changes";
     /// exclusive lower number, inclusive upper number, JSON list of causes → number of entries, time of the earliest
     pub const COUNT_AFTER = "SELECT COUNT(*), MIN(at_ms) FROM day_changes WHERE number > ? AND number <= ? AND cause IN (SELECT value FROM json_each(?))";
     /// cutoff number: deletes earlier entries

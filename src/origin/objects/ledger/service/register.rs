@@ -44,6 +44,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             .start(db, runtime, &object_name(publisher), &RestoredLedger)
             .await?;
         day_changes::went_back(db, self.now_ms())?;
+        if !self.has_closed.replace(true) {
+            day_changes::close_all(db).inspect_err(|_| self.has_closed.set(false))?;
+        }
         Ok(db)
     }
 

@@ -180,7 +180,7 @@ fn first_kept(db: &impl Database, now_ms: i64) -> DbResult<Option<UtcDay>> {
 }
 
 /// Vouches for the day that was added up, if the call is due. Returns whether the day differs from the ledger; `None`
-/// if the ledger has not compared the day.
+/// if the ledger has not compared the day. A restored outbox must have its log back first.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult<Option<bool>> {
     let night = Night::read(db)?;
     let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms())
@@ -217,6 +217,15 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
             .ok()
     };
     settle(db, runtime.now_ms(), night, number, answer)
+}
+
+/// Puts the call off, as if the ledger had not answered.
+pub fn put_off(db: &impl Database, now_ms: i64) -> DbResult<Option<bool>> {
+    let night = Night::read(db)?;
+    match night.waits() {
+        true => settle(db, now_ms, night, 0, None),
+        false => Ok(None),
+    }
 }
 
 fn settle(
