@@ -88,6 +88,8 @@ pub enum Actor {
     Operator,
     /// A signed-in member of the account.
     Member(MemberId),
+    /// A signed-in member of the console, who acts as the operator in a publisher's account.
+    Console(MemberId),
     /// A key of the publisher, by its label and id.
     Key(String),
 }

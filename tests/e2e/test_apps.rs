@@ -366,6 +366,26 @@ fn a_key_of_tests_does_nothing_else_and_finds_its_app_again_by_the_name() {
     assert_eq!(tests, 2);
 }
 
+/// Each run of a pipeline has a receiver of its own.
+#[test]
+fn an_app_that_is_set_up_again_calls_the_new_receiver_with_the_new_secret_at_once() {
+    let signpost = demo();
+    let receivers = [Receiver::start(), Receiver::start()];
+    let wall = signpost.offer_wall("test-again", "79000976", None);
+    let pub_key = signpost.issue_pub_key(&wall.id);
+    let goal = "signpost-test-one-goal-1";
+    for receiver in &receivers {
+        let app = TestApp::named(&wall, receiver, "ci", &pub_key);
+        signpost.refresh();
+        let click = app.click(goal, "tester");
+        app.report(&click, goal, "approved").expect(200);
+        let [called] = receiver.wait(1).try_into().unwrap();
+        let webhook = Webhook::new(&app.secret).unwrap();
+        webhook.verify(called.body.as_bytes(), &called.headers).unwrap();
+    }
+    assert_eq!(receivers.each_ref().map(Receiver::count), [1, 1]);
+}
+
 #[test]
 fn a_thousand_walks_through_a_test_app_change_nothing_that_counts() {
     away_from_midnight();

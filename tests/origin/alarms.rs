@@ -174,6 +174,7 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     assert!(world.operator(TestAlarms {}).is_err());
     for refused in [
         "http://10.0.0.1/x",
+        "https://x.example:8443/",
         "ftp://x.example",
         "https://x.example/{user_id}",
         "nonsense",

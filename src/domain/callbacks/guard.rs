@@ -84,9 +84,9 @@ impl Guard {
         Ok(url)
     }
 
-    /// Checks a configured fallback URL. Browsers open it, so in production only port 443 is allowed. Local runs allow
-    /// the ports of callbacks.
-    pub fn check_fallback(&self, text: &str) -> Result<(), String> {
+    /// Checks a URL that must be on port 443 in production: a fallback URL, because browsers open it, and a publisher's
+    /// address for alarms, so that no member can scan for open ports. Local runs allow the ports of callbacks.
+    pub fn check_default_port(&self, text: &str) -> Result<(), String> {
         let url = self.parse(text)?;
         let port = url.port_or_known_default().unwrap_or_default();
         if port != HTTPS_PORT && !self.allow_private {

@@ -130,6 +130,11 @@ impl CallbackSender {
         self.guard.check(url).map(drop)
     }
 
+    /// The same for a URL that a member chooses without the operator's consent.
+    pub fn check_members_url(&self, url: &str) -> Result<(), String> {
+        self.guard.check_default_port(url)
+    }
+
     /// Makes one attempt. Secrets that the response repeats are masked.
     pub async fn send(
         &self,

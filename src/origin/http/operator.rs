@@ -69,8 +69,10 @@ pub async fn call(
         OperatorCall::GiveUpLoad => copy::give_up(context, segments).await,
         OperatorCall::StartLoaded => copy::start(context, segments, query).await,
         OperatorCall::RestoreObject => restore::restore(context, segments, request).await,
-        OperatorCall::Invite => accounts::invite(context, segments, request).await,
-        OperatorCall::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
+        OperatorCall::Invite => accounts::invite(context, by, segments, request).await,
+        OperatorCall::PublisherAccount(call) => {
+            accounts::of_publisher(context, call, by, segments, query).await
+        }
         OperatorCall::ReadActivity => activity::read(context, segments).await,
         OperatorCall::ReadPublisherFigures => activity::read_figures(context, request).await,
         OperatorCall::Replay(call) => replays::call(context, call, by, segments, request).await,

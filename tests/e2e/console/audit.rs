@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::demo;
+use crate::{dashboard, harness::demo};
 
 /// The newest entries of the audit that are this member's.
 fn entries(browser: &Browser<'_>, by: &str) -> Vec<(String, Value, Value)> {
@@ -158,6 +158,13 @@ fn an_invite_of_a_member_ends_with_the_member() {
         2,
         "the invite and the join, once each"
     );
+    let publisher = signpost.publisher("console-mallory");
+    let path = format!("/v1/operator/publishers/{}/invites", publisher.id);
+    let body = json!({ "name": "Mallory's friend", "role": "owner" });
+    let to_publisher = browser.post(&path, &body).expect(201).json()["invite"].clone();
+    let dashboard = dashboard::Browser::new(&signpost);
+    let read = || dashboard.post("invite", &json!({ "invite": to_publisher }));
+    read().expect(200);
     let other = signed_in(&signpost, "Trent", "admin");
     let members = other.get("/v1/console/members").expect(200).json();
     let member = |name: &str| {
@@ -173,6 +180,11 @@ fn an_invite_of_a_member_ends_with_the_member() {
     back.cookie = None;
     let refused = back.post("/v1/console/sign_in", &json!({ "invite": invited["invite"] }));
     assert_eq!(refused.status / 100, 4, "{refused:?}");
+    read().expect_error(404, "unknown_invite");
+    let body = json!({ "invite": to_publisher });
+    dashboard
+        .post("sign_in", &body)
+        .expect_error(404, "unknown_invite");
 }
 
 #[test]

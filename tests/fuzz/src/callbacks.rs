@@ -284,7 +284,7 @@ pub fn guard(input: &[u8]) {
     // A fallback URL is one that may be called, on the port of https.
     let on_https = |url: &Url| url.port_or_known_default() == Some(443);
     let is_fallback = strict.check(text).is_ok_and(|url| on_https(&url));
-    assert_eq!(strict.check_fallback(text).is_ok(), is_fallback);
+    assert_eq!(strict.check_default_port(text).is_ok(), is_fallback);
     let Ok(url) = strict.check(text) else { return };
     assert_eq!(lax.check(text).as_ref(), Ok(&url));
     // The parsed URL is allowed too and reads the same, unless percent-encoding makes it too long.

@@ -184,7 +184,7 @@ impl Model {
     /// Counts an action of a member against its rate. The operator has no rate.
     fn take(by: &Actor, rate: &mut ModelRate, now_ms: i64) -> Expected {
         match by {
-            Actor::Operator | Actor::Key(_) => Ok(()),
+            Actor::Operator | Actor::Console(_) | Actor::Key(_) => Ok(()),
             Actor::Member(_) => rate.take(now_ms, 30, HOUR_MS),
         }
     }

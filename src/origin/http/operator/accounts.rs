@@ -38,7 +38,12 @@ const NO_CONSOLE: ApiError = ApiError::new(
 );
 
 /// `POST publishers/{publisher_id}/invites`. The publisher must exist.
-pub async fn invite(context: &RequestContext, segments: &[&str], mut request: Request) -> HandlerResult {
+pub async fn invite(
+    context: &RequestContext,
+    by: Option<&Member>,
+    segments: &[&str],
+    mut request: Request,
+) -> HandlerResult {
     let config = dashboard(context)?;
     let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
     let body = InviteBody::read(&mut request).await?;
@@ -47,16 +52,23 @@ pub async fn invite(context: &RequestContext, segments: &[&str], mut request: Re
         context,
         config,
         &Account::Publisher(publisher),
-        Actor::Operator,
+        operator(by),
         body,
     )
     .await
+}
+
+/// The author of a change of a publisher's account. An invite names the console's member who sent it, because the invite
+/// ends when that member is removed.
+fn operator(by: Option<&Member>) -> Actor {
+    by.map_or(Actor::Operator, |member| Actor::Console(member.session.member))
 }
 
 /// Carries out a call to a publisher's account.
 pub async fn of_publisher(
     context: &RequestContext,
     call: PublisherAccountCall,
+    by: Option<&Member>,
     segments: &[&str],
     query: &str,
 ) -> HandlerResult {
@@ -64,7 +76,7 @@ pub async fn of_publisher(
     // The publisher must exist, because calling an account's object creates it.
     let account = Account::Publisher(publisher_in(context, segments).await?);
     let to = accounts::address(account.id());
-    let by = Actor::Operator;
+    let by = operator(by);
     Ok(match call {
         PublisherAccountCall::ListMembers => {
             let members = context.call(&to, ReadMembers {}).await?;

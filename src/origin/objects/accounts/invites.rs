@@ -86,7 +86,11 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
                 role,
                 invited.expires_at_ms,
                 issuer.name.as_str(),
-                issuer.member.map(|member| member.to_string())
+                issuer.member.map(|member| member.to_string()),
+                match &invite.by {
+                    Actor::Console(member) => Some(member.to_string()),
+                    _ => None,
+                }
             ],
         )?;
         let entry = Entry {
@@ -122,6 +126,14 @@ pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetai
         role: row.parse(2, Role::parse)?,
         is_recovery: row.boolean(3)?,
         expires_at_ms: row.integer(4)?,
+    })
+}
+
+/// Returns the console's member who issued an invite to a publisher's account, if one did.
+pub fn console_issuer(db: &impl Database, invite: &str) -> DbResult<Option<MemberId>> {
+    let hash = credentials::hash(invite).to_vec();
+    db.read_first(sql::GET_CONSOLE_ISSUER, params![hash], |row| {
+        row.parse(0, MemberId::parse)
     })
 }
 

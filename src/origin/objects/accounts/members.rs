@@ -50,7 +50,7 @@ pub fn find(db: &impl Database, member: MemberId) -> DbResult<Option<Member>> {
 /// Returns the actor as the audit names it.
 pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
     match actor {
-        Actor::Operator => Ok(Party::operator()),
+        Actor::Operator | Actor::Console(_) => Ok(Party::operator()),
         Actor::Member(id) => {
             let member = find(db, *id)?;
             let name = member.map_or_else(|| FORMER_MEMBER.to_owned(), |member| member.name);
@@ -64,7 +64,7 @@ pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
 /// but another owner may have changed the role since.
 pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party> {
     let id = match actor {
-        Actor::Operator => return Ok(Party::operator()),
+        Actor::Operator | Actor::Console(_) => return Ok(Party::operator()),
         Actor::Member(id) => id,
         Actor::Key(_) => return Err(ROLE_FORBIDS.into()),
     };

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use super::{
-    Context, MIGRATIONS, account, alarm, handle, next_alarm,
+    Context, MIGRATIONS, account, alarm, handle, invites, next_alarm,
     restored::{self, RestoredAccount},
 };
 use crate::delivery::{register::Register, size};
 use contract::{
-    accounts::{Command, Reply, Suspend, object_name},
+    accounts::{Accept, Command, Members, ReadInvite, ReadMembers, Reply, Suspend, address, object_name},
     ledger::{self, SuspendKeys},
 };
 use domain::{
-    accounts,
+    accounts::{self, account::Account, ids::MemberId, invite::UNKNOWN_INVITE, permission::Permission},
     model::{MacKeys, common},
 };
 use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell};
@@ -31,7 +31,7 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
-/// The timeout of a call to a ledger. It is shorter than the catalog's timeout for a call to an account, so that the
+/// The timeout of a call to a ledger or to the operator's account. It is shorter than the catalog's timeout for a call to an account, so that the
 /// account can still answer the catalog.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -54,7 +54,12 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
 
     /// Carries out one command.
     pub async fn command(&self, command: Command) -> Result<Reply> {
-        self.started().await?;
+        let db = self.started().await?;
+        if let Command::ReadInvite(ReadInvite { invite }) | Command::Accept(Accept { invite, .. }) = &command
+            && let Some(issuer) = invites::console_issuer(db, invite)?
+        {
+            self.check_console_issuer(issuer).await?;
+        }
         let (name, runtime) = (self.shell.name(), self.shell.runtime());
         let is_read = is_read(&command);
         let suspend = match &command {
@@ -81,6 +86,18 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
             self.tell_ledger(&suspend).await?;
         }
         Ok(reply)
+    }
+
+    /// Checks that the console's member who issued an invite may still invite. The member may have been removed since.
+    async fn check_console_issuer(&self, issuer: MemberId) -> Result {
+        let console = address(Account::Operator.id());
+        let answer = self.shell.runtime().call(&console, ReadMembers {}, TIMEOUT).await;
+        let Members { members, .. } = answer.map_err(|_| common::UNAVAILABLE)?;
+        let issuer = members.iter().find(|member| member.member == issuer);
+        match issuer.is_some_and(|issuer| Permission::ManageStore.is_granted_to(issuer.role)) {
+            true => Ok(()),
+            false => Err(UNKNOWN_INVITE.into()),
+        }
     }
 
     /// Suspends the publisher's report keys, or accepts them again.

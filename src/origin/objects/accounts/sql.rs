@@ -19,10 +19,11 @@ const TABLES: &[&str] = &[
        last_seen_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     // Invites that are not spent. `name` and `role` are NULL for a recovery, because the member's row has them.
-    // `issuer_member` is NULL if the operator issued the invite.
+    // `issuer_member` is NULL if the operator issued the invite. `issuer_console` is the console's member who did.
     "CREATE TABLE invites (
        hash BLOB NOT NULL PRIMARY KEY, invite_id TEXT NOT NULL, member TEXT NOT NULL, name TEXT, role TEXT,
-       expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL, issuer_member TEXT
+       expires_ms INTEGER NOT NULL, issuer TEXT NOT NULL, issuer_member TEXT,
+       issuer_console TEXT
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX invites_by_expiry ON invites (expires_ms)",
     "CREATE TABLE sessions (
@@ -87,8 +88,10 @@ platform::statements! {
     /// current time → number of open invites for new members
     pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
     pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
-          issuer_member)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+          issuer_member, issuer_console)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    /// hash → the console's member who issued the invite, if one did
+    pub const GET_CONSOLE_ISSUER = "SELECT issuer_console FROM invites WHERE hash = ? AND issuer_console IS NOT NULL";
     /// hash, current time → member, name, role, whether a recovery, expiry
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms

@@ -184,7 +184,7 @@ fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
         let checked = guard.check(&callback.url);
         checked.map_err(|problem| refuse("callback.url", problem))?;
     }
-    let checked = app.fallback_url.as_ref().map(|url| guard.check_fallback(url));
+    let checked = app.fallback_url.as_ref().map(|url| guard.check_default_port(url));
     let Some(Err(problem)) = checked else {
         return Ok(());
     };

@@ -23,8 +23,8 @@ fn a_fallback_url_is_https_on_port_443_and_else_as_a_callback() {
             Err("must begin with https://".to_owned()),
         ),
     ] {
-        assert_eq!(guard(false).check_fallback(url), production, "{url}");
-        assert_eq!(guard(true).check_fallback(url), Ok(()), "{url}");
+        assert_eq!(guard(false).check_default_port(url), production, "{url}");
+        assert_eq!(guard(true).check_default_port(url), Ok(()), "{url}");
     }
     for url in [
         "https://user@acme.example.com/",
@@ -34,8 +34,8 @@ fn a_fallback_url_is_https_on_port_443_and_else_as_a_callback() {
         "https://acme.example.com:22/",
     ] {
         for guard in [guard(false), guard(true)] {
-            assert!(guard.check_fallback(url).is_err(), "{url}");
+            assert!(guard.check_default_port(url).is_err(), "{url}");
         }
     }
-    assert!(guard(false).check_fallback("https://10.0.0.1/").is_err());
+    assert!(guard(false).check_default_port("https://10.0.0.1/").is_err());
 }

@@ -67,7 +67,11 @@ pub fn set(
         return Ok(OperatorReply::no_content());
     };
     let wrong = |problem: String| Failure::from(ApiError::from(FieldError::new("url", problem)));
-    sender.check_url(url).map_err(wrong)?;
+    let checked = match publisher {
+        Some(_) => sender.check_members_url(url),
+        None => sender.check_url(url),
+    };
+    checked.map_err(wrong)?;
     let settings = Callback {
         url: url.clone(),
         method: CallbackMethod::Post,

@@ -16,6 +16,12 @@ struct Created {
     app_id: String,
 }
 
+/// The app of the answer to its creation.
+pub(super) fn app_of(created: &OperatorReply) -> Option<AppId> {
+    let Created { app_id } = serde_json::from_str(&created.body).ok()?;
+    AppId::parse(&app_id)
+}
+
 impl<D, R> CatalogService<D, R>
 where
     D: ObjectStorage,
@@ -38,8 +44,7 @@ where
     /// creation, which shows the app's secret only once. That is safe: the app has the default number of outboxes and a
     /// new id.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
-        let created = serde_json::from_str::<Created>(&created.body).ok();
-        if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {
+        if let Some(app) = app_of(created) {
             let new = NewApp {
                 app,
                 outbox_shards: own_app::NewApp::outboxes(app.is_test()),

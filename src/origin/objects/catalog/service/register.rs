@@ -20,7 +20,7 @@ pub enum Change {
 pub fn change(command: &Command) -> Change {
     match command {
         Command::OfferTerms(_) | Command::AppTerms(_) => Change::Asks,
-        Command::IssuePubKey(_) | Command::IssueToken(_) => Change::ShowsSecret,
+        Command::IssuePubKey(_) | Command::IssueToken(_) | Command::PutTestApp(_) => Change::ShowsSecret,
         Command::Put(_)
         | Command::RevokeToken(_)
         | Command::CreateOwnApp(_)

@@ -86,7 +86,7 @@ pub fn store(
             entries::note_change(db, now_ms, approval, row.entry)?;
             row.entry
         }
-        Some(row) => entries::amend(db, now_ms, approval, row, state)?,
+        Some(row) => entries::amend(db, now_ms, approval, row.entry, (row.state, state))?,
         None => {
             let due_ms = (state == State::Approved).then(|| peers.reward_due_ms(now_ms));
             let entry = entries::create(db, now_ms, approval, due_ms)?;

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::states::state_number;
-use crate::objects::outbox::{approval::Approval, conversions::rows::ConversionRow, erasure, sql};
+use crate::objects::outbox::{approval::Approval, erasure, sql};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
@@ -41,17 +41,17 @@ pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid_due_ms:
     insert(db, now_ms, approval, &fields, callback, erase)
 }
 
-/// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once or,
+/// Updates the entry of a conversion that changes its state. If its user was erased, the user is erased again: at once or,
 /// if a callback needs the user, once the callback has ended. A `txn` stays unless it was refused with the conversion.
 pub fn amend(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
-    row: &ConversionRow,
-    state: State,
+    entry: i64,
+    (from, to): (State, State),
 ) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
-    let (conversion, entry) = (&approval.conversion, row.entry);
+    let conversion = &approval.conversion;
     db.execute(
         sql::AMEND,
         params![
@@ -60,10 +60,10 @@ pub fn amend(
             conversion.txn.as_deref(),
             json(&fields)?,
             conversion.reason.as_deref(),
-            !matches!(row.state, State::Refused(_))
+            !matches!(from, State::Refused(_))
         ],
     )?;
-    if state != State::Approved {
+    if to != State::Approved {
         erasure::erase_if_marked(db, entry)?;
         note_change(db, now_ms, approval, entry)?;
     }
