@@ -100,6 +100,8 @@ pub fn run_until(
     mut interrupt: impl FnMut(usize),
 ) {
     thread::scope(|scope| {
+        // If an interruption panics, the clients must end, too.
+        let _stop = Stop(world);
         let threads: Vec<_> = clients
             .iter_mut()
             .map(|client| scope.spawn(|| run(world, client.as_mut())))
@@ -111,8 +113,16 @@ pub fn run_until(
                 break;
             }
         }
-        world.stop();
     });
+}
+
+/// Ends the clients' work.
+struct Stop<'w, 's>(&'w World<'s>);
+
+impl Drop for Stop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 /// Objects go back to an earlier state while everything runs, every tenth time two at once. `recovery.js` stands in for

@@ -111,7 +111,7 @@ impl<'s> World<'s> {
         let outcome = loop {
             match self.signpost.try_send(method, path, &headers, sent.body) {
                 // workerd did not receive the request, so it is not in doubt.
-                Err(problem) if problem.contains("Connection refused") => {
+                Err(problem) if problem.contains("Connection refused") && !self.has_stopped() => {
                     thread::sleep(Duration::from_millis(5))
                 }
                 outcome => break outcome,
