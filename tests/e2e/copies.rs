@@ -340,7 +340,7 @@ fn a_copy_ends_if_the_schema_changes_another_begins_or_the_object_goes_back() {
 
 /// A request that came before the load answers after the load has begun.
 #[test]
-fn what_is_written_before_an_object_restarts_for_a_load_is_kept() {
+fn a_write_before_an_object_restarts_for_a_load_is_kept() {
     let workerd = workerd();
     let of = |object: &str| Copied {
         workerd: &workerd,

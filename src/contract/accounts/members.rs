@@ -37,6 +37,9 @@ pub struct MemberRow {
     pub last_seen_at_ms: Option<i64>,
     /// The number of passkeys; 0 after a local sign-in, and after a recovery was issued.
     pub passkeys: u32,
+    /// The time up to which the member's invites have ended, in milliseconds.
+    #[serde(default)]
+    pub invites_from_ms: i64,
 }
 
 /// An open invite in the list.

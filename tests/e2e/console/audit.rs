@@ -158,13 +158,6 @@ fn an_invite_of_a_member_ends_with_the_member() {
         2,
         "the invite and the join, once each"
     );
-    let publisher = signpost.publisher("console-mallory");
-    let path = format!("/v1/operator/publishers/{}/invites", publisher.id);
-    let body = json!({ "name": "Mallory's friend", "role": "owner" });
-    let to_publisher = browser.post(&path, &body).expect(201).json()["invite"].clone();
-    let dashboard = dashboard::Browser::new(&signpost);
-    let read = || dashboard.post("invite", &json!({ "invite": to_publisher }));
-    read().expect(200);
     let other = signed_in(&signpost, "Trent", "admin");
     let members = other.get("/v1/console/members").expect(200).json();
     let member = |name: &str| {
@@ -180,11 +173,38 @@ fn an_invite_of_a_member_ends_with_the_member() {
     back.cookie = None;
     let refused = back.post("/v1/console/sign_in", &json!({ "invite": invited["invite"] }));
     assert_eq!(refused.status / 100, 4, "{refused:?}");
-    read().expect_error(404, "unknown_invite");
-    let body = json!({ "invite": to_publisher });
-    dashboard
-        .post("sign_in", &body)
-        .expect_error(404, "unknown_invite");
+}
+
+#[test]
+fn an_invite_to_a_publisher_ends_when_its_sender_is_removed_recovered_or_demoted() {
+    let signpost = demo();
+    let publisher = signpost.publisher("console-invites");
+    let other = signed_in(&signpost, "Trent", "admin");
+    let dashboard = dashboard::Browser::new(&signpost);
+    for (name, method, to, body) in [
+        ("Mallory", "DELETE", "", json!({})),
+        ("Mallet", "POST", "/recovery", json!({})),
+        ("Malvin", "PATCH", "", json!({ "role": "support" })),
+    ] {
+        let sender = signed_in(&signpost, name, "admin");
+        let path = format!("/v1/operator/publishers/{}/invites", publisher.id);
+        let friend = json!({ "name": "A friend", "role": "owner" });
+        let invited = sender.post(&path, &friend).expect(201).json();
+        let invite = json!({ "invite": invited["invite"] });
+        dashboard.post("invite", &invite).expect(200);
+        let members = other.get("/v1/console/members").expect(200).json();
+        let mut members = members["members"].as_array().unwrap().iter();
+        let member = members.find(|member| member["name"] == name).unwrap();
+        let path = format!(
+            "/v1/console/members/{}{to}",
+            member["member_id"].as_str().unwrap()
+        );
+        let ended = other.send(method, &path, Some(&body)).status;
+        assert!((200..300).contains(&ended), "{name}: {ended}");
+        for call in ["invite", "sign_in"] {
+            dashboard.post(call, &invite).expect_error(404, "unknown_invite");
+        }
+    }
 }
 
 #[test]

@@ -135,7 +135,6 @@ fn a_day_that_was_left_out_is_late_even_if_a_future_day_is_loaded() {
 #[test]
 fn a_day_that_was_loaded_only_before_its_end_is_late() {
     let db = migrated(ledger::MIGRATIONS);
-    load(&db, day(0), 5);
     load_at(&db, day(1).start_ms() + 22 * HOUR_MS, day(1), 5);
     let noon_ms = day(2).start_ms() + 12 * HOUR_MS;
     let late = tell(&db, noon_ms, false);

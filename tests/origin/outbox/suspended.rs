@@ -119,6 +119,26 @@ fn a_reward_that_waits_for_its_cap_is_held_if_its_publisher_is_suspended_meanwhi
 }
 
 #[test]
+fn a_suspension_that_comes_during_a_take_holds_the_reward() {
+    let (db, world) = (outbox(), World::capped(3));
+    assert_eq!(send(&db, &world, &conversion(9)), APPROVED);
+    world.hold_answers.set(true);
+    let postback = conversion(1);
+    let mut waiting = Box::pin(send_postback(&db, &world, &postback));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    suspend(&db, &world, 2, true);
+    world.hold_answers.set(false);
+    let Poll::Ready(answer) = waiting.as_mut().poll(&mut context) else {
+        panic!("it waits");
+    };
+    assert_eq!(told(answer), PENDING);
+    assert_eq!(payments(&db).len(), 1);
+    suspend(&db, &world, 3, false);
+    assert_eq!(release(&db, &world), [APPROVED]);
+}
+
+#[test]
 fn an_erased_user_is_not_paid_when_the_suspension_ends() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(9)), APPROVED);

@@ -73,7 +73,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
             account::store_owner(db, &account)?;
         }
         if role.is_none() {
-            members::lock_out(db, member)?;
+            members::lock_out(db, now_ms, member)?;
             register::add(db, now_ms, &Ended::LockedOut(member))?;
         }
         db.execute(
@@ -129,11 +129,12 @@ pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetai
     })
 }
 
-/// Returns the console's member who issued an invite to a publisher's account, if one did.
-pub fn console_issuer(db: &impl Database, invite: &str) -> DbResult<Option<MemberId>> {
+/// Returns the console's member who issued an invite to a publisher's account, if one did, and the time.
+pub fn console_issuer(db: &impl Database, invite: &str) -> DbResult<Option<(MemberId, i64)>> {
     let hash = credentials::hash(invite).to_vec();
     db.read_first(sql::GET_CONSOLE_ISSUER, params![hash], |row| {
-        row.parse(0, MemberId::parse)
+        let issued_ms = row.integer(1)?.saturating_sub(invite::LIFE_MS);
+        Ok((row.parse(0, MemberId::parse)?, issued_ms))
     })
 }
 

@@ -103,6 +103,7 @@ pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
             created_at_ms: row.integer(3)?,
             last_seen_at_ms: row.optional_integer(4)?,
             passkeys: row.number(5)?,
+            invites_from_ms: row.integer(6)?,
         })
     })
 }
@@ -127,7 +128,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
             db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
             register::add(db, now_ms, &Ended::Role(id, role))?;
             if !Permission::ManageMembers.is_granted_to(role) {
-                withdraw_invites_by(db, id)?;
+                withdraw_invites_by(db, now_ms, id)?;
             }
             let entry = Entry {
                 subject: Some(Party::member(id, member.name)),
@@ -137,7 +138,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
             Ok(audit::append(db, now_ms, &entry)?)
         }),
         None => db.transaction(|| {
-            remove(db, id)?;
+            remove(db, now_ms, id)?;
             register::add(db, now_ms, &Ended::Member(id))?;
             let entry = Entry {
                 subject: Some(Party::member(id, member.name)),
@@ -150,14 +151,17 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
 }
 
 /// Withdraws the open invites that a member has issued. With one of them, a removed member could return.
-fn withdraw_invites_by(db: &impl Database, member: MemberId) -> DbResult {
-    db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
+/// A console's member may also have sent invites to publishers' accounts, which ask for the time.
+fn withdraw_invites_by(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult {
+    let member = member.to_string();
+    db.execute(sql::DELETE_INVITES_BY, params![member.as_str()])?;
+    db.execute(sql::SET_INVITES_FROM, params![member, now_ms])
 }
 
 /// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued,
 /// within the caller's transaction.
-pub fn lock_out(db: &impl Database, member: MemberId) -> DbResult {
-    withdraw_invites_by(db, member)?;
+pub fn lock_out(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult {
+    withdraw_invites_by(db, now_ms, member)?;
     let member = member.to_string();
     for sql in [
         sql::DELETE_SESSIONS_OF,
@@ -170,8 +174,8 @@ pub fn lock_out(db: &impl Database, member: MemberId) -> DbResult {
 }
 
 /// Removes a member with its passkeys, sessions and invites, within the caller's transaction.
-pub fn remove(db: &impl Database, member: MemberId) -> DbResult {
-    lock_out(db, member)?;
+pub fn remove(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult {
+    lock_out(db, now_ms, member)?;
     db.execute(sql::DELETE_MEMBER, params![member.to_string()])
 }
 

@@ -32,11 +32,11 @@ impl Restore for RestoredAccount {
         account::restored_ms(db)
     }
 
-    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result {
+    fn apply(&self, db: &impl Database, at_ms: i64, entry: Ended) -> Result {
         match entry {
             Ended::SignIn => {}
-            Ended::LockedOut(member) => members::lock_out(db, member)?,
-            Ended::Member(member) => members::remove(db, member)?,
+            Ended::LockedOut(member) => members::lock_out(db, at_ms, member)?,
+            Ended::Member(member) => members::remove(db, at_ms, member)?,
             Ended::Role(member, role) => {
                 db.execute(sql::SET_ROLE, params![member.to_string(), role.as_str()])?
             }

@@ -31,8 +31,8 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
-/// The timeout of a call to a ledger or to the operator's account. It is shorter than the catalog's timeout for a call to an account, so that the
-/// account can still answer the catalog.
+/// The timeout of a call to a ledger or to the operator's account. It is shorter than the catalog's timeout for a call
+/// to an account, so that the account can still answer the catalog.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct AccountsService<D, R> {
@@ -88,13 +88,17 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         Ok(reply)
     }
 
-    /// Checks that the console's member who issued an invite may still invite. The member may have been removed since.
-    async fn check_console_issuer(&self, issuer: MemberId) -> Result {
+    /// Checks that the console's member who issued an invite may still invite, and was not removed or recovered since.
+    async fn check_console_issuer(&self, (issuer, issued_ms): (MemberId, i64)) -> Result {
         let console = address(Account::Operator.id());
         let answer = self.shell.runtime().call(&console, ReadMembers {}, TIMEOUT).await;
         let Members { members, .. } = answer.map_err(|_| common::UNAVAILABLE)?;
-        let issuer = members.iter().find(|member| member.member == issuer);
-        match issuer.is_some_and(|issuer| Permission::ManageStore.is_granted_to(issuer.role)) {
+        let may_invite = members.iter().any(|member| {
+            member.member == issuer
+                && Permission::ManageStore.is_granted_to(member.role)
+                && member.invites_from_ms < issued_ms
+        });
+        match may_invite {
             true => Ok(()),
             false => Err(UNKNOWN_INVITE.into()),
         }

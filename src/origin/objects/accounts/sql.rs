@@ -16,7 +16,7 @@ const TABLES: &[&str] = &[
      ) STRICT",
     "CREATE TABLE members (
        member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
-       last_seen_ms INTEGER NOT NULL
+       last_seen_ms INTEGER NOT NULL, invites_from_ms INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
     // Invites that are not spent. `name` and `role` are NULL for a recovery, because the member's row has them.
     // `issuer_member` is NULL if the operator issued the invite. `issuer_console` is the console's member who did.
@@ -75,11 +75,13 @@ platform::statements! {
     pub const GET_MEMBER = "SELECT name, role FROM members WHERE member = ?";
     pub const GET_ROLES = "SELECT member, role FROM members";
     pub const LIST_MEMBERS = "SELECT member, name, role, created_ms, last_seen_ms,
-          (SELECT COUNT(*) FROM passkeys WHERE passkeys.member = members.member)
+          (SELECT COUNT(*) FROM passkeys WHERE passkeys.member = members.member), invites_from_ms
         FROM members ORDER BY created_ms, member";
     pub const COUNT_MEMBERS = "SELECT COUNT(*) FROM members";
     pub const INSERT_MEMBER = "INSERT INTO members (member, name, role, created_ms, last_seen_ms)
         VALUES (?1, ?2, ?3, ?4, ?4)";
+    /// member, time: earlier invites of the member have ended
+    pub const SET_INVITES_FROM = "UPDATE members SET invites_from_ms = ?2 WHERE member = ?1";
     pub const SET_ROLE = "UPDATE members SET role = ?2 WHERE member = ?1";
     pub const SEE_MEMBER = "UPDATE members SET last_seen_ms = ?2 WHERE member = ?1";
     pub const DELETE_MEMBER = "DELETE FROM members WHERE member = ?";
@@ -90,8 +92,8 @@ platform::statements! {
     pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
           issuer_member, issuer_console)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    /// hash → the console's member who issued the invite, if one did
-    pub const GET_CONSOLE_ISSUER = "SELECT issuer_console FROM invites WHERE hash = ? AND issuer_console IS NOT NULL";
+    /// hash → the console's member who issued the invite, expiry; no row if no such member did
+    pub const GET_CONSOLE_ISSUER = "SELECT issuer_console, expires_ms FROM invites WHERE hash = ? AND issuer_console IS NOT NULL";
     /// hash, current time → member, name, role, whether a recovery, expiry
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms

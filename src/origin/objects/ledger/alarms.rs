@@ -63,7 +63,8 @@ impl Standing {
         .transpose()
     }
 
-    /// Returns the first unannounced day without facts, and when it is late; none if no facts are expected.
+    /// Returns the first unannounced day that was not loaded after its end, and when it is late; none if no facts are
+    /// expected.
     fn late(&self) -> DbResult<Option<(UtcDay, i64)>> {
         let (Some(last), Some(day)) = (self.loaded, self.missing) else {
             return Ok(None);

@@ -232,13 +232,13 @@ platform::statements! {
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
     /// names of the states of the last announced change, of the last announced late day and of the retry's time, today
     /// → announced change or 0, retry's time or 0, newest change of a final day or 0, last loaded day before today,
-    /// first unannounced day that was not loaded after its end; that day is after the first load, and is today or one of
-    /// the three previous days
+    /// first unannounced day that was not loaded after its end; that day is not before the first load, and is today or
+    /// one of the three previous days
     pub const ALARMS = "SELECT COALESCE((SELECT value FROM state WHERE name = ?1), 0),
           COALESCE((SELECT value FROM state WHERE name = ?3), 0), COALESCE((SELECT MAX(number) FROM day_changes), 0),
           (SELECT MAX(day) FROM loads WHERE day < ?4),
           (SELECT MIN(day) FROM (SELECT CAST(?4 AS INTEGER) - value AS day FROM json_each('[0,1,2,3]'))
-            WHERE day > (SELECT MIN(day) FROM loads) AND day > COALESCE((SELECT value FROM state WHERE name = ?2), 0)
+            WHERE day >= (SELECT MIN(day) FROM loads) AND day > COALESCE((SELECT value FROM state WHERE name = ?2), 0)
               AND day NOT IN (SELECT day FROM loads WHERE at_ms >= (day + 1) * 86400000))
         FROM publisher";
     /// current time → new version of the facts, which rises even after a restore

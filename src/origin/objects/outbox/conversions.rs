@@ -162,8 +162,8 @@ fn day_of_cap(conversion: &Conversion, now_ms: i64) -> UtcDay {
         .unwrap_or(today)
 }
 
-/// Ends a reservation and holds the conversion if since then the outbox was restored or the publisher suspended. Returns
-/// `None` if the cap must be taken.
+/// Ends a reservation and holds its conversion, if the outbox was restored or the publisher suspended after the
+/// reservation was made. Returns `None` otherwise.
 pub fn hold_reserved(
     db: &impl Database,
     peers: &impl Peers,

@@ -85,6 +85,8 @@ pub struct OutboxService<D, R, O> {
     /// The first commands of a process share this wait for the ledger's mark and the journal.
     start: SingleFlight<()>,
     has_started: Cell<bool>,
+    /// The last number of the ledger for which the journal was asked again, because the log lacked it.
+    lost_mark: Cell<i64>,
     is_feeding: Cell<bool>,
     /// When this process last armed the alarm for a feed's batch; reset when the alarm fires.
     armed_ms: Cell<i64>,
@@ -123,6 +125,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_vouching: Cell::new(false),
             start: SingleFlight::default(),
             has_started: Cell::new(false),
+            lost_mark: Cell::new(0),
             is_feeding: Cell::new(false),
             armed_ms: Cell::new(i64::MIN),
             opened_ms: Cell::new(i64::MIN),
@@ -228,7 +231,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let db = self.shell.storage();
         let vouched = panics_to_failure(async {
             if let Some(state) = endpoint::read(db)?
-                && self.wait_for_start(state.shard, None).await.is_err()
+                && self.start_again_if_lost(state.shard).await.is_err()
             {
                 return Ok(night::put_off(db, self.now_ms())?);
             }
@@ -346,6 +349,17 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(())
     }
 
+    /// Like [`Self::wait_for_start`]. If the ledger has payments that the log lacks, the journal is asked for them once
+    /// more, because it may not have answered when the process started.
+    async fn start_again_if_lost(&self, shard: OutboxShard) -> Result {
+        if let Some(mark) = revenue_batches::lost(self.shell.storage(), self.now_ms())?
+            && self.lost_mark.replace(mark) != mark
+        {
+            self.has_started.set(false);
+        }
+        self.wait_for_start(shard, None).await
+    }
+
     /// Waits until the writes of earlier conversions are durable. All conversions that arrive during the wait then
     /// continue in the same turn of the event loop, whose writes the runtime commits together. The wait pays off
     /// because a commit is the most expensive part of a conversion. A timer would do the same, but workerd starves
@@ -385,8 +399,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.state_cache.clear();
                     match endpoint::read(db)? {
                         Some(state) => {
-                            // The journal may have these payments.
-                            self.wait_for_start(state.shard, None).await?;
+                            self.start_again_if_lost(state.shard).await?;
                             Ok(gap::note(db, self.runtime(), state.shard).await?)
                         }
                         None => Ok(()),

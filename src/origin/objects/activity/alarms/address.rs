@@ -1,4 +1,5 @@
-//! The URL to which alarms are sent. It is checked like a callback's URL, stored sealed, and shown masked.
+//! The URL to which alarms are sent. It is checked like a callback's URL, stored sealed, and shown masked. A publisher's
+//! must be on port 443.
 
 use serde_json::json;
 

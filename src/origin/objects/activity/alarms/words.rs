@@ -168,7 +168,7 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
         ),
         AlarmKind::FactsLate => (
             format!("The ad figures of {subject} are late."),
-            "Nothing was loaded after the end of this day, so reports lack ad revenue, and the day is not final.",
+            "Nothing was loaded after the end of this day, so reports may lack ad revenue, and the day is not final.",
             of("", &format!("/publishers/{publisher}?section=facts")),
         ),
         AlarmKind::DayChanged => (

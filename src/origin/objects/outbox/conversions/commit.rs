@@ -82,7 +82,15 @@ async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservatio
     } else {
         peers.take(take).await?
     };
-    let settled = settle(db, peers, reservation, taken)?;
+    // The publisher may have been suspended meanwhile.
+    let held = match taken {
+        true => hold_reserved(db, peers, reservation)?,
+        false => None,
+    };
+    let settled = match held {
+        Some(held) => held,
+        None => settle(db, peers, reservation, taken)?,
+    };
     peers.committed()?;
     if !taken && reservation.approval.txn.is_some() {
         peers.resume_soon();

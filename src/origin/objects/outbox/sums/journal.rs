@@ -139,9 +139,7 @@ pub fn add(db: &impl Database, journal: &AddJournal) -> DbResult<Mark> {
         ],
     )?;
     let erased = params![journal.source.as_str(), batch.entries.as_str()];
-    for row in db.query(sql::ERASED_EARLIER, erased)? {
-        db.execute(erasure::ERASE_JOURNAL, params![row.text(0)?])?;
-    }
+    db.execute(sql::FORGET_ERASED, erased)?;
     Ok(Mark { mark: batch.number })
 }
 

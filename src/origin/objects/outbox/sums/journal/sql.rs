@@ -46,12 +46,13 @@ platform::statements! {
     pub const CLAIMS = "SELECT json_group_array(json(claim)) FROM changes WHERE number > ? AND number <= ? AND claim IS NOT NULL";
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
-    /// source, JSON list of a batch's entries → users of the source's journal whose entries are marked as erased there
-    pub const ERASED_EARLIER = "WITH gone AS MATERIALIZED
+    /// source, JSON list of a batch's entries: forgets the users of earlier entries that the list marks as erased
+    pub const FORGET_ERASED = "WITH gone AS MATERIALIZED
           (SELECT value ->> '$.entry' AS entry FROM json_each(?2) WHERE value ->> '$.erased')
-        SELECT DISTINCT user.value ->> '$.user_id' FROM journal, json_each(entries) own, json_each(users) user
-        WHERE EXISTS (SELECT 1 FROM gone) AND source = ?1 AND users IS NOT NULL AND user.key = own.key
-          AND user.type = 'object' AND own.value ->> '$.entry' IN (SELECT entry FROM gone)";
+        UPDATE journal SET users = (SELECT json_group_array(
+            IIF(value ->> '$.entry' IN (SELECT entry FROM gone), NULL, json(journal.users -> key))) FROM json_each(entries))
+        WHERE number >= (SELECT MIN(entry) FROM gone) AND source = ?1 AND users IS NOT NULL
+          AND EXISTS (SELECT 1 FROM json_each(entries) WHERE value ->> '$.entry' IN (SELECT entry FROM gone))";
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
     /// number before which claims are deleted, number before which changes of entries are deleted. The row with the
