@@ -38,7 +38,7 @@ pub struct MemberRow {
     /// The number of passkeys; 0 after a local sign-in, and after a recovery was issued.
     pub passkeys: u32,
     /// The time up to which the member's invites have ended, in milliseconds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub invites_from_ms: i64,
 }
 
