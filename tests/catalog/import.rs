@@ -7,7 +7,11 @@ use proptest::prelude::*;
 use crate::{
     Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with,
 };
-use contract::{catalog::Resource, operation::OperatorReply};
+use contract::{
+    catalog::{Command, PutTestApp, Resource},
+    operation::OperatorReply,
+};
+use domain::model::PublisherId;
 use origin::objects::catalog::{
     import::MAX_LINE,
     import_claims,
@@ -298,6 +302,26 @@ fn a_put_that_could_make_a_checked_line_wrong_is_to_be_repeated() {
     );
     catalog.import.set(None);
     catalog.put(Resource::Offer, "o-2", &offer(&["g-4"]));
+}
+
+#[test]
+fn a_test_app_that_an_import_is_about_to_write_is_set_up_later() {
+    let catalog = prepared();
+    let callback = json!({ "url": "https://ci.example/cb", "method": "POST", "events": ["approved"] });
+    let set_up = || {
+        catalog.send(Command::PutTestApp(PutTestApp {
+            publisher_id: PublisherId::parse("acme").unwrap(),
+            body: json!({ "name": "ci", "callback": callback }).to_string(),
+        }))
+    };
+    let known = body(&set_up().unwrap(), 201);
+    let import = import_steps::begin(&catalog.db).unwrap();
+    let lines = line("app", known["app_id"].as_str().unwrap(), app("acme"));
+    assert!(catalog.stage(import, &lines).unwrap().is_empty());
+    catalog.import.set(Some(import));
+    assert_eq!(refused(set_up()).0, "unavailable");
+    catalog.import.set(None);
+    set_up().unwrap();
 }
 
 /// A PUT or a line: the kind, the id and, of an offer, the goal; of an app, the publisher.

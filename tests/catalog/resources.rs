@@ -246,6 +246,31 @@ fn a_put_with_a_condition_undoes_nobody_elses_change() {
     put("o-1", "Third", read(&tag(&changed.body))).unwrap();
 }
 
+/// The documents of both are equal, because secrets are masked in them.
+#[test]
+fn a_conditional_put_that_changes_only_a_secret_is_no_repeat() {
+    let catalog = Catalog::small();
+    let put = |secret: &str| {
+        let mut document = app_with_url("https://acme.example/cb");
+        document["callback"]["secret"] = json!(secret);
+        catalog.send(Command::Put(Put {
+            resource: Resource::App,
+            id: "10000001".into(),
+            body: document.to_string(),
+            condition: Some(PutCondition::New),
+        }))
+    };
+    let first = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let created = put(first).unwrap();
+    assert_eq!(put(first).unwrap(), created);
+    let before = catalog.dump();
+    let Err(Failure::Refused(refusal)) = put("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") else {
+        panic!("it was stored");
+    };
+    assert_eq!((refusal.status, refusal.code), (412, "precondition_failed"));
+    assert_eq!(catalog.dump(), before);
+}
+
 #[test]
 fn a_put_that_fails_leaves_the_old_or_the_new_offer() {
     let prepared = || {

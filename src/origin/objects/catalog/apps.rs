@@ -26,7 +26,21 @@ use domain::{
     snapshot::tracking::slots,
     tracking::signature,
 };
-use platform::{Database, Failure, Result, Row, database::json, params};
+use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
+
+/// Returns a stored app with its secrets; `None` for any other resource, and for an app whose secrets cannot be read.
+pub fn opened(
+    db: &impl Database,
+    context: &Context<'_>,
+    resource: Resource,
+    id: &str,
+) -> DbResult<Option<App>> {
+    if resource != Resource::App {
+        return Ok(None);
+    }
+    let row = db.query_first(sql::GET_SEALED_APP, params![id])?;
+    Ok(row.and_then(|row| open(context, &row, id).ok()))
+}
 
 /// Decrypts an app with its secrets, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
 pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {

@@ -247,6 +247,7 @@ pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp)
         let known = known.map(|row| row.parse(0, AppId::parse)).transpose()?;
         let (app_id, before) = match known {
             Some(app_id) => {
+                import_claims::refuse_claimed(db, context, Resource::App, &app_id.to_string())?;
                 let row = stored(db, publisher_id, app_id)?;
                 (app_id, Some(apps::open(context, &row, &app_id.to_string())?))
             }

@@ -56,10 +56,12 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
     } = command;
     db.transaction(|| {
         let before = find(db, *resource, id)?;
+        let with_secrets = apps::opened(db, context, *resource, id)?;
         put(db, context, WriteSource::Put, *resource, id, body)?;
         let after = get(db, *resource, id)?;
-        // A PUT that changes nothing is the retry of a call whose answer was lost, so its condition is not checked.
-        if before.as_ref() == Some(&after) {
+        // A PUT that changes nothing, not even a secret, is the retry of a call whose answer was lost, so its condition
+        // is not checked.
+        if before.as_ref() == Some(&after) && with_secrets == apps::opened(db, context, *resource, id)? {
             return Ok(after);
         }
         let version = before.map(|before| tag(&before.body));
