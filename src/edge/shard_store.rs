@@ -17,7 +17,7 @@ const MAX_LOADS: usize = 128;
 /// Maximum concurrent loads from the catalog for ids that a shard lacks. The catalog is one object, and made-up ids
 /// must not keep it busy.
 const MAX_CHECKS: usize = 4;
-/// The time for which the ids that a shard lacks count as unknown after the catalog has sent the shard, in
+/// The time for which an id counts as unknown after the catalog has sent the id's shard without the id, in
 /// milliseconds.
 const CHECKED_MS: i64 = 2_000;
 
@@ -66,10 +66,6 @@ impl ShardStore {
 
     pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<CachedShard>> {
         self.held.get(&manifest.slot(self.kind, hash))
-    }
-
-    pub fn holds(&self, slot: Slot) -> bool {
-        self.held.get(&slot).is_some()
     }
 
     /// Returns the total size of the held shards in bytes, and the number of shards.

@@ -40,16 +40,6 @@ fn an_unknown_goal_or_app_is_not_found() {
     }
 }
 
-/// The catalog's answer about the unknown goal has the new one, too.
-#[test]
-fn a_new_goal_is_known_just_after_the_catalog_was_asked_about_an_unknown_one() {
-    let signpost = demo();
-    expect_redirect(click(&signpost, "410271", "10000001", &[]));
-    signpost.put_offer("fresh", &json!({}));
-    expect_click_error(click(&signpost, "410270", "10000001", &[]), 404, "unknown_goal");
-    expect_redirect(click(&signpost, "fresh-g", "10000001", &[]));
-}
-
 #[test]
 fn a_click_from_a_country_outside_the_targeting_is_refused() {
     let signpost = demo();
