@@ -2,8 +2,13 @@
 //! Tags are therefore compared weakly: they stand for versions of the data, and not for the bytes of an answer.
 
 /// A tag as the service made it.
-pub fn strong(tag: &str) -> &str {
+fn strong(tag: &str) -> &str {
     tag.trim().trim_start_matches("W/")
+}
+
+/// A tag without its quotes.
+pub fn value(tag: &str) -> &str {
+    strong(tag).trim_matches('"')
 }
 
 /// True if an `If-Match` or `If-None-Match` lists this tag.

@@ -6,7 +6,7 @@ use domain::model::time::UtcDay;
 use origin::{
     delivery::backoff::wait_ms,
     objects::outbox::conversions::{
-        Admission, Claim, admit,
+        Admission, Claim, End, admit,
         reservations::{MAX_OF_OFFER, MAX_RESERVED},
         settle,
     },
@@ -306,8 +306,12 @@ fn a_reservation_is_settled_once() {
     let (_, reservation) = outbox::conversions::reservations::overdue(&db, NOW + NET_MS, 1)
         .unwrap()
         .remove(0);
-    for (taken, expected) in [(true, "approved"), (false, "approved"), (true, "approved")] {
-        let answer = settle(&db, &world, &reservation, taken).unwrap().unwrap();
+    for (end, expected) in [
+        (End::Taken, "approved"),
+        (End::Spent, "approved"),
+        (End::Taken, "approved"),
+    ] {
+        let answer = settle(&db, &world, &reservation, end).unwrap().unwrap();
         assert_eq!(answer.status.as_str(), expected);
     }
     assert_eq!(entries(&db).len(), 1);
@@ -328,10 +332,10 @@ fn a_late_refusal_does_not_end_a_newer_reservation() {
         }
     };
     let first = reserve(NOW);
-    settle(&db, &world, &first, false).unwrap().unwrap_err();
+    settle(&db, &world, &first, End::Spent).unwrap().unwrap_err();
     let second = reserve(NOW + 2);
-    settle(&db, &world, &first, false).unwrap().unwrap_err();
-    let answer = settle(&db, &world, &second, true).unwrap().unwrap();
+    settle(&db, &world, &first, End::Spent).unwrap().unwrap_err();
+    let answer = settle(&db, &world, &second, End::Taken).unwrap().unwrap();
     assert_eq!((answer.status, answer.duplicate), (Status::Approved, false));
 }
 

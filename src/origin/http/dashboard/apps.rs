@@ -98,10 +98,7 @@ pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let app_id = app_id(visit)?;
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
     // A tag that is not a number becomes 0, which matches no revision.
-    let revision = etag::strong(&revision)
-        .trim_matches('"')
-        .parse()
-        .unwrap_or_default();
+    let revision = etag::value(&revision).parse().unwrap_or_default();
     let body = read_json(&mut request, MAX_BODY).await?;
     let fields = AppChange::from_json(&body)?.fields();
     let announced = AnnouncedChange::ChangeApp { app_id, fields };

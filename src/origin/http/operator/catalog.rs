@@ -133,10 +133,7 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
     match (header(request, "If-Match"), header(request, "If-None-Match")) {
         (None, None) => Ok(None),
         (None, Some(all)) if all == "*" => Ok(Some(PutCondition::New)),
-        (Some(tag), None) => {
-            let tag = etag::strong(&tag).trim_matches('"');
-            Ok(Some(PutCondition::Read(tag.to_owned())))
-        }
+        (Some(tag), None) => Ok(Some(PutCondition::Read(etag::value(&tag).to_owned()))),
         (None, Some(_)) => problem("If-None-Match: must be *"),
         (Some(_), Some(_)) => problem("If-Match: must not come with If-None-Match"),
     }

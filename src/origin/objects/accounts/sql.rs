@@ -14,6 +14,7 @@ const TABLES: &[&str] = &[
        only INTEGER PRIMARY KEY CHECK (only = 1), letter TEXT, owner TEXT, is_suspended INTEGER NOT NULL DEFAULT 0,
        suspension_revision INTEGER NOT NULL DEFAULT 0, restored_ms INTEGER NOT NULL DEFAULT 0
      ) STRICT",
+    // A member's invites from before `invites_from_ms` have ended.
     "CREATE TABLE members (
        member TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, created_ms INTEGER NOT NULL,
        last_seen_ms INTEGER NOT NULL, invites_from_ms INTEGER NOT NULL DEFAULT 0

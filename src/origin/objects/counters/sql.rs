@@ -44,7 +44,7 @@ const TABLES: &[&str] = &[
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
-    // The caps of which a restore may have lost takes. `heard_ms` is when an outbox of the offer last wrote again what a
+    // Caps whose takes a restore may have lost. `heard_ms` is when an outbox of the offer last wrote again what a
     // restore had lost; 0 for never. `asked_ms` is the `heard_ms` that the answers of the other objects cover; NULL if
     // these were not asked since the last restore of this object.
     "CREATE TABLE asked (

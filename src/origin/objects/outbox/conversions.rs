@@ -162,51 +162,43 @@ fn day_of_cap(conversion: &Conversion, now_ms: i64) -> UtcDay {
         .unwrap_or(today)
 }
 
-/// Ends a reservation and holds its conversion, if the outbox was restored or the publisher suspended after the
-/// reservation was made. Returns `None` otherwise.
-pub fn hold_reserved(
+/// Returns the state in which a reserved conversion is held, if the outbox was restored or the publisher suspended after
+/// the reservation was made.
+pub fn held_state(
     db: &impl Database,
     peers: &impl Peers,
     reservation: &Reservation,
-) -> Result<Option<Result<Answer, ApiError>>> {
+) -> Result<Option<State>> {
     let (now_ms, approval) = (peers.now_ms(), &reservation.approval);
+    let conversion = &approval.conversion;
     for reason in [Reason::AfterRestore, Reason::Suspended] {
-        if !decision::holds_now(db, peers, now_ms, &approval.conversion, reason)? {
-            continue;
+        if decision::holds_now(db, peers, now_ms, conversion, reason)? {
+            let (rows, _) = rows::of_click(db, &conversion.nonce.0)?;
+            let row = rows.iter().find(|row| row.goal == approval.goal);
+            // An operator's approval is not held.
+            return Ok(step(row.map(|row| row.state), conversion.event).objected(reason));
         }
-        let (rows, _) = rows::of_click(db, &approval.conversion.nonce.0)?;
-        let row = rows.iter().find(|row| row.goal == approval.goal);
-        let step = step(row.map(|row| row.state), approval.conversion.event);
-        // An operator's approval has no such step.
-        let Some(state) = step.objected(reason) else {
-            return Ok(None);
-        };
-        let held = db.transaction(|| {
-            let ended = reservations::end(db, reservation)?;
-            if ended.is_some() {
-                rows::store(db, peers, now_ms, approval, row, state)?;
-            }
-            if ended == Some(true) {
-                erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;
-            }
-            Ok::<_, Failure>(ended.is_some())
-        })?;
-        let answer = match held {
-            true => Ok(approval.answer(state.answer().unwrap_or_default(), false)?),
-            false => settle(db, peers, reservation, false)?,
-        };
-        return Ok(Some(answer));
     }
     Ok(None)
 }
 
-/// Ends a reservation: pays the conversion or, if the cap is spent (`taken` is false), refuses it. If another task has
-/// already ended the reservation, nothing is written and the stored state is the answer.
+/// The end of a reservation.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// The cap was taken, so the conversion is paid.
+    Taken,
+    /// The cap is spent, so the conversion is refused.
+    Spent,
+    /// The conversion is held in this state, whether or not the cap was taken.
+    Held(State),
+}
+
+/// Ends a reservation. If another task has already ended it, nothing is written and the stored state is the answer.
 pub fn settle(
     db: &impl Database,
     peers: &impl Peers,
     reservation: &Reservation,
-    taken: bool,
+    end: End,
 ) -> Result<Result<Answer, ApiError>> {
     let now_ms = peers.now_ms();
     let approval = &reservation.approval;
@@ -227,17 +219,25 @@ pub fn settle(
                 Err(refusal) => Ok(Err(refusal)),
             };
         };
-        let settled = if taken {
+        let settled = match end {
             // All events of a conversion wait for its reservation, so the conversion's state has not changed since
             // admission.
-            let step = step(current, approval.conversion.event);
-            Ok(commit(db, peers, now_ms, approval, row, step)?)
-        } else {
-            // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
-            if current != Some(State::Pending) {
-                refuse(db, peers, now_ms, approval, row, Reason::Capped)?;
+            End::Taken => {
+                let step = step(current, approval.conversion.event);
+                Ok(commit(db, peers, now_ms, approval, row, step)?)
             }
-            Err(Reason::Capped.refusal())
+            End::Spent => {
+                // A pending conversion stays pending: its window and txn were accepted, and the cap may be free
+                // tomorrow.
+                if current != Some(State::Pending) {
+                    refuse(db, peers, now_ms, approval, row, Reason::Capped)?;
+                }
+                Err(Reason::Capped.refusal())
+            }
+            End::Held(state) => {
+                rows::store(db, peers, now_ms, approval, row, state)?;
+                Ok(approval.answer(state.answer().unwrap_or_default(), false)?)
+            }
         };
         if erase {
             erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;

@@ -5,7 +5,7 @@
 use futures_util::future::join_all;
 
 use super::{
-    Admission, Claim, admit, hold_reserved,
+    Admission, Claim, End, admit, held_state,
     reservations::{Reservation, overdue, put_off},
     settle, txns,
 };
@@ -69,33 +69,27 @@ pub async fn convert(
 
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
 async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
-    if let Some(held) = hold_reserved(db, peers, reservation)? {
-        peers.committed()?;
-        return Ok(held.map_err(Failure::from));
-    }
-    let take = &reservation.take;
-    // The counters do not count test apps. The cap of a test offer always counts as spent, so only a forced take
-    // succeeds.
-    let is_test = reservation.approval.conversion.click.app.is_test();
-    let taken = if is_test {
-        take.by_force
-    } else {
-        peers.take(take).await?
+    let end = match held_state(db, peers, reservation)? {
+        Some(state) => End::Held(state),
+        None if !take(peers, reservation).await? => End::Spent,
+        // The publisher may have been suspended meanwhile.
+        None => held_state(db, peers, reservation)?.map_or(End::Taken, End::Held),
     };
-    // The publisher may have been suspended meanwhile.
-    let held = match taken {
-        true => hold_reserved(db, peers, reservation)?,
-        false => None,
-    };
-    let settled = match held {
-        Some(held) => held,
-        None => settle(db, peers, reservation, taken)?,
-    };
+    let settled = settle(db, peers, reservation, end)?;
     peers.committed()?;
-    if !taken && reservation.approval.txn.is_some() {
+    if matches!(end, End::Spent) && reservation.approval.txn.is_some() {
         peers.resume_soon();
     }
     Ok(settled.map_err(Failure::from))
+}
+
+/// Takes from the cap. The counters do not count test apps. The cap of a test offer always counts as spent, so only a
+/// forced take succeeds.
+async fn take(peers: &impl Peers, reservation: &Reservation) -> Result<bool> {
+    match reservation.approval.conversion.click.app.is_test() {
+        true => Ok(reservation.take.by_force),
+        false => peers.take(&reservation.take).await,
+    }
 }
 
 /// Resumes reservations whose requests have ended, and frees the claims of refused conversions. A call without an

@@ -219,13 +219,15 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
     settle(db, runtime.now_ms(), night, number, answer)
 }
 
-/// Puts the call off, as if the ledger had not answered.
+/// Makes the call due later, if it is still to be made.
 pub fn put_off(db: &impl Database, now_ms: i64) -> DbResult<Option<bool>> {
-    let night = Night::read(db)?;
-    match night.waits() {
-        true => settle(db, now_ms, night, 0, None),
-        false => Ok(None),
+    let mut night = Night::read(db)?;
+    if night.waits() {
+        night.due_ms = now_ms.saturating_add(wait_ms(night.attempts));
+        night.attempts = night.attempts.saturating_add(1);
+        night.write(db)?;
     }
+    Ok(None)
 }
 
 fn settle(
@@ -263,11 +265,6 @@ fn settle(
             batches::learn_mark(db, now_ms, TO_LEDGER, Mark { mark })?;
             Ok(None)
         }
-        None => {
-            night.due_ms = now_ms.saturating_add(wait_ms(night.attempts));
-            night.attempts = night.attempts.saturating_add(1);
-            night.write(db)?;
-            Ok(None)
-        }
+        None => put_off(db, now_ms),
     }
 }
