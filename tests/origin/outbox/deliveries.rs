@@ -318,10 +318,43 @@ fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     outbox::callbacks::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
-    assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
-    replay_many(&db, NOW + DAY_MS, RewardDelivery::Waiting);
-    assert_eq!(ids(&claim(&db, NOW + DAY_MS)), [reward_id(1)]);
-    assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
+    for at_ms in [NOW + 1, NOW + DAY_MS] {
+        assert_eq!(ids(&claim(&db, at_ms)), [reward_id(1)]);
+        assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
+        replay_many(&db, NOW + DAY_MS, RewardDelivery::Waiting);
+    }
+}
+
+/// The reward is replayed during an attempt of its reversal, which fails.
+#[test]
+fn a_reversal_that_is_retried_waits_for_its_replayed_reward() {
+    let (db, world) = with_rewards(1);
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    assert_eq!(send_all(&db, NOW + DAY_MS, 200), [reward_id(1), reversal_id(1)]);
+    let replay = |at_ms, id: &str| outbox::callbacks::replay::replay(&db, at_ms, id, CLAIM_MS).unwrap();
+    let later = NOW + 2 * DAY_MS;
+    replay(later, &reversal_id(1));
+    let reversal = claim(&db, later).remove(0);
+    replay(later, &reward_id(1));
+    answer(&db, later, &reversal, 500);
+    let latest = later + DAY_MS;
+    let reward = claim(&db, latest);
+    assert_eq!(ids(&reward), [reward_id(1)]);
+    answer(&db, latest, &reward[0], 200);
+    assert_eq!(ids(&claim(&db, latest)), [reversal_id(1)]);
+}
+
+/// The publisher wants reversals only, so the reward ends when it is claimed.
+#[test]
+fn a_reversal_is_sent_after_a_reward_that_the_publisher_does_not_want() {
+    let (db, world) = with_rewards(1);
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    outbox::callbacks::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
+    let reversals = Events {
+        reversed: true,
+        ..Events::NONE
+    };
+    assert_eq!(ids(&claim_of(&db, NOW + 1, reversals)), [reversal_id(1)]);
 }
 
 #[test]

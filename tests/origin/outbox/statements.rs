@@ -195,6 +195,7 @@ fn frequent_statements_use_an_index() {
             &[
                 "entries USING INDEX entries_waiting (due_ms<?)",
                 "c USING PRIMARY KEY (nonce=? AND goal=?)",
+                "r USING INTEGER PRIMARY KEY (rowid=?)",
             ],
         ),
         (

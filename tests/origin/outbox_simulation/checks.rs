@@ -90,7 +90,6 @@ impl World {
                     delivery: WAITING,
                     attempts_made: 0,
                     not_before_ms: now_ms,
-                    ended: false,
                 });
         }
         let state = endpoint::read(&self.env.db).unwrap();
@@ -193,7 +192,6 @@ impl World {
             {
                 callback.delivery = delivery;
                 callback.attempts_made = u32::try_from(entry.attempts_made).unwrap();
-                callback.ended |= delivery != WAITING;
                 callback.not_before_ms = 0;
             }
         }

@@ -70,8 +70,6 @@ pub struct Callback {
     pub delivery: i64,
     pub attempts_made: u32,
     pub not_before_ms: i64,
-    /// It was delivered or dead at some time.
-    pub ended: bool,
 }
 
 /// An entry of the conversion log.
@@ -209,7 +207,7 @@ impl Model {
             {
                 let ends = callback.is_notice || sends_nothing;
                 assert!(ends, "{} ends", entry.transaction_id);
-                (callback.delivery, callback.ended) = (NOT_WANTED, true);
+                callback.delivery = NOT_WANTED;
             }
         }
     }
@@ -285,8 +283,8 @@ impl Model {
         assert_eq!(claimed.enabled_ms, self.enabled_ms);
         let callback = &self.callbacks[&claimed.entry];
         if let Some(reward) = callback.reward {
-            assert!(
-                self.callbacks[&reward].ended,
+            assert_ne!(
+                self.callbacks[&reward].delivery, WAITING,
                 "a reversal was sent before its reward"
             );
         }
@@ -314,7 +312,6 @@ impl Model {
         let callback = self.callbacks.get_mut(&entry).unwrap();
         assert!(callback.is_notice, "{} is not sent", callback.transaction_id);
         callback.delivery = NOT_WANTED;
-        callback.ended = true;
     }
 
     pub fn concluded(
@@ -354,7 +351,6 @@ impl Model {
                 (WAITING, due_ms)
             }
         };
-        callback.ended |= callback.delivery != WAITING;
     }
 
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
@@ -377,26 +373,14 @@ impl Model {
                     }
                 }
             }
-            // A reversal is replayed with its reward, and waits for it, unless an attempt of the reversal is in flight.
-            let mut overtaken = Vec::new();
+            // A reversal is replayed with its reward.
             for (entry, callback) in &mut self.callbacks {
-                let replayed_reward = callback.reward.filter(|reward| replayed.contains(reward));
-                let Some(reward) = replayed_reward.filter(|_| known.contains(entry)) else {
-                    continue;
-                };
-                let is_waiting = callback.delivery == WAITING;
-                if is_waiting && claims.contains(&callback.not_before_ms) {
-                    continue;
-                }
-                overtaken.push(reward);
-                if !is_waiting {
+                let reward_is_replayed = callback.reward.is_some_and(|reward| replayed.contains(&reward));
+                if reward_is_replayed && known.contains(entry) && callback.delivery != WAITING {
                     callback.delivery = WAITING;
                     callback.attempts_made = 0;
                     callback.not_before_ms = now_ms;
                 }
-            }
-            for reward in overtaken {
-                self.callbacks.get_mut(&reward).unwrap().ended = false;
             }
         };
         match operation {

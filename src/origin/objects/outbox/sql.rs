@@ -16,7 +16,8 @@ macro_rules! callbacks {
     () => {
         "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
           notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
-            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20)), due_ms
+            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20)), due_ms,
+          notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)
         FROM entries "
     };
 }
@@ -259,7 +260,7 @@ platform::statements! {
 
     /// current time, maximum callbacks → entry, attempts made, fields, revision of the callback settings, time when the
     /// endpoint was last enabled again, whether the callback is a notice of a conversion that is no longer pending, due
-    /// time
+    /// time, whether the callback is a reversal whose reward's callback waits
     pub const DUE = concat!(callbacks!(), "WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
     /// JSON list of entries → the same columns, for callbacks that had no attempt yet
     pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0
@@ -285,6 +286,9 @@ platform::statements! {
     /// left out once the user is erased
     pub const ADD_ATTEMPT = concat!("INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
         SELECT ?1, ?2, ?3, ?4, IIF(", is_erased!(), ", '', ?5), IIF(", is_erased!(), ", ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
+    /// JSON list of reversals' entries: makes these callbacks wait while the callbacks of their rewards wait
+    pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE entry IN (SELECT value FROM json_each(?))
+        AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
     /// current time, entry of a reward whose callback has ended: makes the reward's reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// current time, latest end of a claim: restarts the schedules of waiting callbacks, except attempts in flight

@@ -121,7 +121,7 @@ fn remember(
 
 /// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a
 /// replayed reward is replayed after the reward, unless the reversal itself matches the filter. Such a reversal is left
-/// to the step that reaches it, because otherwise it might be sent twice. No reversal is sent before its reward.
+/// to the step that reaches it, because otherwise it might be sent twice.
 fn send_again(
     db: &impl Database,
     now_ms: i64,
@@ -131,13 +131,11 @@ fn send_again(
 ) -> Result<(), DatabaseError> {
     let (entries, claimed_until_ms) = (json(&entries)?, now_ms.saturating_add(claim_ms));
     let of_list: &[Value] = params![entries.as_str(), now_ms];
-    let in_time: &[Value] = params![now_ms, claimed_until_ms, entries.as_str()];
-    db.execute(sql::REPLAY, in_time)?;
+    db.execute(sql::REPLAY, params![now_ms, claimed_until_ms, entries.as_str()])?;
     db.execute(
         sql::REPLAY_REVERSALS,
         &[&filter_values(filter)[..], of_list].concat(),
-    )?;
-    db.execute(sql::HOLD_REVERSALS, in_time)
+    )
 }
 
 fn filter_values(filter: &RewardFilter) -> [Value; 7] {

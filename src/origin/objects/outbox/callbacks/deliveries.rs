@@ -83,12 +83,13 @@ impl Claimed {
     }
 }
 
-/// Maximum callbacks that one call ends without an attempt. They take about 50 ms, during which the object answers no
-/// other request. The alarm and later calls continue.
-const SKIPPED: usize = 500;
+/// Maximum callbacks that one call ends or holds back without an attempt. They take about 50 ms, during which the object
+/// answers no other request. The alarm and later calls continue.
+const PUT_ASIDE: usize = 500;
 
 /// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends callbacks that the publisher
-/// does not want.
+/// does not want. A reversal whose reward's callback waits is held back until that callback ends: the reward may have
+/// been replayed while the reversal waited for its next attempt.
 ///
 /// # Errors
 /// The database failed. Earlier writes are kept.
@@ -100,18 +101,20 @@ pub fn claim(
     events: Events,
 ) -> Result<Claimed, DatabaseError> {
     let mut claimed = Claimed::default();
+    let mut put_aside = 0_usize;
     loop {
         let free = most.saturating_sub(claimed.callbacks.len());
-        if free == 0 || claimed.skipped.len() >= SKIPPED {
+        if free == 0 || put_aside >= PUT_ASIDE {
             return Ok(claimed);
         }
         let due = db.query(sql::DUE, params![now_ms, free])?;
         let page = take(db, now_ms, &due, (claim_ms, claim_ms), events)?;
-        let has_more = !page.skipped.is_empty();
+        let without_attempt = due.len().saturating_sub(page.callbacks.len());
         claimed.append(page);
-        if !has_more {
+        if without_attempt == 0 {
             return Ok(claimed);
         }
+        put_aside = put_aside.saturating_add(without_attempt);
     }
 }
 
@@ -131,8 +134,8 @@ pub fn take_up(
     take(db, now_ms, &rows, (attempt_ms, claim_ms), events)
 }
 
-/// Claims callbacks for `claim_ms`, unless at least `attempt_ms` of a claim is left, and ends callbacks that the
-/// publisher does not want. If this code cannot parse a callback, because newer code wrote it, the error is stored as
+/// Claims callbacks for `claim_ms`, unless at least `attempt_ms` of a claim is left, ends callbacks that the publisher
+/// does not want, and holds back reversals whose rewards wait. If this code cannot parse a callback, because newer code wrote it, the error is stored as
 /// an attempt and the callback is put off, so that it does not block the others.
 fn take(
     db: &impl Database,
@@ -142,7 +145,7 @@ fn take(
     events: Events,
 ) -> Result<Claimed, DatabaseError> {
     let (mut callbacks, mut unclaimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
-    let mut skipped = Vec::new();
+    let (mut skipped, mut held) = (Vec::new(), Vec::new());
     let least_ms = now_ms.saturating_add(attempt_ms);
     for row in rows {
         let entry = row.integer(0)?;
@@ -163,6 +166,7 @@ fn take(
                 })?;
                 skipped.push(entry);
             }
+            Ok(_) if row.boolean(7)? => held.push(entry),
             Ok(callback) => {
                 if row.integer(6)? < least_ms {
                     unclaimed.push(entry);
@@ -184,6 +188,9 @@ fn take(
             let until_ms = now_ms.saturating_add(put_off_ms);
             db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
         }
+    }
+    if !held.is_empty() {
+        db.execute(sql::HOLD_REVERSALS, params![json(&held)?])?;
     }
     Ok(Claimed { callbacks, skipped })
 }

@@ -100,10 +100,4 @@ platform::statements! {
           AND EXISTS (SELECT 1 FROM entries r
             WHERE r.entry = e.after AND r.delivery = 0 AND r.due_ms = ?9 AND r.attempts_made = 0)
           AND NOT COALESCE(", matches!(), ", FALSE)");
-    /// current time, latest end of a claim, JSON list of the replayed entries: makes waiting reversals in the list, and
-    /// those of rewards in the list, wait for the callback of their reward, except attempts in flight
-    pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL
-        WHERE (entry IN (SELECT value FROM json_each(?3)) OR after IN (SELECT value FROM json_each(?3)))
-          AND after IS NOT NULL AND notice IS NULL AND delivery = 0 AND (due_ms <= ?1 OR due_ms > ?2)
-          AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";
 }
