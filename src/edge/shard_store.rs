@@ -86,6 +86,15 @@ impl ShardStore {
         self.held.insert(slot, held, size)
     }
 
+    /// The same, but a shard that would evict another is returned without being stored.
+    pub fn insert_if_room(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
+        if self.held.has_room(&slot, held.shard.bytes().len()) {
+            self.insert(slot, held)
+        } else {
+            Rc::new(held)
+        }
+    }
+
     /// True if the catalog has just sent the shard of this slot.
     pub fn is_checked(&self, slot: Slot, now_ms: i64) -> bool {
         let checked = self.checked_until_ms.borrow();

@@ -113,8 +113,8 @@ pub fn find_or_check<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) ->
     })
 }
 
-/// Loads a shard, or waits for the request that is loading it. Stores the shard only if it has the requested id, so
-/// that requests for unknown ids evict no shard. Returns `None` if too many loads are in progress.
+/// Loads a shard, or waits for the request that is loading it. A shard without the requested id is stored only where it
+/// evicts no other shard, so that requests for unknown ids evict none. Returns `None` if too many loads are in progress.
 ///
 /// # Errors
 /// 503 if the shard cannot be loaded, or if too many requests wait for shards.
@@ -139,10 +139,14 @@ async fn load_shared(
         return Ok(None);
     };
     let outcome = match catch_panics(load).await.unwrap_or_else(Err) {
-        Ok((slot_now, held)) if sought.is_in(&held.shard) => {
-            Some(isolate.shards(sought.kind()).insert(slot_now, held))
+        Ok((slot_now, held)) => {
+            let store = isolate.shards(sought.kind());
+            Some(if sought.is_in(&held.shard) {
+                store.insert(slot_now, held)
+            } else {
+                store.insert_if_room(slot_now, held)
+            })
         }
-        Ok((_, held)) => Some(Rc::new(held)),
         Err(error) => {
             log::error(
                 "snapshots",

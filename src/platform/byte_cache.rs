@@ -50,6 +50,12 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
         value
     }
 
+    /// True if a value of `size` bytes evicts no value of another key.
+    pub fn has_room(&self, key: &K, size: usize) -> bool {
+        let replaced = self.entries.borrow().peek(key).map_or(0, |(_, size)| *size);
+        self.size().saturating_sub(replaced).saturating_add(size) <= self.budget
+    }
+
     /// Calls `work` with every value. This does not count as a use.
     pub fn for_each(&self, mut work: impl FnMut(&K, &V)) {
         self.entries
@@ -77,6 +83,14 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_has_room_if_it_evicts_no_other_key() {
+        let cache = ByteCache::new(100);
+        cache.insert("a", (), 60);
+        assert!(cache.has_room(&"b", 40) && !cache.has_room(&"b", 41));
+        assert!(cache.has_room(&"a", 100) && !cache.has_room(&"a", 101));
+    }
 
     #[test]
     fn the_least_recently_used_values_are_evicted_beyond_the_budget() {
