@@ -1,7 +1,7 @@
 //! The rewards in the order of their changes: a reader who keeps the newest version of each has the same as a reader of
 //! everything, whatever happens between its questions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -215,7 +215,8 @@ proptest! {
             });
             prop_assert_eq!(kept.rewards.get(&id), story.as_ref());
         }
-        prop_assert!(kept.rewards.len() <= usize::from(USERS));
+        let ids: BTreeSet<_> = (0..USERS).map(reward_of).collect();
+        prop_assert!(kept.rewards.keys().all(|id| ids.contains(id)));
         let settled = first_number(outboxes.world.now_ms.get() - 2_000) - 1;
         prop_assert_eq!(kept.cursor.to_text(), settled.to_string());
     }
@@ -227,6 +228,41 @@ proptest! {
             prop_assert!(text.split('.').all(|number| (1..=16).contains(&number.len())));
         }
     }
+}
+
+/// A reversal and its reward have the same user, and only the reward changes.
+#[test]
+fn an_erasure_changes_a_reversed_reward_once() {
+    let outboxes = Outboxes::new();
+    for op in [
+        Op::Says(1, Status::Approved),
+        Op::Says(1, Status::Reversed),
+        Op::Erases(1),
+    ] {
+        outboxes.carry_out(op);
+        outboxes.world.pass(3_000);
+    }
+    let page = outboxes.read(Cursor::default(), 10);
+    assert_eq!(page.rewards.len(), 1, "{:?}", page.rewards);
+}
+
+#[test]
+fn a_reader_is_told_that_a_pending_reward_has_expired() {
+    let outboxes = Outboxes::new();
+    outboxes.carry_out(Op::Says(1, Status::Pending));
+    outboxes.world.pass(3_000);
+    let mut kept = Copy::default();
+    kept.read_all(&outboxes, 10);
+    assert_eq!(kept.rewards[&reward_of(1)]["state"], "pending");
+    outboxes.world.pass(400 * DAY_MS);
+    super::retention::night(outboxes.of(1).1, outboxes.world.now_ms.get());
+    outboxes.world.pass(3_000);
+    kept.read_all(&outboxes, 10);
+    let reward = &kept.rewards[&reward_of(1)];
+    assert_eq!(
+        (&reward["state"], &reward["reason"]),
+        (&"rejected".into(), &"expired".into())
+    );
 }
 
 /// Groups of apps are read one after the other up to the same number, also while rewards come. Apps share numbers.

@@ -5,11 +5,11 @@
 
 use crate::{
     delivery::batches,
-    objects::outbox::{erasure, feed::sql::PROMISE_BATCH, sql, sums::journal},
+    objects::outbox::{endpoint, erasure, feed::sql::PROMISE_BATCH, sql, sums::journal},
 };
 use domain::{
     conversions::{
-        log_number::first_number,
+        log_number::{SHARDS, first_number, lowest_number},
         reward::{CLICK_LIFE_DAYS, TERMS_KEPT_DAYS},
     },
     model::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, time::next_night_ms},
@@ -53,7 +53,10 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
         // Entries stay until all receivers have applied the batches that contain them.
         let settled = batches::settled_through(db)?;
         let swept_to = first_number(rows_from).min(settled.saturating_add(1));
+        let shard = endpoint::read(db)?.map_or(0, |state| state.shard.number);
+        let lowest = lowest_number(now_ms, shard);
         db.transaction(|| {
+            db.execute(sql::CHANGE_EXPIRED, params![after, last, lowest, SHARDS])?;
             for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {
                 db.execute(sql, params![after, last])?;
             }

@@ -376,6 +376,11 @@ platform::statements! {
     /// before their conversions are rejected
     pub const GIVE_EXPIRED = concat!("UPDATE entries SET reason = 'expired' WHERE entry IN
         (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
+    /// first entry (exclusive), last entry (inclusive), lowest number, step between numbers: adds a change for each entry
+    /// whose conversion is about to be rejected
+    pub const CHANGE_EXPIRED = concat!("INSERT INTO changes (number, entry)
+        SELECT first + step * (ROW_NUMBER() OVER (ORDER BY entry) - 1), entry
+        FROM conversions, (SELECT ", next_number!("?3", "?4"), " AS first, CAST(?4 AS INTEGER) AS step) WHERE ", to_expire!());
     /// first entry (exclusive), last entry (inclusive): rejects pending and held conversions
     pub const EXPIRE = concat!("UPDATE conversions SET state = 2 WHERE ", to_expire!());
     /// first entry (exclusive), end entry (exclusive), number before which everything may be deleted, last number that
