@@ -1,5 +1,6 @@
 //! An outbox that is put back to an earlier copy of its database. Outbox, witness, ledger and counters run their own code.
 
+mod asked_again;
 mod gap;
 mod vouching;
 

@@ -93,6 +93,7 @@ pub fn needs_all_that_was_written(command: &Command) -> bool {
         command,
         Command::Settle(_)
             | Command::SettleMany(_)
+            | Command::SetOffer(_)
             | Command::ReadDay(_)
             | Command::SumDay(_)
             | Command::ListDay(_)

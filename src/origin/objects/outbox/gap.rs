@@ -28,15 +28,23 @@ platform::statements! {
     /// suspended
     pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
         RETURNING released";
-    /// current time: also makes the outbox ask for its callback settings, because the settings in the restored copy may
-    /// have been replaced since
-    pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?, callback_revision = -1";
+    pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?";
+    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
+    pub const FORGET_OFFERS = "DELETE FROM offers";
     pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
+}
+
+/// Forgets what may have been replaced since a restored copy was made: the callback settings, and the newest values of
+/// offers. The outbox asks for them again.
+pub fn forget_current(db: &impl Database) -> DbResult {
+    db.execute(FORGET_SETTINGS, &[])?;
+    db.execute(FORGET_OFFERS, &[])
 }
 
 /// Records that the outbox was restored on purpose, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
-    db.execute(PUT_BACK, params![now_ms])
+    db.execute(PUT_BACK, params![now_ms])?;
+    forget_current(db)
 }
 
 /// True if payments may be lost: the outbox was recently restored on purpose, or the ledger has a number that the log

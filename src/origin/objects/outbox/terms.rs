@@ -22,7 +22,7 @@ use domain::{
 use platform::{Database, DbResult, Failure, Result, database::json, params, single_flight::Outcome};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{endpoint, peers::Peers, sql, terms_cache::cached};
+use super::{conversions::rows, endpoint, peers::Peers, sql, terms_cache::cached};
 
 /// The terms of one conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +94,10 @@ pub async fn of(
         has_asked = true;
     };
     let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
+    if current.is_none() {
+        learn_offer(db, peers, shard, &offer, click.offer_terms).await?;
+        current = newest(db, peers, &offer, None)?;
+    }
     let (paying, mut in_force, mut min_seconds_to_convert) = loop {
         let in_force = current
             .as_ref()
@@ -108,6 +112,12 @@ pub async fn of(
     };
     let named = conversion.goal.as_deref();
     let is_named = paying.terms.goal(named).is_some();
+    if !is_named {
+        // A restored outbox has the conversions of its journal, but not the terms that it learned for them.
+        for row in rows::of_click(db, &conversion.nonce.0)?.0 {
+            learn_offer(db, peers, shard, &offer, row.offer_terms).await?;
+        }
+    }
     let mut is_newest = conversion.current.is_recent && conversion.current.offer.is_some();
     if !is_named && conversion.current.is_recent && !is_newest {
         // The edge's snapshot is recent but lacks the offer, so only the catalog knows the offer's newest terms.
@@ -226,11 +236,15 @@ async fn learn_offer(
     let question = offer_question(shard, offer, revision);
     let key = format!("{offer} {revision}");
     ask_once(peers, &key, async {
-        if known_offer(db, peers, offer, revision)?.is_some() {
+        let has_terms = known_offer(db, peers, offer, revision)?.is_some();
+        if has_terms && newest(db, peers, offer, None)?.is_some() {
             return Ok(());
         }
-        let asked = peers.ask_offer(question).await;
-        let KnownOffer { terms, current } = lost(asked, || format!("offer {offer} {revision}"))?;
+        let KnownOffer { terms, current } = match peers.ask_offer(question).await {
+            // The outbox has what the catalog has lost.
+            Err(Failure::Refused(_)) if has_terms => return Ok(()),
+            asked => lost(asked, || format!("offer {offer} {revision}"))?,
+        };
         newest(db, peers, offer, Some(&current))?;
         Ok(store(
             db,

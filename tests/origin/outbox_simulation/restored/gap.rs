@@ -27,6 +27,19 @@ fn the_first_batch_to_the_ledger_shows_which_payments_are_lost() {
     world.settle();
     let answer = world.convert(4, Status::Approved).unwrap();
     assert_eq!(answer.status, Status::Pending, "{answer:?}");
+    // A lost payment is taken back, for the publisher and for the sums, and is not made again.
+    for (status, duplicate) in [(Status::Reversed, false), (Status::Approved, true)] {
+        let answer = world.convert(2, status).unwrap();
+        assert_eq!(
+            (answer.status, answer.duplicate),
+            (Status::Reversed, duplicate),
+            "{answer:?}"
+        );
+    }
+    world.settle();
+    let sql = "SELECT COUNT(*) FROM entries r JOIN entries w ON w.nonce = zeroblob(12)
+        WHERE r.after IS NOT NULL AND r.delivery = 1 AND r.payout_micro_usd = -w.payout_micro_usd";
+    assert_eq!(world.own.env.db.query_integer(sql, &[]), Ok(Some(1)));
     for reason in ["after_restore", "paid_unknowing"] {
         assert!(world.told.iter().any(|told| told.contains(reason)), "{reason}");
     }

@@ -60,7 +60,15 @@ pub fn decide(
     }
     approval.rewarded = rewarded::key(db, peers, conversion, &approval.goal)?;
     let row = resolved.row;
-    let step = step(row.as_ref().map(|row| row.state), conversion.event);
+    let step = match step(row.as_ref().map(|row| row.state), conversion.event) {
+        // A restore may have lost the payment that the sender takes back.
+        Transition::LeaveTombstone
+            if row.is_none() && holds_now(db, peers, now_ms, conversion, Reason::AfterRestore)? =>
+        {
+            Transition::TakeBack
+        }
+        step => step,
+    };
     if let Some(reservation) = resolved.reserved {
         let verdict = Verdict::Reserved(Box::new(reservation));
         return Ok(Decision {

@@ -114,7 +114,7 @@ pub fn move_money(
 /// cannot reverse a reward that it has not received.
 fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     let reward_id = approval.transaction_id(Movement::Reward)?;
-    let paid = PaidReward::find(db, &reward_id)?;
+    let paid = PaidReward::find(db, &reward_id, approval)?;
     let mut fields = fields(approval, now_ms)?;
     fields.value = paid.sent.value.negated();
     fields.payout = paid.sent.payout.negated();
@@ -227,6 +227,7 @@ fn insert(
 
 struct PaidReward {
     entry: i64,
+    /// If a restore has lost the payment, this is the amount that the terms promise.
     payout_micro_usd: i64,
     is_waiting: bool,
     erase: bool,
@@ -244,14 +245,15 @@ struct SentFields {
 }
 
 impl PaidReward {
-    fn find(db: &impl Database, transaction_id: &str) -> Result<Self> {
+    fn find(db: &impl Database, transaction_id: &str, approval: &Approval) -> Result<Self> {
         let row = db
             .query_first(sql::GET_PAID, params![transaction_id])?
             .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid but is not in the log")))?;
+        let (payout, delivery) = (row.integer(1)?, row.optional_integer(2)?);
         Ok(Self {
             entry: row.integer(0)?,
-            payout_micro_usd: row.integer(1)?,
-            is_waiting: row.optional_integer(2)? == Some(WAITING),
+            payout_micro_usd: delivery.map_or(approval.payout_micro_usd, |_| payout),
+            is_waiting: delivery == Some(WAITING),
             sent: row.json(3)?,
             erase: row.boolean(4)?,
         })

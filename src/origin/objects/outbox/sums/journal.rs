@@ -17,7 +17,7 @@ use crate::delivery::{
     batches::{self, Batch, DeliveryError},
     register,
 };
-use crate::objects::outbox::{endpoint, erasure};
+use crate::objects::outbox::{endpoint, erasure, gap};
 use contract::{
     attention::Doubt,
     operation::Mark,
@@ -227,7 +227,7 @@ pub async fn refill(
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
-    db.execute(sql::FORGET_SETTINGS, &[])?;
+    db.transaction(|| gap::forget_current(db))?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
@@ -288,7 +288,6 @@ fn put_back(
         for sql in [sql::BLANK_ATTEMPTS, sql::BLANK_FIRSTS] {
             db.execute(sql, params![entries.as_str()])?;
         }
-        db.execute(sql::HOLD_BACK, params![now_ms])?;
         db.execute(sql::END_RESERVATIONS, params![entries.as_str()])?;
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;

@@ -66,12 +66,12 @@ platform::statements! {
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
-    /// app, shard, number of outboxes, salt, current time
+    /// app, shard, number of outboxes, salt, current time. The hold of a refilled conversion may have ended since, so held
+    /// conversions are re-evaluated
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt, refilled_ms)
         VALUES (1, ?, ?, ?, unhex(?), ?)
-        ON CONFLICT (only) DO UPDATE SET salt = excluded.salt, refilled_ms = excluded.refilled_ms";
-    /// The callback settings of a restored copy may have been replaced, so the outbox asks for them again.
-    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
+        ON CONFLICT (only) DO UPDATE SET salt = excluded.salt, refilled_ms = excluded.refilled_ms,
+          released = 0";
     /// JSON list of entries → users in the restored copy who were erased after the copy was made
     pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
@@ -100,16 +100,15 @@ platform::statements! {
     /// JSON list of entries, number (exclusive)
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
         SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
-    /// due time of the refilled callbacks: makes a reversal wait for the callback of its reward
-    pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ? AND +after IS NOT NULL
-        AND notice IS NULL AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
     /// JSON list of entries: deletes their reservations, because the journal's state of a conversion is newer
     pub const END_RESERVATIONS = "DELETE FROM reservations
         WHERE (nonce, goal) IN (SELECT unhex(value ->> '$.nonce'), value ->> '$.goal' FROM json_each(?))";
-    /// JSON list of entries, number (exclusive)
+    /// JSON list of entries, number (exclusive). If the log has a conversion's entry under another number, because an
+    /// undone restore had written the entry again, the log's own row stays
     pub const PUT_CONVERSIONS = concat!("INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
         SELECT unhex(e ->> '$.nonce'), e ->> '$.goal', e -> '$.conversion[0]', e ->> '$.conversion[1]', e ->> '$.conversion[2]',
           e ->> '$.conversion[3]', e ->> '$.conversion[4]', unhex(NULLIF(e ->> '$.conversion[5]', '')) ", lost!(), "
+          AND EXISTS (SELECT 1 FROM entries WHERE entry = e ->> '$.conversion[2]')
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms, advertiser = excluded.advertiser, rewarded = excluded.rewarded
         WHERE excluded.entry >= conversions.entry");
