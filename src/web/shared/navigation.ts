@@ -53,6 +53,9 @@ function show(path: string, query: string, from: "link" | "history") {
   address.value = { path, search: query, fragment: location.hash };
 }
 
+/** The view of a URL: its path, and the section where a view has sections. */
+const viewOf = (path: string, query: string) => `${path}?${new URLSearchParams(query).get("section") ?? ""}`;
+
 // Forms with unsaved changes. While there is one, the page asks before it opens another view.
 const unsaved = new Set<object>();
 
@@ -73,7 +76,7 @@ export function giveUpUnsaved() {
 export function navigate(href: string, how: "push" | "replace" = "push") {
   const url = new URL(href, location.href);
   if (url.pathname + url.search + url.hash === location.pathname + location.search + location.hash) return;
-  if (unsaved.size > 0 && url.pathname !== location.pathname) {
+  if (unsaved.size > 0 && viewOf(url.pathname, url.search) !== viewOf(location.pathname, location.search)) {
     leaving.value = () => {
       giveUpUnsaved();
       navigate(href, how);
@@ -86,7 +89,8 @@ export function navigate(href: string, how: "push" | "replace" = "push") {
 
 function onHistory() {
   const { path, search: query, fragment: hash } = address.peek();
-  if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
+  const isSame = viewOf(location.pathname, location.search) === viewOf(path, query);
+  if (unsaved.size === 0 || isSame) return show(location.pathname, location.search, "history");
   // The browser has already moved. A new entry restores the view's URL, and the back button continues from there.
   history.pushState(null, "", path + query + hash);
   leaving.value = () => {

@@ -25,6 +25,7 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const opener = useRef<Element | null>(null);
+  const pressed = useRef<EventTarget | null>(null);
   const isCovered = isSignedOut.value;
   // A layout effect, so that a dialog gives the focus back before the next dialog opens in its place.
   useLayoutEffect(() => {
@@ -45,11 +46,22 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
       class={isWide ? "wide" : undefined}
       aria-labelledby={titleId}
       onCancel={(event) => {
+        // A file field inside also cancels, when its own window is closed.
+        if (event.target !== dialog.current) return;
         event.preventDefault();
         if (!keepOpen) onClose();
       }}
+      onClose={() => {
+        // Browsers close a dialog at the second Escape, whatever the page says.
+        if (keepOpen && dialog.current?.isConnected && !isSignedOut.peek()) dialog.current.showModal();
+      }}
+      onPointerDown={(event) => {
+        pressed.current = event.target;
+      }}
       onClick={(event) => {
-        if (event.target === dialog.current && !keepOpen) onClose();
+        // A selection of text may begin inside and end outside.
+        const isOutside = event.target === dialog.current && pressed.current === dialog.current;
+        if (isOutside && !keepOpen) onClose();
       }}
     >
       <div class="dialog-body">

@@ -44,8 +44,9 @@ export function useDraft<Values>({ saved, fields, names, writes, save }: DraftOp
   const merged = useMerged(saved, named(names, writes));
   useUnsaved(merged.isChanged);
   const action = useAction(async () => {
-    await save(merged.values);
-    merged.discard();
+    const sent = merged.values;
+    await save(sent);
+    merged.saved(sent);
     say(text.saved);
   });
   return {

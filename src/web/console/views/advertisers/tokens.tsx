@@ -45,7 +45,13 @@ export function Tokens({ advertiser, uses, reload }: Props) {
     text: oldest ? text.issueEnds(oldest.token_id) : text.issueText,
     button: text.issue,
     onConfirm: async (close) => {
-      setIssued(await advertisersApi.issueToken(id));
+      try {
+        setIssued(await advertisersApi.issueToken(id));
+      } catch (error) {
+        // The answer may be lost after the token was issued. Then the next token ends another one, which the text says.
+        await reload();
+        throw error;
+      }
       close();
     },
   }));

@@ -65,6 +65,10 @@ export interface Planned {
   problems: string[];
 }
 
+/** True if the offer already is as it was planned: the answer to its write may have been lost. */
+export const isDone = ({ document, changes }: Planned, seen: KeptOffer) =>
+  changes.length > 0 && changesOf(writable(seen), document).length === 0;
+
 export function plan(seen: Tagged<KeptOffer>, edit: Edit, now: number): Planned {
   const before = writable(seen);
   const draft = edited(draftOf(seen), edit);

@@ -14,7 +14,7 @@ import type { Ticks } from "../../components/ticks";
 import { editMany as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
 import type { KeptOffer } from "../../types/offers";
-import { type Edit, isComplete, NO_EDIT, percentOf, plan, type Planned, TYPED } from "./edit-many";
+import { type Edit, isComplete, isDone, NO_EDIT, percentOf, plan, type Planned, TYPED } from "./edit-many";
 import { Changes } from "./review";
 
 interface BarProps {
@@ -62,18 +62,27 @@ function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () 
   const [done, setDone] = useState<ReadonlySet<string>>(new Set());
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);
+  // The offer whose write failed. The write may have taken effect all the same.
+  const [failed, setFailed] = useState<Planned | null>(null);
   const left = ids.filter((id) => !done.has(id));
   const look = useAction(async () => {
     const plans = [];
-    for (const id of left) plans.push(plan(await offersApi.read(id), edit, nowSeconds()));
+    for (const id of left) {
+      const seen = await offersApi.read(id);
+      if (failed?.seen.offer_id === id && isDone(failed, seen)) setDone(new Set([...done, id]));
+      else plans.push(plan(seen, edit, nowSeconds()));
+    }
+    setFailed(null);
     setPlanned(plans);
   });
   const run = useAction(async () => {
     const written = new Set(done);
     try {
-      for (const { seen, document, changes } of planned!) {
+      for (const own of planned!) {
+        const { seen, document, changes } = own;
         if (closing.signal.aborted) return;
         if (changes.length === 0) continue;
+        setFailed(own);
         await offersApi.write(seen.offer_id, seen, document);
         written.add(seen.offer_id);
         setDone(new Set(written));

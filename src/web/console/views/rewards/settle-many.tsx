@@ -56,7 +56,9 @@ interface QuestionProps extends Props {
   onClose: () => void;
 }
 
-function Question({ filter, actions, appName, onSettled, onClose }: QuestionProps) {
+function Question({ filter: atFirst, actions: of, appName, onSettled, onClose }: QuestionProps) {
+  // The list behind the dialog may get another filter by the browser's back button.
+  const [{ filter, actions }] = useState({ filter: atFirst, actions: of });
   const { app } = filter;
   const [action, setAction] = useState(actions[0]!);
   const [range, setRange] = useState({ start_date: "", end_date: "" });

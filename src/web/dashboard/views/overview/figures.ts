@@ -29,7 +29,7 @@ export function useFigures(
   const compared = comparison(chosen, days);
   const range = compared?.now ?? chosen;
   const isOwn = period !== DEFAULT_PERIOD && overview.data !== undefined;
-  const key = isOwn ? `figures ${range.start_date} ${range.end_date} ${compared === null}` : null;
+  const key = isOwn ? `figures ${range.start_date} ${range.end_date} ${compared?.days}` : null;
   const asked = useCached(key, () => load(overview.data!, range, compared));
   const reports = isOwn ? asked.data : overview.data?.reports;
   return { figures: reports ? { range, compared, reports } : null, asked: isOwn ? asked : overview };

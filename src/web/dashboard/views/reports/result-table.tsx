@@ -39,6 +39,8 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
   const first = (state.page - 1) * state.size;
   const rows = state.byChange ? (changed ?? table.rows).slice(first, first + state.size) : table.rows;
   const total = changed?.length ?? table.total_count;
+  // Rows that are sorted here are all in one answer, which has a limit.
+  const reachable = state.byChange ? (changed ?? table.rows).length : total;
   const cannotSort = state.byChange && compare?.before && !changed;
   const note = cannotSort ? text.tooManyToSort : compare && !compare.hasAllRows && text.compareSomeRows;
   const columns = [
@@ -50,7 +52,9 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
     const isSame = column === sorted.column;
     // Numbers and dates start with the largest, and names start with the first in the alphabet.
     const ascending = isSame ? !sorted.ascending : !(isMetric(column) || column === "date");
-    onChange({ order: { column: column as Dimension | Metric, ascending } });
+    const order = { column: column as Dimension | Metric, ascending };
+    // Only a metric changes.
+    onChange(isMetric(column) ? { order } : { order, byChange: false });
   };
   return (
     <section class="card table-card" aria-labelledby="table-title">
@@ -87,7 +91,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
       <Pager
         page={state.page}
         size={state.size}
-        total={total}
+        total={reachable}
         sizes={PAGE_SIZES}
         onPage={(page) => onChange({ page })}
         onSize={(size) => onChange({ size })}
