@@ -43,7 +43,7 @@ fn an_unknown_goal_or_app_is_not_found() {
 /// The isolate asks the catalog about an unknown goal once in two seconds. The answer has every goal of that shard.
 #[test]
 fn a_new_goal_is_found_right_after_an_unknown_one() {
-    let signpost = demo();
+    let signpost = Setup::new().start_with_fixtures().0;
     expect_redirect(click(&signpost, "410271", "10000001", &[]));
     signpost.put_offer("fresh", &json!({}));
     expect_click_error(click(&signpost, "410270", "10000001", &[]), 404, "unknown_goal");

@@ -297,6 +297,13 @@ pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), Datab
     }
 }
 
+/// Forgets what may have been replaced since a restored copy was made: the callback settings, and the newest values of
+/// offers. The outbox asks for them again.
+pub fn forget_current(db: &impl Database) -> Result<(), DatabaseError> {
+    db.execute(sql::FORGET_SETTINGS, &[])?;
+    db.execute(sql::FORGET_OFFERS, &[])
+}
+
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
 /// in flight may finish, because otherwise their callbacks would be sent twice.
 pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {

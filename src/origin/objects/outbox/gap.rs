@@ -2,6 +2,7 @@
 //! clicks from before the last lost payment may have been paid, so they are held for 72 hours and then re-evaluated.
 
 use super::{
+    endpoint,
     peers::Peers,
     sums::{revenue_batches::lost, sql::LAST_NUMBER},
 };
@@ -29,22 +30,13 @@ platform::statements! {
     pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
         RETURNING released";
     pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?";
-    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
-    pub const FORGET_OFFERS = "DELETE FROM offers";
     pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
-}
-
-/// Forgets what may have been replaced since a restored copy was made: the callback settings, and the newest values of
-/// offers. The outbox asks for them again.
-pub fn forget_current(db: &impl Database) -> DbResult {
-    db.execute(FORGET_SETTINGS, &[])?;
-    db.execute(FORGET_OFFERS, &[])
 }
 
 /// Records that the outbox was restored on purpose, within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(PUT_BACK, params![now_ms])?;
-    forget_current(db)
+    endpoint::forget_current(db)
 }
 
 /// True if payments may be lost: the outbox was recently restored on purpose, or the ledger has a number that the log

@@ -127,6 +127,8 @@ platform::statements! {
     /// last re-evaluated entry or NULL, revision of the callback settings: changes nothing if other settings were
     /// stored since
     pub const SET_RELEASED = "UPDATE outbox SET released = ? WHERE callback_revision = ?";
+    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
+    pub const FORGET_OFFERS = "DELETE FROM offers";
     /// offer → revision, revision of the terms, since when these terms apply, conversion cap, minimum seconds to
     /// convert
     pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert FROM offers

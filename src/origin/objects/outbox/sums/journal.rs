@@ -17,7 +17,7 @@ use crate::delivery::{
     batches::{self, Batch, DeliveryError},
     register,
 };
-use crate::objects::outbox::{endpoint, erasure, gap};
+use crate::objects::outbox::{endpoint, erasure};
 use contract::{
     attention::Doubt,
     operation::Mark,
@@ -227,7 +227,7 @@ pub async fn refill(
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
-    db.transaction(|| gap::forget_current(db))?;
+    db.transaction(|| endpoint::forget_current(db))?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
