@@ -229,10 +229,7 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
 /// next request reads the pointer. After a failed read, no request waits again before `max_idle_ms` has passed.
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
-    let is_longer_ago = |at_ms: i64| context.now_ms.saturating_sub(at_ms) > max_idle_ms;
-    let is_stale = || is_longer_ago(isolate.pointer_read_at_ms.get());
-    let has_failed = || !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
-    while S::slot(isolate).get().is_some() && is_stale() && !has_failed() {
+    while S::slot(isolate).get().is_some() && must_read_first(isolate, context.now_ms, max_idle_ms) {
         if isolate.is_revalidating(runtime::now_ms()) {
             Delay::from(published::POLL_INTERVAL).await;
         } else {
@@ -241,6 +238,14 @@ pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> 
         }
     }
     current(context).await
+}
+
+/// True if a request must wait for the pointer, because no read has ended for longer than `max_idle_ms`, and none has
+/// failed since.
+pub fn must_read_first(isolate: &Isolate, now_ms: i64, max_idle_ms: i64) -> bool {
+    let is_longer_ago = |at_ms: i64| now_ms.saturating_sub(at_ms) > max_idle_ms;
+    let has_failed = !isolate.is_pointer_known.get() && !is_longer_ago(isolate.revalidated_at_ms.get());
+    is_longer_ago(isolate.pointer_read_at_ms.get()) && !has_failed
 }
 
 async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<Rc<S>> {

@@ -51,7 +51,10 @@ pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
 
 fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
     let (isolate, _) = enter(request.url, routes::OFFERS, Interface::Offers)?;
-    if snapshots::is_due(&isolate, now_ms) {
+    // A read that was begun for another request may not have ended yet.
+    if snapshots::is_due(&isolate, now_ms)
+        || snapshots::must_read_first(&isolate, now_ms, snapshots::CREDENTIALS_IDLE_MS)
+    {
         return None;
     }
     if !is_media_type(request.content_type, &[JSON]) {

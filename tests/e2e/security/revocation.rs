@@ -257,22 +257,31 @@ fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
 const IDLE: Duration = Duration::from_secs(62);
 
 #[test]
-fn a_revoked_token_is_not_taken_by_requests_that_wake_an_idle_isolate_together() {
+fn a_revoked_token_or_key_is_not_taken_by_requests_that_wake_an_idle_isolate_together() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let wall = signpost.offer_wall("idle-token", "79000722", None);
     let clicks: Vec<_> = (0..16)
         .map(|user| wall.click_id(&format!("user-{user}")))
         .collect();
     wall.pay("before");
+    let pub_key = signpost.issue_pub_key("idle-token");
+    signpost.refresh();
+    let list = || {
+        signpost
+            .offers(&wall.app, &pub_key, &json!({"page": 1, "size": 1}))
+            .status
+    };
+    assert_eq!(list(), 200);
     let path = format!("advertisers/{}/token/{}", wall.id, wall.token_id);
     signpost.operator("DELETE", &path, None).expect(204);
+    signpost.issue_pub_key("idle-token");
     thread::sleep(IDLE);
     // The pointer and the snapshot that it names arrive after a second and a half each. Requests come all the while.
     inject_faults(&signpost, "kv-slow");
     let answers: Vec<_> = thread::scope(|scope| {
         let send = |nth: u64, click: &str| {
             thread::sleep(Duration::from_millis(nth * 200));
-            wall.convert(click, "").status
+            [wall.convert(click, "").status, list()]
         };
         let sent: Vec<_> = (0..)
             .zip(&clicks)
@@ -282,5 +291,5 @@ fn a_revoked_token_is_not_taken_by_requests_that_wake_an_idle_isolate_together()
             .map(|sent| sent.join().expect("an answer"))
             .collect()
     });
-    assert_eq!(answers, vec![401; clicks.len()]);
+    assert_eq!(answers, vec![[401; 2]; clicks.len()]);
 }
