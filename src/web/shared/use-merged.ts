@@ -88,7 +88,7 @@ export function useMerged<Values>(saved: Values, wordsOf: (clash: Clash, values:
     set: (mine: Values) => take(mine, clashes),
     discard: () => setTyped({ base: saved, mine: saved }),
     /** These values were saved. What was typed since then stays. */
-    saved: (sent: Values) => setTyped(({ mine }) => ({ base: sent, mine })),
+    saved: (sent: Values) => setTyped((now) => ({ base: sent, mine: now === typed ? sent : now.mine })),
   };
 }
 

@@ -96,6 +96,7 @@ struct World {
     receivers: Receivers,
     is_witness_up: bool,
     is_ledger_up: bool,
+    is_catalog_up: bool,
     behaviour: Behaviour,
     answers: BTreeMap<u8, Answer>,
     /// Calls to the operator's attention, which does not answer.
@@ -121,6 +122,7 @@ impl World {
             receivers: Receivers::default(),
             is_witness_up: true,
             is_ledger_up: true,
+            is_catalog_up: true,
             behaviour: Behaviour::Working,
             answers: BTreeMap::new(),
             told: vec![],
@@ -251,6 +253,7 @@ impl World {
         };
         let now_ms = self.now_ms();
         CallAnswer::Object(match to.binding {
+            catalog::BINDING if !self.is_catalog_up => return CallAnswer::Nothing,
             catalog::BINDING => self.catalog.answer(json),
             counters::BINDING => {
                 let command = serde_json::from_str(json).unwrap();

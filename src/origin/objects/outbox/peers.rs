@@ -168,11 +168,12 @@ impl StateCache {
         salt
     }
 
-    /// Forgets the cached values of the outbox's row.
+    /// Forgets the cached values of the outbox's row, and the newest values of offers.
     pub fn clear(&self) {
         self.current.set(None);
         self.lacks_endpoint.set(false);
         self.salt.take();
+        self.terms.current.borrow_mut().clear();
     }
 
     pub fn lacks_endpoint(&self) -> bool {

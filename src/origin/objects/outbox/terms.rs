@@ -17,7 +17,7 @@ use domain::{
         table::Event,
         terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
     },
-    model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay},
+    model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay, common},
 };
 use platform::{Database, DbResult, Failure, Result, database::json, params, single_flight::Outcome};
 use serde::{Serialize, de::DeserializeOwned};
@@ -114,7 +114,8 @@ pub async fn of(
     let is_named = paying.terms.goal(named).is_some();
     if !is_named {
         // A restored outbox has the conversions of its journal, but not the terms that it learned for them.
-        for row in rows::of_click(db, &conversion.nonce.0)?.0 {
+        let (rows, _) = rows::of_click(db, &conversion.nonce.0)?;
+        for row in rows.iter().filter(|row| row.has_name(named.unwrap_or_default())) {
             learn_offer(db, peers, shard, &offer, row.offer_terms).await?;
         }
     }
@@ -242,7 +243,9 @@ async fn learn_offer(
         }
         let KnownOffer { terms, current } = match peers.ask_offer(question).await {
             // The outbox has what the catalog has lost.
-            Err(Failure::Refused(_)) if has_terms => return Ok(()),
+            Err(Failure::Refused(refusal)) if has_terms && refusal.code != common::UNAVAILABLE.code => {
+                return Ok(());
+            }
             asked => lost(asked, || format!("offer {offer} {revision}"))?,
         };
         newest(db, peers, offer, Some(&current))?;

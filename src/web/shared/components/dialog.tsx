@@ -53,7 +53,9 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
       }}
       onClose={() => {
         // Browsers close a dialog at the second Escape, whatever the page says.
-        if (keepOpen && dialog.current?.isConnected && !isSignedOut.peek()) dialog.current.showModal();
+        if (!dialog.current?.isConnected || isSignedOut.peek()) return;
+        if (keepOpen) dialog.current.showModal();
+        else onClose();
       }}
       onPointerDown={(event) => {
         pressed.current = event.target;

@@ -4,18 +4,21 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import type { DateRange } from "../periods";
 
-interface OpenerProps {
+interface OpenerProps<Subject> {
   name: string;
+  /** What the dialog is about. It stays what it was when the dialog was opened, even if Back changes the list behind. */
+  subject: Subject;
   /** The reason why the dialog cannot be opened now, in words. */
   hint: string | null;
   class?: string;
   isOpenAtFirst?: boolean;
-  children: (close: () => void) => ComponentChildren;
+  children: (subject: Subject, close: () => void) => ComponentChildren;
 }
 
 /** The button that opens a dialog, or the reason why it cannot be opened now. */
-export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, children }: OpenerProps) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+export function Opener<Subject>(props: OpenerProps<Subject>) {
+  const { name, subject, hint, class: extra = "", isOpenAtFirst = false, children } = props;
+  const [opened, setOpened] = useState(isOpenAtFirst && hint === null ? { subject } : null);
   const id = useId();
   return (
     <div class={`row ${extra}`}>
@@ -24,7 +27,7 @@ export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, c
         class="button"
         aria-disabled={hint !== null}
         aria-describedby={hint === null ? undefined : id}
-        onClick={() => hint === null && setOpen(true)}
+        onClick={() => hint === null && setOpened({ subject })}
       >
         {name}
       </button>
@@ -33,7 +36,7 @@ export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, c
           {hint}
         </span>
       )}
-      {isOpen && hint === null && children(() => setOpen(false))}
+      {opened && children(opened.subject, () => setOpened(null))}
     </div>
   );
 }

@@ -67,10 +67,16 @@ export function ReplayMany(props: Props) {
   if (running.value?.account === generation.value)
     return <Progress run={running.value} calls={calls} mayStop={mayStop} />;
   return (
-    <Opener name={text.many} hint={app ? null : text.manyHint} class="replay-many" isOpenAtFirst={isOpenAtFirst}>
-      {(close) => (
+    <Opener
+      name={text.many}
+      subject={props}
+      hint={app ? null : text.manyHint}
+      class="replay-many"
+      isOpenAtFirst={isOpenAtFirst}
+    >
+      {(asked, close) => (
         <Question
-          {...props}
+          {...asked}
           onClose={() => {
             close();
             onClose();

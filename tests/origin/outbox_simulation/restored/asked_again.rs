@@ -18,6 +18,12 @@ fn a_cap_that_is_newer_than_the_copy_counts_an_approval_by_the_operator() {
         reason: "checked".to_owned(),
         despite: vec![],
     };
+    // The outbox knows its settings again, and not the offer's cap.
+    world.convert(NEW_CLICK - 1, Status::Approved).unwrap();
+    world.is_catalog_up = false;
+    let refused = world.command(settle.clone().into());
+    assert!(matches!(refused, Err(Failure::Refused(refusal)) if refusal.status == 503));
+    world.is_catalog_up = true;
     world.command(settle.into()).unwrap();
     let counters = &world.counters[&counters::object_name(&OfferId::parse(OFFERS[1]).unwrap())];
     assert_eq!(

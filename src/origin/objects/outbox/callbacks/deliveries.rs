@@ -83,8 +83,8 @@ impl Claimed {
     }
 }
 
-/// Maximum callbacks that one call ends or holds back without an attempt. They take about 50 ms, during which the object
-/// answers no other request. The alarm and later calls continue.
+/// Maximum callbacks that one call ends, holds back or puts off. They take about 50 ms, during which the object answers
+/// no other request. The alarm and later calls continue.
 const PUT_ASIDE: usize = 500;
 
 /// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends callbacks that the publisher
@@ -135,8 +135,8 @@ pub fn take_up(
 }
 
 /// Claims callbacks for `claim_ms`, unless at least `attempt_ms` of a claim is left, ends callbacks that the publisher
-/// does not want, and holds back reversals whose rewards wait. If this code cannot parse a callback, because newer code wrote it, the error is stored as
-/// an attempt and the callback is put off, so that it does not block the others.
+/// does not want, and holds back reversals whose rewards wait. If this code cannot parse a callback, because newer code
+/// wrote it, the error is stored as an attempt and the callback is put off, so that it does not block the others.
 fn take(
     db: &impl Database,
     now_ms: i64,

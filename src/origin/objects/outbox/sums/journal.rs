@@ -279,7 +279,7 @@ fn put_back(
         now_ms
     ];
     db.transaction(|| {
-        db.execute(sql::PUT_SALT, salt)?;
+        db.execute(sql::PUT_OUTBOX, salt)?;
         erasure::erase_again(db, &batch.txns)?;
         for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
             erasure::erase_here(db, row.text(0)?)?;

@@ -37,8 +37,8 @@ export function SettleMany(props: Props) {
   const isPossible = actions.length > 0 && !needsReason;
   const hint = needsReason ? text.manyReason : state ? text.manyNone : text.manyHint;
   return (
-    <Opener name={text.many} hint={isPossible ? null : hint}>
-      {(close) => <Question {...props} actions={actions} onClose={close} />}
+    <Opener name={text.many} subject={{ ...props, actions }} hint={isPossible ? null : hint}>
+      {(asked, close) => <Question {...asked} onSettled={props.onSettled} onClose={close} />}
     </Opener>
   );
 }
@@ -56,9 +56,7 @@ interface QuestionProps extends Props {
   onClose: () => void;
 }
 
-function Question({ filter: atFirst, actions: of, appName, onSettled, onClose }: QuestionProps) {
-  // The list behind the dialog may get another filter by the browser's back button.
-  const [{ filter, actions }] = useState({ filter: atFirst, actions: of });
+function Question({ filter, actions, appName, onSettled, onClose }: QuestionProps) {
   const { app } = filter;
   const [action, setAction] = useState(actions[0]!);
   const [range, setRange] = useState({ start_date: "", end_date: "" });

@@ -53,7 +53,7 @@ export function ResultTable({ state, report, table, days, onChange }: Props) {
     // Numbers and dates start with the largest, and names start with the first in the alphabet.
     const ascending = isSame ? !sorted.ascending : !(isMetric(column) || column === "date");
     const order = { column: column as Dimension | Metric, ascending };
-    // Only a metric changes.
+    // Only a metric's change sorts rows.
     onChange(isMetric(column) ? { order } : { order, byChange: false });
   };
   return (

@@ -68,7 +68,7 @@ platform::statements! {
 
     /// app, shard, number of outboxes, salt, current time. The hold of a refilled conversion may have ended since, so held
     /// conversions are re-evaluated
-    pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt, refilled_ms)
+    pub const PUT_OUTBOX = "INSERT INTO outbox (only, app, shard, outbox_shards, salt, refilled_ms)
         VALUES (1, ?, ?, ?, unhex(?), ?)
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt, refilled_ms = excluded.refilled_ms,
           released = 0";
