@@ -48,8 +48,9 @@ pub struct ShardStore {
     pub loads: SharedLoads<Slot, Rc<CachedShard>>,
     /// Loads from the catalog for ids that a held shard lacks.
     pub checks: SharedLoads<Slot, Rc<CachedShard>>,
-    /// For each slot, the time until which the catalog's answer about it is valid, in milliseconds.
-    checked_until_ms: RefCell<HashMap<Slot, i64>>,
+    /// For each slot, the manifest's version when the catalog sent its shard, and the time until which this answer is
+    /// valid, in milliseconds.
+    checked: RefCell<HashMap<Slot, (u64, i64)>>,
 }
 
 impl ShardStore {
@@ -60,7 +61,7 @@ impl ShardStore {
             held: ByteCache::new(budget),
             loads: SharedLoads::new(MAX_LOADS),
             checks: SharedLoads::new(MAX_CHECKS),
-            checked_until_ms: RefCell::default(),
+            checked: RefCell::default(),
         }
     }
 
@@ -95,15 +96,18 @@ impl ShardStore {
         }
     }
 
-    /// True if the catalog has just sent the shard of this slot.
-    pub fn is_checked(&self, slot: Slot, now_ms: i64) -> bool {
-        let checked = self.checked_until_ms.borrow();
-        checked.get(&slot).is_some_and(|until_ms| *until_ms > now_ms)
+    /// True if the catalog has just sent the shard of this slot. A shard of a newer manifest may have replaced it since,
+    /// and may lack what the catalog's shard had.
+    pub fn is_checked(&self, slot: Slot, version: u64, now_ms: i64) -> bool {
+        let checked = self.checked.borrow();
+        checked
+            .get(&slot)
+            .is_some_and(|(at, until_ms)| *at >= version && *until_ms > now_ms)
     }
 
-    pub fn record_checked(&self, slot: Slot, now_ms: i64) {
-        let mut checked = self.checked_until_ms.borrow_mut();
-        checked.retain(|_, until_ms| *until_ms > now_ms);
-        checked.insert(slot, now_ms + CHECKED_MS);
+    pub fn record_checked(&self, slot: Slot, version: u64, now_ms: i64) {
+        let mut checked = self.checked.borrow_mut();
+        checked.retain(|_, (_, until_ms)| *until_ms > now_ms);
+        checked.insert(slot, (version, now_ms + CHECKED_MS));
     }
 }

@@ -97,12 +97,13 @@ pub fn find_or_check<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) ->
         loop {
             let manifest = snapshots::current::<Manifest>(context).await?;
             let slot = manifest.slot(sought.kind(), sought.hash());
-            if sought.is_in(&found.shard) || store.is_checked(slot, runtime::now_ms()) {
+            let is_checked = store.is_checked(slot, found.version.get(), runtime::now_ms());
+            if sought.is_in(&found.shard) || is_checked {
                 return Ok(found);
             }
             let load = async {
                 let held = from_catalog(&context.workers, &manifest, slot).await?;
-                store.record_checked(slot, runtime::now_ms());
+                store.record_checked(slot, manifest.version(), runtime::now_ms());
                 Ok((slot, held))
             };
             match load_shared(context, &store.checks, slot, sought, Box::pin(load)).await? {
