@@ -42,7 +42,7 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   terms_lost:
     "Postbacks that wait because a restore of the catalog lost the terms promised to their clicks. The row names the offer or app and the revision. Enter the terms with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}. The postbacks are decided within minutes after that.",
   facts_late:
-    "No figures were loaded for these days after they ended. They were due by noon (UTC) of the next day. Load the day, or confirm that there is nothing to load. The day then leaves the list.",
+    "The figures of these days are late. They were due at noon (UTC) on the following day. Load the day, or confirm that there is nothing to load. It then leaves the list.",
   restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
 };
 
