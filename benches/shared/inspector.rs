@@ -20,15 +20,8 @@ pub struct Heap {
 /// not answer for minutes.
 pub fn heap(signpost: &Signpost, worker: &str) -> Heap {
     let port = signpost.inspector();
-    let targets = signpost
-        .get(&format!("http://127.0.0.1:{port}/json"), &[])
-        .expect(200)
-        .json();
-    let target = targets
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|target| target["id"] == worker);
+    let targets = signpost.get(&format!("http://127.0.0.1:{port}/json"), &[]).expect(200).json();
+    let target = targets.as_array().into_iter().flatten().find(|target| target["id"] == worker);
     let target = target.unwrap_or_else(|| panic!("no isolate of {worker} in {targets}"));
     let url = target["webSocketDebuggerUrl"].as_str().expect("an address");
 
@@ -51,14 +44,6 @@ pub fn heap(signpost: &Signpost, worker: &str) -> Heap {
     };
     call(1, "Runtime.enable");
     let usage = call(2, "Runtime.getHeapUsage");
-    let bytes = |name: &str| {
-        usage[name]
-            .as_f64()
-            .unwrap_or_else(|| panic!("no {name} in {usage}"))
-    };
-    Heap {
-        used: bytes("usedSize"),
-        reserved: bytes("totalSize"),
-        buffers: bytes("backingStorageSize"),
-    }
+    let bytes = |name: &str| usage[name].as_f64().unwrap_or_else(|| panic!("no {name} in {usage}"));
+    Heap { used: bytes("usedSize"), reserved: bytes("totalSize"), buffers: bytes("backingStorageSize") }
 }

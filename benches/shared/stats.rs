@@ -33,18 +33,12 @@ pub fn estimate(figures: &[f64]) -> Option<Estimate> {
 
 /// For each round, the first side's figure divided by the second's.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
-    ours.iter()
-        .zip(theirs)
-        .map(|(ours, theirs)| ours / theirs)
-        .collect()
+    ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
 
 /// For each round, the first side's figure minus the second's.
 pub fn differences(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
-    ours.iter()
-        .zip(theirs)
-        .map(|(ours, theirs)| ours - theirs)
-        .collect()
+    ours.iter().zip(theirs).map(|(ours, theirs)| ours - theirs).collect()
 }
 
 /// The quantile of sorted figures, for a share from 0 to 1.

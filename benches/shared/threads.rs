@@ -58,11 +58,6 @@ pub fn children_ran_s() -> f64 {
 fn stat_s(skip: usize) -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("a process");
     let (_, fields) = stat.rsplit_once(") ").expect("a name");
-    let ran: f64 = fields
-        .split(' ')
-        .skip(skip)
-        .take(2)
-        .map(|ticks| ticks.parse::<f64>().expect("ticks"))
-        .sum();
+    let ran: f64 = fields.split(' ').skip(skip).take(2).map(|ticks| ticks.parse::<f64>().expect("ticks")).sum();
     ran / 100.0
 }

@@ -60,19 +60,13 @@ const RECENT: usize = 4_096;
 impl Book {
     /// Records that a conversion of a new click was answered 200.
     pub fn pay(&self, transaction: &str, paid: Paid, sent: &str) {
-        self.paid
-            .lock()
-            .expect("a book")
-            .insert(transaction.to_owned(), paid);
+        self.paid.lock().expect("a book").insert(transaction.to_owned(), paid);
         let mut recent = self.recent.lock().expect("a book");
         let conversion = (sent.to_owned(), transaction.to_owned());
         if recent.len() < RECENT {
             recent.push(conversion);
         } else {
-            let at = transaction
-                .bytes()
-                .fold(0, |at, byte| at * 31 + usize::from(byte))
-                % RECENT;
+            let at = transaction.bytes().fold(0, |at, byte| at * 31 + usize::from(byte)) % RECENT;
             recent[at] = conversion;
         }
     }

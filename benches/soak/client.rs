@@ -117,11 +117,7 @@ impl<'w> Client<'w> {
         };
         // A key used too early is refused, which is a documented answer too.
         if from_ms > now_ms() && !self.random.next().is_multiple_of(20) {
-            self.world
-                .report_keys
-                .lock()
-                .expect("keys")
-                .push_front((from_ms, key));
+            self.world.report_keys.lock().expect("keys").push_front((from_ms, key));
             return self.send(Kind::Click, load, late_us);
         }
         let request = requests::report(self.world, &key.api_key, &mut self.random);
@@ -133,11 +129,7 @@ impl<'w> Client<'w> {
     /// The first clients load a day each; the others add to a shared day that only grows.
     fn upload(&mut self, load: Load, late_us: u64) {
         // While the last upload is unresolved, another one would have an unknown effect.
-        if let Some(at) = self
-            .unresolved
-            .iter()
-            .position(|unresolved| unresolved.facts.is_some())
-        {
+        if let Some(at) = self.unresolved.iter().position(|unresolved| unresolved.facts.is_some()) {
             let Unresolved { kind, request, facts } = self.unresolved.swap_remove(at);
             return self.perform(kind, request, facts, load, late_us);
         }
@@ -146,13 +138,7 @@ impl<'w> Client<'w> {
         let (seller, day) = own.unwrap_or((self.number % WALLS, DAYS));
         let seed = SEEDS.fetch_add(1, Ordering::Relaxed);
         let (request, sums) = requests::facts(self.world, seller, day, replaces, seed);
-        self.perform(
-            Kind::Facts,
-            request,
-            Some(Upload { replaces, sums }),
-            load,
-            late_us,
-        );
+        self.perform(Kind::Facts, request, Some(Upload { replaces, sums }), load, late_us);
     }
 
     fn perform(&mut self, kind: Kind, request: Request, facts: Option<Upload>, load: Load, late_us: u64) {
@@ -279,10 +265,7 @@ fn is_closed(error: &io::Error) -> bool {
 }
 
 fn transaction(answer: &Answer) -> String {
-    answer.json()["transaction_id"]
-        .as_str()
-        .unwrap_or("none")
-        .to_owned()
+    answer.json()["transaction_id"].as_str().unwrap_or("none").to_owned()
 }
 
 /// The `code` of an error, found without parsing the whole body.

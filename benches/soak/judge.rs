@@ -62,10 +62,7 @@ pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64
         verdict(
             "every answer is documented for its route",
             wrong.is_empty() && unanswered == 0,
-            format!(
-                "{sent} requests, {unanswered} not answered, {} others shown{shown}",
-                wrong.len()
-            ),
+            format!("{sent} requests, {unanswered} not answered, {} others shown{shown}", wrong.len()),
         ),
         verdict(
             "the clients were not the limit",
@@ -86,28 +83,15 @@ pub fn steady(runs: &[Run], clients: &[Client<'_>], memory: &Memory, from_s: f64
 fn flat(what: &'static str, series: &Series, slack: f64, from_s: f64, to_s: f64) -> Verdict {
     let [first, second, last] = series.thirds(from_s, to_s);
     let allowed = (second * GROWTH).max(slack);
-    let found = format!(
-        "{} → {} → {}",
-        megabytes(first),
-        megabytes(second),
-        megabytes(last)
-    );
+    let found = format!("{} → {} → {}", megabytes(first), megabytes(second), megabytes(last));
     verdict(what, last > 0.0 && last <= second + allowed, found)
 }
 
 /// Verdicts on the load beyond the limit.
-pub fn overload(
-    limit: &[Run],
-    run: &Run,
-    clients: &[Client<'_>],
-    memory: &Memory,
-    from_s: f64,
-) -> Vec<Verdict> {
+pub fn overload(limit: &[Run], run: &Run, clients: &[Client<'_>], memory: &Memory, from_s: f64) -> Vec<Verdict> {
     let tally = &run.tally;
     let of_limit = |kinds: &[Kind]| {
-        let rate = |run: &Run| {
-            kinds.iter().map(|kind| run.tally.of(*kind).served()).sum::<u64>() as f64 / run.seconds
-        };
+        let rate = |run: &Run| kinds.iter().map(|kind| run.tally.of(*kind).served()).sum::<u64>() as f64 / run.seconds;
         let before = limit.iter().map(rate).sum::<f64>() / limit.len().max(1) as f64;
         rate(run) / before.max(1e-9)
     };
@@ -122,31 +106,14 @@ pub fn overload(
         verdict(
             "every request is answered as documented, or with 429 or 503 and Retry-After",
             tally.unanswered() == 0 && clients.iter().all(|client| client.wrong.is_empty()),
-            format!(
-                "{} sent, {} shed, {} not answered",
-                tally.sent(),
-                tally.shed(),
-                tally.unanswered()
-            ),
+            format!("{} sent, {} shed, {} not answered", tally.sent(), tally.shed(), tally.unanswered()),
         ),
-        verdict(
-            "shed requests are answered soon",
-            shed_p99 < SHED_P99_MS,
-            format!("p99 {shed_p99:.1} ms"),
-        ),
-        verdict(
-            "no connection waits for long",
-            latencies.quantile(0.999) < LATENCY_P999_MS,
-            latencies.summary(),
-        ),
+        verdict("shed requests are answered soon", shed_p99 < SHED_P99_MS, format!("p99 {shed_p99:.1} ms")),
+        verdict("no connection waits for long", latencies.quantile(0.999) < LATENCY_P999_MS, latencies.summary()),
         verdict(
             "requests are still served",
             all >= GOODPUT,
-            format!(
-                "{:.0} % of the limit, {:.0} % of its conversions",
-                all * 100.0,
-                conversions * 100.0
-            ),
+            format!("{:.0} % of the limit, {:.0} % of its conversions", all * 100.0, conversions * 100.0),
         ),
         verdict(
             "clicks are preferred",
@@ -160,11 +127,7 @@ pub fn overload(
         verdict(
             "memory is bounded",
             module > 0.0 && module < MODULE && process < before * 2.0,
-            format!(
-                "process at most {}, module {}",
-                megabytes(process),
-                megabytes(module)
-            ),
+            format!("process at most {}, module {}", megabytes(process), megabytes(module)),
         ),
     ]
 }
@@ -179,12 +142,7 @@ pub struct Recovery {
 
 impl Recovery {
     pub fn after(before: Light, backlog: u64) -> Self {
-        Self {
-            before,
-            backlog,
-            in_time_s: None,
-            as_before_s: None,
-        }
+        Self { before, backlog, in_time_s: None, as_before_s: None }
     }
 
     /// Returns whether latencies are as before: median and p99 at most twice as high, plus 5 ms for the noise of a
@@ -201,9 +159,8 @@ impl Recovery {
     }
 
     pub fn verdicts(&self) -> [Verdict; 2] {
-        let time = |second: Option<u32>| {
-            second.map_or_else(|| "not in time".to_owned(), |second| format!("after {second} s"))
-        };
+        let time =
+            |second: Option<u32>| second.map_or_else(|| "not in time".to_owned(), |second| format!("after {second} s"));
         [
             verdict(
                 "it recovers without help: nothing is shed, p99 below 250 ms",
@@ -221,11 +178,7 @@ impl Recovery {
 
 /// The number of callbacks that are not delivered.
 pub fn waiting(world: &World) -> u64 {
-    let page = world
-        .signpost
-        .operator("GET", "callbacks", None)
-        .expect(200)
-        .json();
+    let page = world.signpost.operator("GET", "callbacks", None).expect(200).json();
     let apps = page["callbacks"].as_array().expect("callbacks");
     apps.iter().map(|app| app["waiting"].as_u64().unwrap_or(1)).sum()
 }
@@ -249,26 +202,16 @@ pub fn acknowledged(world: &World, clients: &[Client<'_>], unknown: usize) -> Ve
     let (mut paid_micros, mut clicks) = (0, 0);
     for (n, seller) in world.sellers.iter().enumerate() {
         let publisher = world.signpost.existing_publisher(&seller.id);
-        let own = clients
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| number % world.sellers.len() == n);
+        let own = clients.iter().enumerate().filter(|(number, _)| number % world.sellers.len() == n);
         let facts = own.fold(world.loaded, |sums, (_, client)| sums.plus(client.facts));
-        let expected: i64 = paid
-            .values()
-            .filter(|paid| paid.wall == n)
-            .map(|paid| paid.micros)
-            .sum();
+        let expected: i64 = paid.values().filter(|paid| paid.wall == n).map(|paid| paid.micros).sum();
         let found = reported(world, &publisher, &seller.id);
         paid_micros += expected;
         if found.facts != facts {
             facts_off.push(format!("{}: {:?} and not {facts:?}", seller.id, found.facts));
         }
         if found.offers.micros != expected {
-            paid_off.push(format!(
-                "{}: {} and not {expected}",
-                seller.id, found.offers.micros
-            ));
+            paid_off.push(format!("{}: {} and not {expected}", seller.id, found.offers.micros));
         }
         clicks += found.offers.clicks;
         clicks_off.extend(clicks_of(world, &seller.id, found.offers.clicks));
@@ -281,19 +224,12 @@ pub fn acknowledged(world: &World, clients: &[Client<'_>], unknown: usize) -> Ve
     verdicts.push(verdict(
         "reports contain the acknowledged facts",
         facts_off.is_empty(),
-        format!(
-            "{} of {} publishers off {facts_off:?}",
-            facts_off.len(),
-            world.sellers.len()
-        ),
+        format!("{} of {} publishers off {facts_off:?}", facts_off.len(), world.sellers.len()),
     ));
     verdicts.push(verdict(
         "reports contain the revenue of acknowledged conversions",
         paid_off.is_empty(),
-        format!(
-            "{} conversions, {paid_micros} micro-USD, off: {paid_off:?}",
-            paid.len()
-        ),
+        format!("{} conversions, {paid_micros} micro-USD, off: {paid_off:?}", paid.len()),
     ));
     verdicts.push(verdict(
         "the redirected clicks are counted",
@@ -316,10 +252,7 @@ pub fn afterwards(clients: &[Client<'_>]) -> Verdict {
 /// Without overload, no callback is sent again after a 2xx answer.
 pub fn once(world: &World) -> Verdict {
     let deliveries = world.publishers.deliveries();
-    let twice = deliveries
-        .values()
-        .filter(|(acknowledged, _)| *acknowledged > 1)
-        .count();
+    let twice = deliveries.values().filter(|(acknowledged, _)| *acknowledged > 1).count();
     let found = format!("{twice} of {} acknowledged twice", deliveries.len());
     verdict("no acknowledged callback is sent again", twice == 0, found)
 }
@@ -335,20 +268,10 @@ fn delivered(world: &World) -> Verdict {
         }
         thread::sleep(Duration::from_secs(1));
     }
-    let (deliveries, paid) = (
-        world.publishers.deliveries(),
-        world.book.paid.lock().expect("a book"),
-    );
-    let missing = paid.keys().filter(|id| {
-        deliveries
-            .get(*id)
-            .is_none_or(|(acknowledged, _)| *acknowledged == 0)
-    });
+    let (deliveries, paid) = (world.publishers.deliveries(), world.book.paid.lock().expect("a book"));
+    let missing = paid.keys().filter(|id| deliveries.get(*id).is_none_or(|(acknowledged, _)| *acknowledged == 0));
     let foreign = deliveries.keys().filter(|id| !paid.contains_key(*id)).count();
-    let twice = deliveries
-        .values()
-        .filter(|(acknowledged, _)| *acknowledged > 1)
-        .count();
+    let twice = deliveries.values().filter(|(acknowledged, _)| *acknowledged > 1).count();
     let again = deliveries.values().filter(|(_, came)| *came > 1).count();
     let missing = missing.count();
     verdict(
@@ -413,6 +336,5 @@ fn clicks_of(world: &World, id: &str, counted: i64) -> Option<String> {
     let clicks = &world.book.clicks[id];
     let [redirected, sent] = [&clicks.redirected, &clicks.sent].map(|n| n.load(Ordering::Relaxed));
     let counted = u64::try_from(counted).unwrap_or(0);
-    (!(redirected..=sent).contains(&counted))
-        .then(|| format!("{id}: {counted}, {redirected} to {sent} redirected"))
+    (!(redirected..=sent).contains(&counted)).then(|| format!("{id}: {counted}, {redirected} to {sent} redirected"))
 }

@@ -148,9 +148,5 @@ pub fn light(client: &mut Client<'_>, seconds: f64) -> Light {
     }
     let tally = take_tallies(std::slice::from_ref(&client.tally));
     let times = tally.times();
-    Light {
-        median_ms: times.quantile(0.5),
-        p99_ms: times.quantile(0.99),
-        shed: tally.shed(),
-    }
+    Light { median_ms: times.quantile(0.5), p99_ms: times.quantile(0.99), shed: tally.shed() }
 }

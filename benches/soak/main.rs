@@ -2,21 +2,11 @@
 //! everything acknowledged. `MINUTES=` and `OVERLOAD_SECONDS=` set the times, `CLIENTS=` the number of clients at the
 //! limit.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod book;
 mod client;
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "the benches use less of it than the tests"
-)]
+#[expect(dead_code, unused_imports, reason = "the benches use less of it than the tests")]
 #[path = "../../tests/e2e"]
 mod e2e {
     pub mod harness;
@@ -64,9 +54,7 @@ const TIMES: f64 = 2.0;
 
 fn setting(name: &str, default: f64) -> f64 {
     let set = std::env::var(name).ok().filter(|value| !value.is_empty());
-    set.map_or(default, |value| {
-        value.parse().unwrap_or_else(|_| panic!("{name} is a number"))
-    })
+    set.map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
 fn main() -> ExitCode {
@@ -75,9 +63,7 @@ fn main() -> ExitCode {
     let at_limit = setting("CLIENTS", CLIENTS as f64) as usize;
     let world = World::load();
     println!("loaded: {}", megabytes(disk(world.signpost.state.path())));
-    let mut clients: Vec<_> = (0..CONNECTIONS.max(at_limit))
-        .map(|number| Client::new(&world, number))
-        .collect();
+    let mut clients: Vec<_> = (0..CONNECTIONS.max(at_limit)).map(|number| Client::new(&world, number)).collect();
     let watch = Watch::start();
     let verdicts = thread::scope(|scope| {
         scope.spawn(|| watch.watch_process(&world.signpost));
@@ -90,11 +76,7 @@ fn main() -> ExitCode {
     for Verdict { what, met, found } in &verdicts {
         println!("| {what} | {} | {found} |", if *met { "yes" } else { "**no**" });
     }
-    if verdicts.iter().all(|verdict| verdict.met) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if verdicts.iter().all(|verdict| verdict.met) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn run_load(
@@ -109,10 +91,7 @@ fn run_load(
     // The first requests of each kind are slow: code is compiled and caches are empty.
     load::light(&mut probe, 2.0);
     let before = load::light(&mut probe, 5.0);
-    println!(
-        "one client alone: median {:.2} ms, p99 {:.2} ms",
-        before.median_ms, before.p99_ms
-    );
+    println!("one client alone: median {:.2} ms, p99 {:.2} ms", before.median_ms, before.p99_ms);
 
     let from_s = watch.now();
     let slice = (seconds / 3.0).min(60.0);
@@ -133,11 +112,7 @@ fn run_load(
     }
     let to_s = watch.now();
     let all = summed(&limit);
-    println!(
-        "\ntotal, {at_limit} clients, {:.0} s\n\n{}",
-        to_s - from_s,
-        all.tally.table(all.seconds)
-    );
+    println!("\ntotal, {at_limit} clients, {:.0} s\n\n{}", to_s - from_s, all.tally.table(all.seconds));
     let mut verdicts = judge::steady(&limit, clients, &watch.samples(), from_s, to_s);
     verdicts.push(judge::once(world));
     println!("waiting callbacks: {}", judge::waiting(world));
@@ -146,20 +121,12 @@ fn run_load(
         // The first third fills caches and is not the limit.
         let warm = &limit[limit.len() / 3..];
         let rate = warm.iter().map(Run::per_second).sum::<f64>() / warm.len() as f64;
-        println!(
-            "overload: {:.0} arrivals a second on {} connections",
-            rate * TIMES,
-            clients.len()
-        );
+        println!("overload: {:.0} arrivals a second on {} connections", rate * TIMES, clients.len());
         clients.iter_mut().for_each(|client| client.wrong.clear());
         load::connect(world, clients);
         let from_s = watch.now();
         let (run, late) = load::open(world, clients, rate * TIMES, overload_s);
-        println!(
-            "\n{}; {:.1} % of the arrivals found no client in time\n",
-            run.summary(),
-            late * 100.0
-        );
+        println!("\n{}; {:.1} % of the arrivals found no client in time\n", run.summary(), late * 100.0);
         println!("{}", run.tally.table(run.seconds));
         println!("latencies: {}", run.tally.latencies().summary());
         println!("shed requests: {}", run.tally.shed_latencies().summary());
@@ -174,11 +141,7 @@ fn run_load(
     verdicts.extend(judge::acknowledged(world, clients, unknown));
     let closed = client::CLOSED.load(Ordering::Relaxed);
     println!("{closed} requests found their kept connection closed and were sent again on a new one");
-    println!(
-        "at the end: {}; on disk {}",
-        watch.samples().summary(),
-        megabytes(disk(world.signpost.state.path()))
-    );
+    println!("at the end: {}; on disk {}", watch.samples().summary(), megabytes(disk(world.signpost.state.path())));
     verdicts
 }
 
@@ -193,10 +156,7 @@ fn recovered(world: &World, probe: &mut Client<'_>, before: load::Light) -> [Ver
             break;
         }
         if second.is_multiple_of(10) {
-            println!(
-                "{second} s after: median {:.2} ms, p99 {:.2} ms",
-                now.median_ms, now.p99_ms
-            );
+            println!("{second} s after: median {:.2} ms, p99 {:.2} ms", now.median_ms, now.p99_ms);
         }
     }
     recovery.verdicts()
@@ -206,8 +166,7 @@ fn summed(runs: &[Run]) -> Run {
     let mut tally = Tally::default();
     runs.iter().for_each(|run| tally.add(&run.tally));
     let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
-    let mean =
-        |figure: fn(&Run) -> f64| runs.iter().map(|run| figure(run) * run.seconds).sum::<f64>() / seconds;
+    let mean = |figure: fn(&Run) -> f64| runs.iter().map(|run| figure(run) * run.seconds).sum::<f64>() / seconds;
     Run {
         tally,
         seconds,

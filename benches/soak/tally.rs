@@ -17,10 +17,7 @@ pub struct Times {
 
 impl Default for Times {
     fn default() -> Self {
-        Self {
-            buckets: vec![0; BUCKETS],
-            max_us: 0,
-        }
+        Self { buckets: vec![0; BUCKETS], max_us: 0 }
     }
 }
 

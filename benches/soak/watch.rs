@@ -35,10 +35,7 @@ pub struct Series(pub Vec<Sample>);
 impl Series {
     /// The median between two times.
     pub fn median(&self, from_s: f64, to_s: f64) -> Option<f64> {
-        let within = self
-            .0
-            .iter()
-            .filter(|sample| (from_s..to_s).contains(&sample.at_s));
+        let within = self.0.iter().filter(|sample| (from_s..to_s).contains(&sample.at_s));
         let mut bytes: Vec<f64> = within.map(|sample| sample.bytes).collect();
         bytes.sort_by(f64::total_cmp);
         quantile(&bytes, 0.5)
@@ -46,10 +43,7 @@ impl Series {
 
     /// The medians of each third between two times.
     pub fn thirds(&self, from_s: f64, to_s: f64) -> [f64; 3] {
-        let within = self
-            .0
-            .iter()
-            .filter(|sample| (from_s..=to_s).contains(&sample.at_s));
+        let within = self.0.iter().filter(|sample| (from_s..=to_s).contains(&sample.at_s));
         let bytes: Vec<f64> = within.map(|sample| sample.bytes).collect();
         let cut = |n: usize| bytes.len() * n / 3;
         [0, 1, 2].map(|n| {
@@ -95,11 +89,7 @@ pub struct Watch {
 
 impl Watch {
     pub fn start() -> Self {
-        Self {
-            since: Stopwatch::start(),
-            samples: Mutex::default(),
-            ended: AtomicBool::new(false),
-        }
+        Self { since: Stopwatch::start(), samples: Mutex::default(), ended: AtomicBool::new(false) }
     }
 
     pub fn now(&self) -> f64 {
@@ -145,10 +135,7 @@ impl Watch {
     }
 
     fn sample(&self, bytes: f64) -> Sample {
-        Sample {
-            at_s: self.now(),
-            bytes,
-        }
+        Sample { at_s: self.now(), bytes }
     }
 }
 
@@ -170,13 +157,11 @@ pub fn metric(signpost: &Signpost, name: &str) -> Option<f64> {
     let authorization = format!("Bearer {METRICS_TOKEN}");
     let headers = [("Authorization", authorization.as_str())];
     let name = format!("signpost_isolate_{name} ");
-    let found = ["/metrics", "/v1/operator/metrics"]
-        .into_iter()
-        .filter_map(|path| {
-            let answer = signpost.try_send("GET", path, &headers, b"").ok()?;
-            let mut lines = answer.body.lines();
-            lines.find_map(|line| line.strip_prefix(&name)?.parse().ok())
-        });
+    let found = ["/metrics", "/v1/operator/metrics"].into_iter().filter_map(|path| {
+        let answer = signpost.try_send("GET", path, &headers, b"").ok()?;
+        let mut lines = answer.body.lines();
+        lines.find_map(|line| line.strip_prefix(&name)?.parse().ok())
+    });
     found.max_by(f64::total_cmp)
 }
 

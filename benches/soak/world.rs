@@ -112,9 +112,7 @@ impl World {
         }
         let pub_key = signpost.issue_pub_key(large_catalog::PUBLISHER);
         signpost.refresh();
-        let lines = catalog
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let lines = catalog.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
         let offers = lines.filter(|line| line["kind"] == "offer").take(EDITED);
         let edited = offers.map(|mut offer| {
             let id = offer["id"].as_str().expect("an id").to_owned();
@@ -124,11 +122,7 @@ impl World {
             (id, offer)
         });
         let mut book = Book::default();
-        for id in sellers
-            .iter()
-            .map(|seller| seller.id.as_str())
-            .chain([large_catalog::PUBLISHER])
-        {
+        for id in sellers.iter().map(|seller| seller.id.as_str()).chain([large_catalog::PUBLISHER]) {
             book.clicks.insert(id.to_owned(), Clicks::default());
         }
         Self {
@@ -177,7 +171,9 @@ pub fn csv(date: Option<UtcDay>, seed: usize, rows: usize) -> (String, Sums) {
     if date.is_some() {
         text.push_str("date,");
     }
-    text.push_str("app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n");
+    text.push_str(
+        "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n",
+    );
     let mut sums = Sums::default();
     for row in 0..rows {
         let n = i64::try_from(seed * 7_919 + row).expect("a number");
@@ -198,11 +194,7 @@ pub fn csv(date: Option<UtcDay>, seed: usize, rows: usize) -> (String, Sums) {
             micros / 1_000_000,
             micros % 1_000_000,
         ));
-        sums = sums.plus(Sums {
-            impressions,
-            clicks,
-            micros,
-        });
+        sums = sums.plus(Sums { impressions, clicks, micros });
     }
     (text, sums)
 }

@@ -56,10 +56,9 @@ pub fn clicks(bench: &Bench) -> Vec<Row> {
             work,
             both[0],
             microseconds,
-            [
-                &mut || click::load(both[0], &servers[0], now, CLICK_SECONDS).cpu_us,
-                &mut || click::load(both[1], &servers[1], before, CLICK_SECONDS).cpu_us,
-            ],
+            [&mut || click::load(both[0], &servers[0], now, CLICK_SECONDS).cpu_us, &mut || {
+                click::load(both[1], &servers[1], before, CLICK_SECONDS).cpu_us
+            }],
         )
     };
     vec![of("click, one offer's", &paths[..1]), of("click, spread", &paths)]
@@ -69,8 +68,7 @@ pub fn pages(bench: &Bench) -> Vec<Row> {
     let both = both(bench);
     let catalogs = both.map(|bench| bench.catalog(OFFERS, APPS));
     let [now, before] = [0, 1].map(|side| both[side].signpost(&catalogs[side]).start());
-    let cpu =
-        |side: usize, server: &Signpost, requests: &mut _| offers::load(both[side], server, requests).cpu_us;
+    let cpu = |side: usize, server: &Signpost, requests: &mut _| offers::load(both[side], server, requests).cpu_us;
     let mut bodies = offers::unseen(offers::UNSEEN, OFFERS);
     let again = [bodies.remove(0)];
     let [mut our, mut their] = [0, 1].map(|side| offers::requests(both[side], &catalogs[side], &again));
@@ -80,17 +78,13 @@ pub fn pages(bench: &Bench) -> Vec<Row> {
             "offers page in memory",
             both[0],
             microseconds,
-            [&mut || cpu(0, &now, &mut our), &mut || {
-                cpu(1, &before, &mut their)
-            }],
+            [&mut || cpu(0, &now, &mut our), &mut || cpu(1, &before, &mut their)],
         ),
         row(
             "offers page never seen before",
             both[0],
             microseconds,
-            [&mut || cpu(0, &now, &mut unseen), &mut || {
-                cpu(1, &before, &mut their_unseen)
-            }],
+            [&mut || cpu(0, &now, &mut unseen), &mut || cpu(1, &before, &mut their_unseen)],
         ),
     ]
 }
@@ -106,9 +100,7 @@ pub fn reports(bench: &Bench) -> Vec<Row> {
             &format!("report of 1,000,000 facts: {}", work.name),
             both[0],
             ms,
-            [&mut || report::ms(&now, &ours, &body), &mut || {
-                report::ms(&before, &theirs, &body)
-            }],
+            [&mut || report::ms(&now, &ours, &body), &mut || report::ms(&before, &theirs, &body)],
         )
     };
     works.iter().map(of).collect()
@@ -119,37 +111,25 @@ pub fn conversions(bench: &Bench) -> Vec<Row> {
     let servers = both.map(|bench| bench.yardstick("signpost").start());
     let [now, before] = &servers;
     let of = |shards: u8| {
-        let mut requests = servers
-            .each_ref()
-            .map(|server| conversions::once_each(both[0], server, shards));
+        let mut requests = servers.each_ref().map(|server| conversions::once_each(both[0], server, shards));
         let [our, their] = &mut requests;
         let us = |load: Load| 1e6 / load.per_second;
         row(
             &format!("conversion, outboxes: {shards}"),
             both[0],
             microseconds,
-            [
-                &mut || us(conversions::load(both[0], now, conversions::OURS, our)),
-                &mut || us(conversions::load(both[1], before, conversions::OURS, their)),
-            ],
+            [&mut || us(conversions::load(both[0], now, conversions::OURS, our)), &mut || {
+                us(conversions::load(both[1], before, conversions::OURS, their))
+            }],
         )
     };
     let mut rows = vec![of(1), of(8)];
-    let walls = servers
-        .each_ref()
-        .map(|server| server.sharded_offer_wall("speed-steady", "79000920", None, 8));
+    let walls = servers.each_ref().map(|server| server.sharded_offer_wall("speed-steady", "79000920", None, 8));
     servers.iter().for_each(|server| drop(server.refresh()));
     let [mut ours, mut theirs] = walls.each_ref().map(conversions::steadily);
     let work = "p99 of a conversion's answer, 200 a second";
     rows.push(row(work, both[0], ms, [&mut || ours()[1], &mut || theirs()[1]]));
-    let [mut ours, mut theirs] = walls
-        .each_ref()
-        .map(|wall| conversions::of_idle_outboxes(wall, 8));
-    rows.push(row(
-        "first conversion of an idle outbox",
-        both[0],
-        ms,
-        [&mut ours, &mut theirs],
-    ));
+    let [mut ours, mut theirs] = walls.each_ref().map(|wall| conversions::of_idle_outboxes(wall, 8));
+    rows.push(row("first conversion of an idle outbox", both[0], ms, [&mut ours, &mut theirs]));
     rows
 }

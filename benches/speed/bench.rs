@@ -75,19 +75,10 @@ impl Bench {
         let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let kib = memory
             .lines()
-            .find_map(|line| {
-                line.strip_prefix("MemTotal:")?
-                    .trim()
-                    .strip_suffix(" kB")?
-                    .parse()
-                    .ok()
-            })
+            .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok())
             .unwrap_or(0.0_f64);
         let gib = kib / f64::from(1 << 20);
-        format!(
-            "{cores} cores, {gib:.0} GiB of memory; medians of {} rounds",
-            self.rounds
-        )
+        format!("{cores} cores, {gib:.0} GiB of memory; medians of {} rounds", self.rounds)
     }
 
     /// The state with a generated catalog of this size, built on first use.
@@ -106,10 +97,7 @@ impl Bench {
         publish(&signpost);
         let state = copy_state(&signpost);
         let catalog = Rc::new(Catalog { state, pub_key });
-        eprintln!(
-            "  {offers} offers and {apps} apps loaded in {:.0} s",
-            watch.seconds()
-        );
+        eprintln!("  {offers} offers and {apps} apps loaded in {:.0} s", watch.seconds());
         let mut catalogs = self.catalogs.borrow_mut();
         Rc::clone(catalogs.entry((offers, apps)).or_insert(catalog))
     }
@@ -136,16 +124,12 @@ impl Bench {
     /// A Signpost on its own copy of this catalog's state. The offers rate limit is off, since it would refuse the
     /// load.
     pub fn signpost(&self, catalog: &Catalog) -> Setup {
-        self.config("signpost")
-            .state(catalog.state.path())
-            .var("OFFERS_RATE", "0")
+        self.config("signpost").state(catalog.state.path()).var("OFFERS_RATE", "0")
     }
 
     /// The same in the build with the routes of `src/edge/bench.rs`.
     pub fn bench_build(&self, catalog: &Catalog) -> Setup {
-        self.config("bench_build")
-            .state(catalog.state.path())
-            .var("OFFERS_RATE", "0")
+        self.config("bench_build").state(catalog.state.path()).var("OFFERS_RATE", "0")
     }
 
     /// A yardstick by name. To the harness it is a workerd like any other.
@@ -155,9 +139,7 @@ impl Bench {
 
     fn config(&self, name: &str) -> Setup {
         let file = self.checkout.join(format!("benches/yardsticks/{name}.capnp"));
-        Setup::new()
-            .config(file.to_str().expect("a path of UTF-8"))
-            .without_api_check()
+        Setup::new().config(file.to_str().expect("a path of UTF-8")).without_api_check()
     }
 }
 
@@ -182,11 +164,7 @@ pub fn throughput(work: &str, target: Option<f64>, ours: &[Load], theirs: &[Load
     let rates = |loads: &[Load]| -> Vec<f64> { loads.iter().map(|load| load.per_second).collect() };
     let found = estimate(&ratios(&rates(ours), &rates(theirs))).expect("rounds");
     let least_busy = |loads: &[Load]| loads.iter().map(|load| load.busy).fold(f64::INFINITY, f64::min);
-    let most_generating = ours
-        .iter()
-        .chain(theirs)
-        .map(|load| load.generating)
-        .fold(0.0, f64::max);
+    let most_generating = ours.iter().chain(theirs).map(|load| load.generating).fold(0.0, f64::max);
     let cpu_us = |loads: &[Load]| {
         let used: Vec<f64> = loads.iter().map(|load| load.cpu_us).collect();
         estimate(&used).expect("rounds").median

@@ -26,10 +26,7 @@ const BROWSER: [(&str, &str); 3] = [
         "User-Agent",
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36",
     ),
-    (
-        "Accept",
-        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
-    ),
+    ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
     ("Accept-Language", "de-DE,de;q=0.9,en;q=0.7"),
 ];
 const COUNTRY: (&str, &str) = ("CF-IPCountry", "DE");
@@ -56,8 +53,7 @@ const P99_MORE_MS: f64 = 0.3;
 /// Clicks from Android apps with an advertising id, on offers for every country and for Germany.
 pub fn paths(offers: usize, apps: usize) -> Vec<String> {
     let for_germany = (0..offers).filter(|offer| {
-        offer % 3 == 0
-            && (offer % 4 == 0 || large_catalog::countries(*offer).any(|country| country == COUNTRY.1))
+        offer % 3 == 0 && (offer % 4 == 0 || large_catalog::countries(*offer).any(|country| country == COUNTRY.1))
     });
     let android = apps.div_ceil(3);
     let paths = for_germany.cycle().take(CLICKS).enumerate().map(|(n, offer)| {
@@ -88,9 +84,7 @@ fn signed(signpost: &Signpost, path: &str) -> String {
     members.insert("click_secret".into(), CLICK_SECRET.into());
     signpost.put(&app_path, &document).expect(200);
     signpost.refresh();
-    signpost
-        .get(path, &[COUNTRY])
-        .expect_error(403, "invalid_signature");
+    signpost.get(path, &[COUNTRY]).expect_error(403, "invalid_signature");
     format!("{path}&sig={}", sign(CLICK_SECRET, app, user_id, None))
 }
 
@@ -106,49 +100,28 @@ pub fn load(bench: &Bench, signpost: &Signpost, requests: &mut Requests, seconds
     let before = answered(signpost, "redirect");
     let load = requests.run(bench.scratch(), signpost, seconds);
     let redirected = answered(signpost, "redirect") - before;
-    assert!(
-        redirected >= load.requests,
-        "{redirected} of {} were redirected",
-        load.requests
-    );
+    assert!(redirected >= load.requests, "{redirected} of {} were redirected", load.requests);
     load
 }
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let catalog = bench.catalog(OFFERS, APPS);
     let ours = bench.signpost(&catalog).start();
-    let in_production = bench
-        .signpost(&catalog)
-        .var("TRUST_COUNTRY_HEADER", "false")
-        .start();
+    let in_production = bench.signpost(&catalog).var("TRUST_COUNTRY_HEADER", "false").start();
     let paths = paths(OFFERS, APPS);
     let goals: HashSet<_> = paths.iter().map(|path| parameter(path, "rid")).collect();
     let apps: HashSet<_> = paths.iter().map(|path| parameter(path, "app")).collect();
-    assert!(
-        goals.len() >= 2_000 && apps.len() == 50,
-        "the clicks are not spread"
-    );
+    assert!(goals.len() >= 2_000 && apps.len() == 50, "the clicks are not spread");
     let uncounted = bench.bench_build(&catalog).start();
-    uncounted
-        .send("POST", "/v1/bench/uncounted", &[], &[])
-        .expect(204);
+    uncounted.send("POST", "/v1/bench/uncounted", &[], &[]).expect(204);
     let mut clicks = requests(bench, &paths).until_idle();
     let mut uncounted_clicks = clicks.clone();
     let mut one_offer = requests(bench, &paths[..1]).until_idle();
     let mut network_clicks = clicks.clone().header(NETWORK.0, NETWORK.1);
 
-    let location = ours
-        .get(&paths[0], &clicks.headers())
-        .expect(302)
-        .location()
-        .to_owned();
-    assert!(
-        location.starts_with("https://go.example.com/c/0?click="),
-        "{location}"
-    );
-    let elsewhere = in_production
-        .get(&paths[0], &network_clicks.headers())
-        .expect(302);
+    let location = ours.get(&paths[0], &clicks.headers()).expect(302).location().to_owned();
+    assert!(location.starts_with("https://go.example.com/c/0?click="), "{location}");
+    let elsewhere = in_production.get(&paths[0], &network_clicks.headers()).expect(302);
     assert_eq!(elsewhere.location().len(), location.len());
     let constant = bench.yardstick("redirect").var("LOCATION", &location).start();
     assert_eq!(constant.get(&paths[0], &[]).expect(302).location(), location);
@@ -159,11 +132,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     };
     let (floor, network_floor) = (floor("true"), floor("false"));
     assert_eq!(
-        floor
-            .get(&paths[0], &clicks.headers())
-            .expect(302)
-            .headers()
-            .len(),
+        floor.get(&paths[0], &clicks.headers()).expect(302).headers().len(),
         ours.get(&paths[0], &clicks.headers()).expect(302).headers().len()
     );
 
@@ -172,10 +141,9 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     assert_eq!(hono.get("/go/wall-17", &[]).expect(302).location(), location);
     hono.get("/go/wall-18", &[]).expect(404);
     let links = vec!["/go/wall-17".to_owned()];
-    let mut linked = BROWSER.iter().fold(
-        Requests::get(bench.scratch(), &links),
-        |requests, (name, value)| requests.header(name, value),
-    );
+    let mut linked = BROWSER
+        .iter()
+        .fold(Requests::get(bench.scratch(), &links), |requests, (name, value)| requests.header(name, value));
 
     let signing = bench.signpost(&catalog).start();
     // Two clicks of different apps and offers in one process, of which the second is signed.
@@ -199,30 +167,11 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             &mut || load(bench, &uncounted, &mut uncounted_clicks, SECONDS),
         ],
     );
-    let [
-        one,
-        scattered,
-        floor_one,
-        floor_spread,
-        constant_clicks,
-        linked,
-        uncounted,
-    ] = [0, 1, 2, 3, 4, 5, 6].map(|side| &found[side]);
+    let [one, scattered, floor_one, floor_spread, constant_clicks, linked, uncounted] =
+        [0, 1, 2, 3, 4, 5, 6].map(|side| &found[side]);
     let mut rows = vec![
-        cpu(
-            "click, one offer's, against the floor",
-            Some(ONE_OFFER),
-            one,
-            floor_one,
-        )
-        .printed(),
-        cpu(
-            "click, spread over offers and apps, against the floor",
-            Some(SPREAD),
-            scattered,
-            floor_spread,
-        )
-        .printed(),
+        cpu("click, one offer's, against the floor", Some(ONE_OFFER), one, floor_one).printed(),
+        cpu("click, spread over offers and apps, against the floor", Some(SPREAD), scattered, floor_spread).printed(),
         cpu(
             "click, spread over offers and apps, against itself without counting",
             Some(COUNTING),
@@ -230,45 +179,26 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
             uncounted,
         )
         .printed(),
-        throughput(
-            "click, one offer's, against Hono and a link in KV",
-            Some(1.8),
-            one,
-            linked,
-        )
-        .printed(),
-        throughput(
-            "click, one offer's, against a constant 302",
-            None,
-            one,
-            constant_clicks,
-        )
-        .printed(),
-        throughput(
-            "click, spread over offers and apps, against a constant 302",
-            None,
-            scattered,
-            constant_clicks,
-        )
-        .printed(),
+        throughput("click, one offer's, against Hono and a link in KV", Some(1.8), one, linked).printed(),
+        throughput("click, one offer's, against a constant 302", None, one, constant_clicks).printed(),
+        throughput("click, spread over offers and apps, against a constant 302", None, scattered, constant_clicks)
+            .printed(),
     ];
     let found = interleaved(
         "click with the network's country",
         bench.rounds,
-        &mut [
-            &mut || load(bench, &in_production, &mut network_clicks, SECONDS),
-            &mut || floor_network_clicks.run(scratch, &network_floor, SECONDS),
-        ],
+        &mut [&mut || load(bench, &in_production, &mut network_clicks, SECONDS), &mut || {
+            floor_network_clicks.run(scratch, &network_floor, SECONDS)
+        }],
     );
     let work = "the same, the country from `request.cf` as in production, against the floor that reads it";
     rows.push(cpu(work, Some(SPREAD), &found[0], &found[1]).printed());
     let found = interleaved(
         "signed click",
         bench.rounds,
-        &mut [
-            &mut || load(bench, &signing, &mut signed_click, SECONDS),
-            &mut || load(bench, &signing, &mut unsigned_click, SECONDS),
-        ],
+        &mut [&mut || load(bench, &signing, &mut signed_click, SECONDS), &mut || {
+            load(bench, &signing, &mut unsigned_click, SECONDS)
+        }],
     );
     let work = "click with a signature, one offer's, against one without";
     rows.push(throughput(work, None, &found[0], &found[1]).printed());
@@ -286,8 +216,7 @@ fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
     let (counted_before, redirected_before) = (publisher.clicks(), answered(signpost, "redirect"));
     let found = load(bench, signpost, &mut clicks, DISTINCT_SECONDS);
     let redirected = answered(signpost, "redirect") - redirected_before;
-    let lost =
-        ["uncounted", "coarse"].map(|how| signpost.metric(&format!("signpost_isolate_clicks_{how}_total")));
+    let lost = ["uncounted", "coarse"].map(|how| signpost.metric(&format!("signpost_isolate_clicks_{how}_total")));
     // A batch reaches the ledger some seconds after its clicks.
     let mut counted = 0;
     for _ in 0..100 {
@@ -299,11 +228,7 @@ fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
     }
     Row {
         work: format!("{DISTINCT_SECONDS:.0} s of clicks that all count apart"),
-        ours: format!(
-            "{} of {} counted",
-            grouped(counted as f64),
-            grouped(redirected as f64)
-        ),
+        ours: format!("{} of {} counted", grouped(counted as f64), grouped(redirected as f64)),
         yardstick: "-".to_owned(),
         ratio: per_second(found.per_second),
         target: "all, nothing coarse".to_owned(),
@@ -318,15 +243,10 @@ fn distinct(bench: &Bench, signpost: &Signpost, paths: &[String]) -> Row {
 fn tail(bench: &Bench, ours: &Signpost, constant: &Signpost, path: &str) -> Row {
     let headers: Vec<_> = BROWSER.iter().chain([&COUNTRY]).copied().collect();
     let ask = |server: &Signpost| latency(server, path, &headers, 302, TAIL_RATE, TAIL_REQUESTS);
-    let found = interleaved(
-        "tail",
-        bench.rounds,
-        &mut [&mut || ask(ours), &mut || ask(constant)],
-    );
+    let found = interleaved("tail", bench.rounds, &mut [&mut || ask(ours), &mut || ask(constant)]);
     let of = |side: usize, pick: fn(&Latency) -> f64| -> Vec<f64> { found[side].iter().map(pick).collect() };
     let [ours, theirs] = [0, 1].map(|side| of(side, |latency| latency.p99));
-    let [our_p50, their_p50] =
-        [0, 1].map(|side| estimate(&of(side, |latency| latency.p50)).expect("rounds").median);
+    let [our_p50, their_p50] = [0, 1].map(|side| estimate(&of(side, |latency| latency.p50)).expect("rounds").median);
     let slowest = [0, 1].map(|side| of(side, |latency| latency.slowest));
     let ratio = estimate(&ratios(&ours, &theirs)).expect("rounds");
     let more = estimate(&differences(&ours, &theirs)).expect("rounds");

@@ -74,9 +74,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let found = interleaved(
         "conversions",
         bench.rounds,
-        &mut [&mut || load(bench, &signpost, OURS, &mut one), &mut || {
-            load(bench, &bare, BARE, &mut bare_requests)
-        }],
+        &mut [&mut || load(bench, &signpost, OURS, &mut one), &mut || load(bench, &bare, BARE, &mut bare_requests)],
     );
     let work = "conversions, one app with one outbox, durable, against an object that writes the same rows";
     rows.push(throughput(work, Some(0.9), &found[0], &found[1]).printed());
@@ -84,9 +82,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let found = interleaved(
         "eight outboxes",
         bench.rounds,
-        &mut [&mut || load(bench, &signpost, OURS, &mut eight), &mut || {
-            load(bench, &signpost, OURS, &mut one)
-        }],
+        &mut [&mut || load(bench, &signpost, OURS, &mut eight), &mut || load(bench, &signpost, OURS, &mut one)],
     );
     let work = format!("the same with eight outboxes, against one, {BUSY_CONNECTIONS} connections");
     rows.push(throughput(&work, Some(1.0), &found[0], &found[1]).printed());
@@ -121,12 +117,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
 
 /// Postbacks for an app with this number of outboxes. Each is sent once.
 pub fn once_each(bench: &Bench, signpost: &Signpost, shards: u8) -> Requests {
-    let wall = signpost.sharded_offer_wall(
-        &format!("speed-{shards}"),
-        &format!("7900091{shards}"),
-        None,
-        shards,
-    );
+    let wall = signpost.sharded_offer_wall(&format!("speed-{shards}"), &format!("7900091{shards}"), None, shards);
     wall.put_offer(&serde_json::json!({"once_per": "user"}));
     signpost.refresh();
     let requests = Requests::get(bench.scratch(), &[]).once(clicks(&wall, CLICKS));
@@ -134,11 +125,7 @@ pub fn once_each(bench: &Bench, signpost: &Signpost, shards: u8) -> Requests {
         // The first conversion of an outbox asks for its terms.
         expect_accepted(wall.convert(&wall.click_id(&user), ""), "approved", false);
     }
-    if shards == 1 {
-        requests
-    } else {
-        requests.over(BUSY_CONNECTIONS)
-    }
+    if shards == 1 { requests } else { requests.over(BUSY_CONNECTIONS) }
 }
 
 /// The namespace and the query that counts the rows of conversions.
@@ -151,19 +138,8 @@ pub fn load(bench: &Bench, server: &Signpost, stored: Stored, requests: &mut Req
     load_for(bench, server, stored, requests, SECONDS)
 }
 
-fn load_for(
-    bench: &Bench,
-    server: &Signpost,
-    (namespace, sql): Stored,
-    requests: &mut Requests,
-    seconds: f64,
-) -> Load {
-    let count = || -> i64 {
-        server
-            .stored(namespace, sql, |row| row.get::<_, i64>(0))
-            .iter()
-            .sum()
-    };
+fn load_for(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &mut Requests, seconds: f64) -> Load {
+    let count = || -> i64 { server.stored(namespace, sql, |row| row.get::<_, i64>(0)).iter().sum() };
     let before = count();
     let load = requests.run(bench.scratch(), server, seconds);
     let stored = count() - before;
@@ -215,10 +191,7 @@ pub fn steadily(wall: &OfferWall<'_>) -> impl FnMut() -> [f64; 2] {
             let click_id = wall.click_id(&format!("steady-{run}-{round}-{n}"));
             format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
         };
-        steady(
-            wall.signpost,
-            &(0..STEADY_WARM_UP + STEADY).map(path).collect::<Vec<_>>(),
-        )
+        steady(wall.signpost, &(0..STEADY_WARM_UP + STEADY).map(path).collect::<Vec<_>>())
     }
 }
 
@@ -262,10 +235,7 @@ fn steady(server: &Signpost, paths: &[String]) -> [f64; 2] {
     };
     let mut delays: Vec<f64> = thread::scope(|scope| {
         let threads: Vec<_> = (0..STEADY_CLIENTS).map(|_| scope.spawn(send_all)).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("delays"))
-            .collect()
+        threads.into_iter().flat_map(|thread| thread.join().expect("delays")).collect()
     });
     delays.sort_by(f64::total_cmp);
     [0.5, 0.99].map(|share| quantile(&delays, share).expect("delays"))
@@ -296,9 +266,6 @@ fn first_callback() -> Row {
         ratio: "-".to_owned(),
         target: format!("p99 < {}", ms(PROMPT_TARGET_MS)),
         verdict: Verdict::of(at(0.99) < PROMPT_TARGET_MS),
-        notes: vec![format!(
-            "{PROMPT} conversions, from when each was sent; slowest {}",
-            ms(at(1.0))
-        )],
+        notes: vec![format!("{PROMPT} conversions, from when each was sent; slowest {}", ms(at(1.0)))],
     }
 }

@@ -14,16 +14,8 @@ use crate::{
 /// The figures: the member in the script's answer, the row, and the maximum in milliseconds.
 const FIGURES: [(&str, &str, f64); 3] = [
     ("first_content", "dashboard, first content, cold cache", 1_000.0),
-    (
-        "numbers",
-        "dashboard, the overview's numbers, cold cache",
-        1_500.0,
-    ),
-    (
-        "view",
-        "dashboard, from view to view from the client's cache",
-        100.0,
-    ),
+    ("numbers", "dashboard, the overview's numbers, cold cache", 1_500.0),
+    ("view", "dashboard, from view to view from the client's cache", 100.0),
 ];
 
 const COLD: &str = "150 ms of latency, 1.6 Mbit/s, a CPU four times slower, a screen of 360 px";
@@ -55,10 +47,6 @@ fn row(found: &Value, (member, work, most_ms): (&str, &str, f64)) -> Row {
         ratio: "-".to_owned(),
         target: format!("≤ {most_ms} ms"),
         verdict: Verdict::of(found.median <= most_ms),
-        notes: if is_cold {
-            vec![COLD.to_owned()]
-        } else {
-            Vec::new()
-        },
+        notes: if is_cold { vec![COLD.to_owned()] } else { Vec::new() },
     }
 }

@@ -27,13 +27,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let by_apps = APPS.map(|apps| (USUAL_OFFERS, apps));
     vec![
         row("click, µs", "offers", &OFFERS, &clicks(bench, &by_offers)).printed(),
-        row(
-            "offers page never seen before, µs",
-            "offers",
-            &OFFERS,
-            &pages(bench, &by_offers),
-        )
-        .printed(),
+        row("offers page never seen before, µs", "offers", &OFFERS, &pages(bench, &by_offers)).printed(),
         row("click, µs", "apps", &APPS, &clicks(bench, &by_apps)).printed(),
         reports(bench).printed(),
     ]
@@ -75,10 +69,7 @@ fn pages(bench: &Bench, sizes: &[(usize, usize)]) -> Vec<Vec<f64>> {
 fn reports(bench: &Bench) -> Row {
     let (offers, apps) = (OFFERS[2], APPS[1]);
     let catalog = bench.catalog(offers, apps);
-    let ours = bench
-        .signpost(&catalog)
-        .state(bench.facts(offers, apps).path())
-        .start();
+    let ours = bench.signpost(&catalog).state(bench.facts(offers, apps).path()).start();
     let query = json!({
         "date_range": {"start_date": date(0), "end_date": date(DAYS - 1)},
         "dimensions": ["date", "app"],
@@ -107,8 +98,7 @@ fn reports(bench: &Bench) -> Row {
         let median = estimate(rounds).expect("rounds").median;
         format!("{:.2} µs", median * 1e3 / *facts as f64)
     });
-    row.notes
-        .push(format!("for each fact {}", each.collect::<Vec<_>>().join(", ")));
+    row.notes.push(format!("for each fact {}", each.collect::<Vec<_>>().join(", ")));
     row
 }
 

@@ -130,9 +130,7 @@ impl Requests {
 
     pub fn headers(&self) -> Vec<(&str, &str)> {
         let headers = self.headers.iter();
-        headers
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect()
+        headers.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
     /// Loads a workerd as much as possible for some seconds.
@@ -166,11 +164,7 @@ impl Requests {
         let last = output.lines().rfind(|line| line.starts_with('{'));
         let last = last.unwrap_or_else(|| panic!("wrk printed no result: {output}"));
         let found: Value = serde_json::from_str(last).expect("JSON");
-        let number = |name: &str| {
-            found[name]
-                .as_u64()
-                .unwrap_or_else(|| panic!("no {name}: {output}"))
-        };
+        let number = |name: &str| found[name].as_u64().unwrap_or_else(|| panic!("no {name}: {output}"));
         for error in ["connect", "read", "write", "status", "timeout"] {
             assert_eq!(number(error), 0, "{error} errors of {url}: {output}");
         }
@@ -178,11 +172,7 @@ impl Requests {
         if let Lines::Once(lines) = &mut self.lines {
             // Requests in flight at the end are used up too.
             let used = usize::try_from(requests).expect("a count") + self.connections as usize;
-            assert!(
-                used < lines.len(),
-                "{used} requests were more than there are, {}",
-                lines.len()
-            );
+            assert!(used < lines.len(), "{used} requests were more than there are, {}", lines.len());
             lines.drain(..used);
         }
         let took_s = number("microseconds") as f64 / 1e6;
@@ -233,15 +223,7 @@ pub fn latency(
     requests: u32,
 ) -> Latency {
     let mut oha = Command::new(std::env::var_os("OHA").unwrap_or_else(|| "oha".into()));
-    oha.args([
-        "--no-tui",
-        "--output-format",
-        "json",
-        "--latency-correction",
-        "--redirect",
-        "0",
-    ])
-    .args([
+    oha.args(["--no-tui", "--output-format", "json", "--latency-correction", "--redirect", "0"]).args([
         "-c",
         "16",
         "-q",
@@ -281,9 +263,7 @@ fn write_lines(folder: &Path, lines: &[String]) -> PathBuf {
 }
 
 fn output_of(command: &mut Command) -> String {
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
         output.status.success(),
         "{command:?}: {}{}",

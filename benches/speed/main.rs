@@ -2,13 +2,7 @@
 //! workerd on loopback, Signpost and its yardstick in turn; each part has a file of its name. `ONLY=` selects parts,
 //! `ROUNDS=` sets how often each pair is measured.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod before;
 mod bench;
@@ -17,11 +11,7 @@ mod click;
 mod conversions;
 mod dashboard;
 mod growth;
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "the benches use less of it than the tests"
-)]
+#[expect(dead_code, unused_imports, reason = "the benches use less of it than the tests")]
 #[path = "../../tests/e2e"]
 mod e2e {
     pub mod harness;
@@ -94,10 +84,7 @@ fn main() -> ExitCode {
     };
     let only = std::env::var("ONLY").unwrap_or_default();
     let only: Vec<&str> = only.split([' ', ',']).filter(|part| !part.is_empty()).collect();
-    if let Some(unknown) = only
-        .iter()
-        .find(|part| parts.iter().all(|(known, _)| known != *part))
-    {
+    if let Some(unknown) = only.iter().find(|part| parts.iter().all(|(known, _)| known != *part)) {
         let known: Vec<_> = parts.iter().map(|(part, _)| *part).collect();
         let known = known.join(", ");
         eprintln!("ONLY: unknown part '{unknown}'; the parts are {known}");

@@ -59,27 +59,11 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     });
     edge = edge.or_larger(Isolate::of(&ours, "edge"));
     origin = origin.or_larger(Isolate::of(&ours, "origin"));
-    let moved = format!(
-        "{:+.1} MB against before the report",
-        (edge.total() - before.total()) / 1e6
-    );
+    let moved = format!("{:+.1} MB against before the report", (edge.total() - before.total()) / 1e6);
     let most = "the largest of V8's answers while the report ran; the engine does not yield, so its own share shows in the Wasm \
                 memory";
-    rows.push(
-        edge.row(
-            &format!("the edge while the origin reports {groups} groups"),
-            &[moved],
-        )
-        .printed(),
-    );
-    rows.push(
-        origin
-            .row(
-                &format!("the origin while it reports {groups} groups"),
-                &[most.to_owned()],
-            )
-            .printed(),
-    );
+    rows.push(edge.row(&format!("the edge while the origin reports {groups} groups"), &[moved]).printed());
+    rows.push(origin.row(&format!("the origin while it reports {groups} groups"), &[most.to_owned()]).printed());
     rows
 }
 
@@ -97,20 +81,11 @@ pub fn after_clicks_and_pages(
     }
     let pages = offers::requests(bench, catalog, &[]);
     for body in offers::unseen(PAGES, offer_count) {
-        signpost
-            .send("POST", offers::PATH, &pages.headers(), body.as_bytes())
-            .expect(200);
+        signpost.send("POST", offers::PATH, &pages.headers(), body.as_bytes()).expect(200);
     }
     let held = held_pages(signpost);
-    assert!(
-        held > 3.9 * f64::from(1 << 20),
-        "the page cache holds {held} bytes only"
-    );
-    let note = format!(
-        "{} clicks, {PAGES} pages, of which {} are kept",
-        clicks.len(),
-        megabytes(held)
-    );
+    assert!(held > 3.9 * f64::from(1 << 20), "the page cache holds {held} bytes only");
+    let note = format!("{} clicks, {PAGES} pages, of which {} are kept", clicks.len(), megabytes(held));
     let edge = Isolate::of(signpost, "edge");
     (edge, edge.row(work, &[note]).printed())
 }
@@ -127,10 +102,7 @@ impl Isolate {
     pub fn of(signpost: &Signpost, worker: &str) -> Self {
         let [edge, origin] = signpost.metrics_at("");
         let metrics = if worker == "edge" { edge } else { origin };
-        Self {
-            wasm: metric(&metrics, "signpost_isolate_wasm_memory_bytes"),
-            heap: inspector::heap(signpost, worker),
-        }
+        Self { wasm: metric(&metrics, "signpost_isolate_wasm_memory_bytes"), heap: inspector::heap(signpost, worker) }
     }
 
     fn total(&self) -> f64 {

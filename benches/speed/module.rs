@@ -14,9 +14,7 @@ const ORIGIN_KIB: f64 = 1_000.0;
 
 pub fn rows(_bench: &Bench) -> Vec<Row> {
     let modules = [("edge", Some(EDGE_KIB)), ("origin", Some(ORIGIN_KIB))];
-    let mut rows: Vec<_> = modules
-        .map(|(worker, target)| row(worker, target).printed())
-        .into();
+    let mut rows: Vec<_> = modules.map(|(worker, target)| row(worker, target).printed()).into();
     rows.push(pages().printed());
     rows
 }
@@ -50,10 +48,7 @@ fn row(worker: &str, target_kib: Option<f64>) -> Row {
     parts.sort_by(|one, other| other.1.total_cmp(&one.1));
     let total: f64 = parts.iter().map(|(_, kib)| kib).sum();
     let module = fs::read(folder.join("index_bg.wasm")).expect("a module");
-    let mut notes: Vec<String> = parts
-        .iter()
-        .map(|(file, kib)| format!("{file} {kib:.1} KiB"))
-        .collect();
+    let mut notes: Vec<String> = parts.iter().map(|(file, kib)| format!("{file} {kib:.1} KiB")).collect();
     let nameless = gzipped_kib(&without_names(&module));
     notes.push(format!("index_bg.wasm without names {nameless:.1} KiB"));
     Row {
@@ -99,11 +94,7 @@ fn leb128(bytes: &[u8]) -> (usize, usize) {
 fn gzipped_kib(file: &[u8]) -> f64 {
     let mut copy = tempfile::NamedTempFile::new().expect("a temporary file");
     std::io::Write::write_all(&mut copy, file).expect("written");
-    let packed = Command::new("gzip")
-        .args(["-9", "-n", "-c"])
-        .arg(copy.path())
-        .output()
-        .expect("gzip");
+    let packed = Command::new("gzip").args(["-9", "-n", "-c"]).arg(copy.path()).output().expect("gzip");
     assert!(packed.status.success());
     packed.stdout.len() as f64 / 1024.0
 }

@@ -19,9 +19,9 @@ pub const UNSEEN: usize = 190_000;
 /// Countries that the generated offers target, and others that none targets.
 const COUNTRIES: [&str; 10] = ["DE", "FR", "US", "GB", "BR", "IN", "JP", "MX", "TR", "ID"];
 const OTHERS: [&str; 40] = [
-    "AD", "AE", "AG", "AI", "AL", "AM", "AO", "AR", "AT", "AU", "BA", "BB", "BD", "BE", "BG", "BH", "BJ",
-    "BO", "BS", "BT", "BW", "CA", "CH", "CI", "CL", "CM", "CO", "CR", "CY", "CZ", "DK", "DO", "DZ", "EC",
-    "EE", "EG", "ES", "FI", "FJ", "GA",
+    "AD", "AE", "AG", "AI", "AL", "AM", "AO", "AR", "AT", "AU", "BA", "BB", "BD", "BE", "BG", "BH", "BJ", "BO", "BS",
+    "BT", "BW", "CA", "CH", "CI", "CL", "CM", "CO", "CR", "CY", "CZ", "DK", "DO", "DZ", "EC", "EE", "EG", "ES", "FI",
+    "FJ", "GA",
 ];
 
 /// Different requests, each for a page of 20 with a country filter: the page number, one targeted country and three
@@ -72,10 +72,8 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
 /// The Worker with a constant answer: the same body and headers as ours.
 fn constant(bench: &Bench, answer: &Answer) -> Signpost {
     let headers = ["Content-Type", "Cache-Control", "ETag", "Last-Modified", "Vary"];
-    let headers: serde_json::Map<String, Value> = headers
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), json!(answer.header(name)?))))
-        .collect();
+    let headers: serde_json::Map<String, Value> =
+        headers.iter().filter_map(|name| Some(((*name).to_owned(), json!(answer.header(name)?)))).collect();
     let setting = json!({"body": answer.body, "headers": headers}).to_string();
     let constant = bench.yardstick("constant").var("ANSWER", &setting).start();
     let theirs = constant.send("POST", PATH, &[], b"{}").expect(200);
@@ -88,9 +86,7 @@ fn constant(bench: &Bench, answer: &Answer) -> Signpost {
 
 /// The page for a request. It must be full.
 fn page(signpost: &Signpost, requests: &Requests, body: &str) -> Answer {
-    let answer = signpost
-        .send("POST", PATH, &requests.headers(), body.as_bytes())
-        .expect(200);
+    let answer = signpost.send("POST", PATH, &requests.headers(), body.as_bytes()).expect(200);
     let found = answer.json();
     assert_eq!(found["offers"].as_array().map(Vec::len), Some(PAGE), "{answer:?}");
     answer
@@ -106,9 +102,7 @@ fn from_memory(bench: &Bench) -> Row {
     let found = interleaved(
         "offers page in memory",
         bench.rounds,
-        &mut [&mut || load(bench, &ours, &mut pages), &mut || {
-            constants.run(bench.scratch(), &constant, SECONDS)
-        }],
+        &mut [&mut || load(bench, &ours, &mut pages), &mut || constants.run(bench.scratch(), &constant, SECONDS)],
     );
     let work = "offers page, 20 of 2,000, in memory, against a constant body";
     throughput(work, Some(0.90), &found[0], &found[1])
@@ -128,9 +122,7 @@ fn not_seen_before(bench: &Bench) -> Row {
     let found = interleaved(
         "offers page not seen before",
         bench.rounds,
-        &mut [&mut || load(bench, &ours, &mut pages), &mut || {
-            constants.run(bench.scratch(), &constant, SECONDS)
-        }],
+        &mut [&mut || load(bench, &ours, &mut pages), &mut || constants.run(bench.scratch(), &constant, SECONDS)],
     );
     let work = "offers page never seen before, 20 of 20,000 with a country filter";
     let mut row = throughput(work, Some(0.55), &found[0], &found[1]);

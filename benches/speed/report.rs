@@ -71,9 +71,7 @@ pub fn works() -> [Work; 4] {
     };
     let by = |columns: &[&str]| -> Value {
         let order = columns.iter();
-        order
-            .map(|column| json!({"column": column, "ascending": *column != "revenue"}))
-            .collect()
+        order.map(|column| json!({"column": column, "ascending": *column != "revenue"})).collect()
     };
     [
         Work {
@@ -155,17 +153,9 @@ fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> R
             "totals": totals,
         })
     };
-    let queries =
-        json!({ "queries": [query(&["date"], false), query(&["app", "country"], true)] }).to_string();
+    let queries = json!({ "queries": [query(&["date"], false), query(&["app", "country"], true)] }).to_string();
     let cookie = sign_in(ours, publisher);
-    let headers = [
-        &PAGE_HEADERS[..],
-        &[
-            ("Cookie", cookie.as_str()),
-            ("X-Publisher", publisher.id.as_str()),
-        ],
-    ]
-    .concat();
+    let headers = [&PAGE_HEADERS[..], &[("Cookie", cookie.as_str()), ("X-Publisher", publisher.id.as_str())]].concat();
     let call = || ours.send("POST", "/v1/dashboard/reports", &headers, queries.as_bytes());
     let mut view = || {
         // The budget of a publisher's queries fills again.
@@ -174,14 +164,7 @@ fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> R
         let answer = call().expect(200).json();
         let took_ms = watch.ms();
         let is_whole = |result: &Value| result["rows"].as_array().is_some_and(|rows| !rows.is_empty());
-        assert!(
-            answer["results"]
-                .as_array()
-                .expect("results")
-                .iter()
-                .all(is_whole),
-            "{answer}"
-        );
+        assert!(answer["results"].as_array().expect("results").iter().all(is_whole), "{answer}");
         took_ms
     };
     let work = "dashboard, a view of reports: chart, table and totals of 1,000,000 facts";
@@ -209,14 +192,9 @@ const PAGE_HEADERS: [(&str, &str); 4] = [
 /// The cookie of a new member.
 fn sign_in(ours: &Signpost, publisher: &Publisher<'_>) -> String {
     let invite = json!({"name": "Bench", "role": "owner"});
-    let invite = publisher
-        .operator("POST", "invites", Some(&invite))
-        .expect(201)
-        .json();
+    let invite = publisher.operator("POST", "invites", Some(&invite)).expect(201).json();
     let body = json!({ "invite": invite["invite"] }).to_string();
-    let answer = ours
-        .send("POST", "/v1/dashboard/sign_in", &PAGE_HEADERS, body.as_bytes())
-        .expect(204);
+    let answer = ours.send("POST", "/v1/dashboard/sign_in", &PAGE_HEADERS, body.as_bytes()).expect(204);
     let cookie = answer.header("Set-Cookie").expect("a cookie");
     cookie.split(';').next().unwrap_or_default().to_owned()
 }
@@ -224,10 +202,7 @@ fn sign_in(ours: &Signpost, publisher: &Publisher<'_>) -> String {
 /// The answer of the route that exists only in bench builds: the last of so many reports.
 fn last_report(ours: &Signpost, publisher: &Publisher<'_>, body: &str, reports: usize) -> Vec<u8> {
     let path = format!("/v1/bench/report?publisher={}&times={reports}", publisher.id);
-    ours.send("POST", &path, &[], body.as_bytes())
-        .expect(200)
-        .body
-        .into()
+    ours.send("POST", &path, &[], body.as_bytes()).expect(200).body.into()
 }
 
 fn answer(ours: &Signpost, publisher: &Publisher<'_>, query: &Value) -> Value {
@@ -243,8 +218,7 @@ fn assert_same(work: &str, ours: &Value, theirs: &Value) {
     for (at, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
         for (name, expected) in theirs.as_object().expect("a row") {
             let same = if METRICS.contains(&name.as_str()) {
-                let [ours, theirs] =
-                    [&ours[name], expected].map(|number| number.as_f64().unwrap_or(0.0) * 1e6);
+                let [ours, theirs] = [&ours[name], expected].map(|number| number.as_f64().unwrap_or(0.0) * 1e6);
                 ours.round() == theirs.round()
             } else {
                 ours[name] == *expected

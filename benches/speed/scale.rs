@@ -39,11 +39,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let (_, row) = memory::after_clicks_and_pages(bench, &signpost, &catalog, (OFFERS, APPS), full);
     rows.push(row);
     let imported = "the origin after an import of 20,000 offers and its publication";
-    rows.push(
-        memory::Isolate::of(&signpost, "origin")
-            .row(imported, &[])
-            .printed(),
-    );
+    rows.push(memory::Isolate::of(&signpost, "origin").row(imported, &[]).printed());
     rows
 }
 
@@ -84,10 +80,7 @@ fn values(signpost: &Signpost) -> BTreeMap<String, (u64, std::time::SystemTime)>
 fn read_by_a_cold_click(signpost: &Signpost) -> Row {
     let values = values(signpost);
     let largest = |prefix: &str| {
-        let sizes = values
-            .iter()
-            .filter(|(key, _)| key.contains(prefix))
-            .map(|(_, (bytes, _))| *bytes);
+        let sizes = values.iter().filter(|(key, _)| key.contains(prefix)).map(|(_, (bytes, _))| *bytes);
         sizes.max().unwrap_or_else(|| panic!("no value {prefix}"))
     };
     let read = kib(largest("snapshots") + largest("goals-") + largest("apps-"));
@@ -104,18 +97,11 @@ fn after_one_change(signpost: &Signpost) -> [Row; 2] {
     // Past the next listing's time, so that no listing is written meanwhile.
     bench::publish(signpost);
     let before = values(signpost);
-    let pointer = before
-        .keys()
-        .find(|key| key.contains("snapshots"))
-        .expect("the pointer")
-        .clone();
+    let pointer = before.keys().find(|key| key.contains("snapshots")).expect("the pointer").clone();
     let mut offer = signpost.operator("GET", "offers/7", None).expect(200).json();
     let members = offer.as_object_mut().expect("an offer");
     members.retain(|name, _| !["offer_id", "terms_revision", "updated_at"].contains(&name.as_str()));
-    members.insert(
-        "target_url".into(),
-        json!("https://go.example.com/other?click={click_id}"),
-    );
+    members.insert("target_url".into(), json!("https://go.example.com/other?click={click_id}"));
     signpost.put("offers/7", &offer);
     let watch = Stopwatch::start();
     while values(signpost).get(&pointer) == before.get(&pointer) {
@@ -123,9 +109,7 @@ fn after_one_change(signpost: &Signpost) -> [Row; 2] {
     }
     let published_ms = watch.ms();
     let after = values(signpost);
-    let written = after
-        .iter()
-        .filter(|(key, value)| before.get(*key) != Some(value));
+    let written = after.iter().filter(|(key, value)| before.get(*key) != Some(value));
     let written = kib(written.map(|(_, (bytes, _))| bytes).sum());
     [
         row(
@@ -152,9 +136,7 @@ fn during_an_import(signpost: &Signpost) -> Row {
     thread::scope(|scope| {
         scope.spawn(|| {
             let ndjson = [("Content-Type", "application/x-ndjson")];
-            signpost
-                .operate("POST", "import", &ndjson, lines.as_bytes())
-                .expect(200);
+            signpost.operate("POST", "import", &ndjson, lines.as_bytes()).expect(200);
             is_done.store(true, Ordering::Relaxed);
         });
         while !is_done.load(Ordering::Relaxed) {

@@ -42,10 +42,7 @@ pub fn first_redirect(bench: &Bench, offers: usize, apps: usize) -> Row {
     let [ours_whole, theirs_whole] = [0, 1].map(|side| of(side, |first| first.process_ms));
     let more = estimate(&differences(&ours, &theirs)).expect("rounds");
     let row = Row {
-        work: format!(
-            "first redirect of a fresh isolate, {} offers in KV",
-            grouped(offers as f64)
-        ),
+        work: format!("first redirect of a fresh isolate, {} offers in KV", grouped(offers as f64)),
         ours: spread(&ours, ms),
         yardstick: spread(&theirs, ms),
         ratio: format!("{} more", interval(&more, ms)),
@@ -67,10 +64,7 @@ fn first(server: &Signpost, path: &str) -> First {
     let mut connection = server.raw();
     let redirect = Stopwatch::start();
     let answer = connection.get(path.as_bytes());
-    let first = First {
-        redirect_ms: redirect.ms(),
-        process_ms: process.ms(),
-    };
+    let first = First { redirect_ms: redirect.ms(), process_ms: process.ms() };
     answer.expect(302);
     first
 }

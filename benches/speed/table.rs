@@ -57,22 +57,14 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let cells = [
-            self.work.as_str(),
-            &self.ours,
-            &self.yardstick,
-            &self.ratio,
-            &self.target,
-            self.verdict.word(),
-        ];
+        let cells = [self.work.as_str(), &self.ours, &self.yardstick, &self.ratio, &self.target, self.verdict.word()];
         format!("| {} |", cells.join(" | "))
     }
 }
 
 /// The whole table, with the notes below it.
 pub fn markdown(machine: &str, rows: &[Row]) -> String {
-    let mut text =
-        format!("{machine}\n\n| work | ours | yardstick | ratio | target | |\n|---|---|---|---|---|---|\n");
+    let mut text = format!("{machine}\n\n| work | ours | yardstick | ratio | target | |\n|---|---|---|---|---|---|\n");
     // Writing to a String cannot fail.
     for row in rows {
         let _ = writeln!(text, "{}", row.line());
@@ -97,17 +89,9 @@ pub fn spread(figures: &[f64], show: impl Fn(f64) -> String) -> String {
 
 /// A median with its interval, formatted by `show`.
 pub fn interval(found: &Estimate, show: impl Fn(f64) -> String) -> String {
-    let sure = if found.confidence < 0.95 {
-        format!(", {:.0} % sure", found.confidence * 100.0)
-    } else {
-        String::new()
-    };
-    format!(
-        "{} [{}, {}]{sure}",
-        show(found.median),
-        show(found.low),
-        show(found.high)
-    )
+    let sure =
+        if found.confidence < 0.95 { format!(", {:.0} % sure", found.confidence * 100.0) } else { String::new() };
+    format!("{} [{}, {}]{sure}", show(found.median), show(found.low), show(found.high))
 }
 
 /// A ratio.

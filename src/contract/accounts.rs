@@ -106,10 +106,7 @@ pub struct Owner {
 impl Owner {
     /// Returns the owner of an account.
     pub fn of(account: &Account) -> Self {
-        Self {
-            letter: account.kind().letter().to_owned(),
-            id: account.owner().to_owned(),
-        }
+        Self { letter: account.kind().letter().to_owned(), id: account.owner().to_owned() }
     }
 
     /// Returns the owner's account; `None` if the letter or the id is invalid.

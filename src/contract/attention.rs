@@ -53,10 +53,7 @@ impl Kind {
     /// True if a source can have any number of items of this kind, so that the list may have no room for some. All
     /// items of the other kinds are listed.
     pub fn is_limited(self) -> bool {
-        !matches!(
-            self,
-            Self::Disabled | Self::Failing | Self::NearLimit | Self::Restored
-        )
+        !matches!(self, Self::Disabled | Self::Failing | Self::NearLimit | Self::Restored)
     }
 }
 
@@ -177,10 +174,7 @@ pub struct Doubt {
 impl Doubt {
     /// Creates a doubt about one subject.
     pub fn new(subject: impl Into<String>, reason: &str) -> Self {
-        Self {
-            subject: subject.into(),
-            reason: reason.to_owned(),
-        }
+        Self { subject: subject.into(), reason: reason.to_owned() }
     }
 }
 
@@ -222,10 +216,7 @@ impl ItemPlace {
     /// Returns the place in a cursor; `None` for a text that [`to_cursor`](Self::to_cursor) does not write.
     pub fn parse(cursor: &str) -> Option<Self> {
         let (since_ms, item) = cursor.split_once('.')?;
-        let place = Self {
-            since_ms: since_ms.parse().ok()?,
-            item: item.parse().ok()?,
-        };
+        let place = Self { since_ms: since_ms.parse().ok()?, item: item.parse().ok()? };
         let is_stored = |number| (0..=MAX_NUMBER).contains(&number);
         (is_stored(place.since_ms) && is_stored(place.item) && place.to_cursor() == cursor).then_some(place)
     }
@@ -240,23 +231,9 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
-        let place = ItemPlace {
-            since_ms: 1_768_478_400_000,
-            item: 17,
-        };
+        let place = ItemPlace { since_ms: 1_768_478_400_000, item: 17 };
         assert_eq!(ItemPlace::parse(&place.to_cursor()), Some(place));
-        for other in [
-            "",
-            "1",
-            "1.",
-            ".1",
-            "1.2.3",
-            "01.2",
-            "+1.2",
-            "-1.2",
-            "1.x",
-            "1.9007199254740992",
-        ] {
+        for other in ["", "1", "1.", ".1", "1.2.3", "01.2", "+1.2", "-1.2", "1.x", "1.9007199254740992"] {
             assert_eq!(ItemPlace::parse(other), None, "{other}");
         }
     }

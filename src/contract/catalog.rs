@@ -6,16 +6,16 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListEarning, ListNearCaps,
-    ListOfferOutboxes, ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
+    CheckOffer, CountWaiting, EnterTerms, FIGURES_PAGE, KnownPublishers, ListEarning, ListNearCaps, ListOfferOutboxes,
+    ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, OfferNames, ReadOfferFigures, Search,
 };
 pub use own_apps::{
-    AppOffering, ChangeOwnApp, CreateOwnApp, GetAppOffering, GetOwnApp, ListOwnApps, ListTestOffers,
-    OWN_APPS_PAGE, OwnAppChange, PutTestApp, SecretChange,
+    AppOffering, ChangeOwnApp, CreateOwnApp, GetAppOffering, GetOwnApp, ListOwnApps, ListTestOffers, OWN_APPS_PAGE,
+    OwnAppChange, PutTestApp, SecretChange,
 };
 pub use paths::{
-    BINDING, CHUNK_PATH, COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, OBJECT_NAME, REFRESH_PATH, SHARD_PATH,
-    address, chunk_path, shard_path, snapshot_path,
+    BINDING, CHUNK_PATH, COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, OBJECT_NAME, REFRESH_PATH, SHARD_PATH, address,
+    chunk_path, shard_path, snapshot_path,
 };
 
 use serde::{Deserialize, Serialize};
@@ -34,11 +34,7 @@ pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "no resou
 
 /// The answer to an outbox that asks for a revision of terms that a restored catalog has lost. The outbox never pays
 /// under another revision.
-pub const LOST_TERMS: ApiError = ApiError::new(
-    503,
-    "terms_lost",
-    "the catalog has lost this revision of the terms",
-);
+pub const LOST_TERMS: ApiError = ApiError::new(503, "terms_lost", "the catalog has lost this revision of the terms");
 
 /// Maximum resources on a page of a list.
 pub const MAX_PAGE: u32 = 1_000;
@@ -153,14 +149,7 @@ pub struct List {
 impl List {
     /// The list of all resources of a kind, in the order of their ids.
     pub fn of(resource: Resource, limit: u32, cursor: Option<String>) -> Self {
-        Self {
-            resource,
-            limit,
-            cursor,
-            owner: None,
-            by_name: false,
-            filter: ListFilter::default(),
-        }
+        Self { resource, limit, cursor, owner: None, by_name: false, filter: ListFilter::default() }
     }
 }
 

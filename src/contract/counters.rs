@@ -303,10 +303,7 @@ mod tests {
     fn replies_are_read_as_the_answer_type_of_their_operation() {
         let json = serde_json::to_string(&Reply::Taken(Taken { taken: true, left: 4 })).unwrap();
         assert_eq!(json, r#"{"taken":true,"left":4}"#);
-        assert_eq!(
-            serde_json::to_string(&Reply::Applied(Applied { applied: false })).unwrap(),
-            r#"{"applied":false}"#
-        );
+        assert_eq!(serde_json::to_string(&Reply::Applied(Applied { applied: false })).unwrap(), r#"{"applied":false}"#);
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
         // The second array has the form that an older object sends.
         let stats = r#"[["o-1",9,1,250000,3,0,[[10000001,4,0],[7,5,1]]],["o-1",9,1,250000,3,0]]"#;

@@ -75,17 +75,8 @@ mod tests {
 
     #[test]
     fn only_new_figures_are_told_once_a_minute() {
-        let panics = |number| {
-            [Figure {
-                figure: Figure::PANICS.into(),
-                kind: String::new(),
-                number,
-            }]
-        };
-        let told = SentMetrics {
-            at_ms: 1_000,
-            figures: panics(1).to_vec(),
-        };
+        let panics = |number| [Figure { figure: Figure::PANICS.into(), kind: String::new(), number }];
+        let told = SentMetrics { at_ms: 1_000, figures: panics(1).to_vec() };
         assert!(!told.is_due(90_000, &panics(1)));
         assert!(!told.is_due(60_999, &panics(2)));
         assert!(told.is_due(61_000, &panics(2)));

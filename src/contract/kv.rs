@@ -48,10 +48,7 @@ impl Pointer {
         let (json, manifest) = end.and_then(|end| value.split_at_checked(end)).ok_or("no line")?;
         let json = str::from_utf8(json).map_err(|error| error.to_string())?;
         let pointer: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        Ok(Self {
-            manifest: manifest.get(1..).unwrap_or_default().to_vec(),
-            ..pointer
-        })
+        Ok(Self { manifest: manifest.get(1..).unwrap_or_default().to_vec(), ..pointer })
     }
 }
 
@@ -98,23 +95,14 @@ mod tests {
     #[test]
     fn a_pointer_is_read_as_it_was_written() {
         for manifest in [vec![], b"\n\x00{}\n".to_vec()] {
-            let pointer = Pointer {
-                confirmed_at_ms: 1_768_478_400_123,
-                listing: vec![9, 8],
-                manifest,
-            };
+            let pointer = Pointer { confirmed_at_ms: 1_768_478_400_123, listing: vec![9, 8], manifest };
             assert_eq!(Pointer::parse(&pointer.to_value().unwrap()), Ok(pointer));
         }
     }
 
     #[test]
     fn other_values_are_not_parsed_as_a_pointer() {
-        for value in [
-            &b""[..],
-            b"{}",
-            b"{}\n",
-            b"\n{\"confirmed_at_ms\":1,\"listing\":[]}",
-        ] {
+        for value in [&b""[..], b"{}", b"{}\n", b"\n{\"confirmed_at_ms\":1,\"listing\":[]}"] {
             assert!(Pointer::parse(value).is_err(), "{value:?}");
         }
     }

@@ -2,9 +2,7 @@
 
 mod days;
 
-pub use days::{
-    ChangeCause, DayChange, DayChanges, DayState, DaySums, ListDayChanges, Restate, Vouch, Vouched,
-};
+pub use days::{ChangeCause, DayChange, DayChanges, DayState, DaySums, ListDayChanges, Restate, Vouch, Vouched};
 
 use serde::{Deserialize, Serialize};
 
@@ -53,11 +51,7 @@ pub const BENCH_TIMES: &str = "x-times";
 /// The address of a publisher's ledger. The path contains the publisher, since an object does not know its own name
 /// when its alarm starts it.
 pub fn address(publisher: &PublisherId, purpose: &str) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(publisher),
-        path: format!("/{publisher}/{purpose}"),
-    }
+    ObjectAddress { binding: BINDING, name: object_name(publisher), path: format!("/{publisher}/{purpose}") }
 }
 
 /// The publisher and the purpose in an address's path.

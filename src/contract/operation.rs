@@ -146,11 +146,7 @@ pub struct ObjectAddress {
 impl ObjectAddress {
     /// The address of an object that takes only commands.
     pub fn of(binding: &'static str, name: impl Into<String>) -> Self {
-        Self {
-            binding,
-            name: name.into(),
-            path: "/".into(),
-        }
+        Self { binding, name: name.into(), path: "/".into() }
     }
 }
 
@@ -256,17 +252,9 @@ impl CallError {
     /// The error for an answer that is not 200.
     pub fn from_answer(status: u16, body: String, retry_after_s: Option<u32>) -> Self {
         if status == common::INTERNAL_ERROR.status {
-            Self::Unanswered(Unanswered {
-                overloaded: false,
-                retryable: true,
-                message: body,
-            })
+            Self::Unanswered(Unanswered { overloaded: false, retryable: true, message: body })
         } else {
-            Self::Refused {
-                status,
-                body,
-                retry_after_s,
-            }
+            Self::Refused { status, body, retry_after_s }
         }
     }
 
@@ -302,11 +290,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { status, .. } => write!(f, "refused with {status}: {}", self.code()),
-            Self::Unanswered(Unanswered {
-                overloaded: true,
-                message,
-                ..
-            }) => write!(f, "overloaded: {message}"),
+            Self::Unanswered(Unanswered { overloaded: true, message, .. }) => write!(f, "overloaded: {message}"),
             Self::Unanswered(Unanswered { message, .. }) => write!(f, "unanswered: {message}"),
         }
     }
@@ -354,13 +338,8 @@ mod tests {
 
     #[test]
     fn only_idempotent_commands_are_retried_and_not_to_an_overloaded_object() {
-        let unanswered = |overloaded, retryable| {
-            CallError::from(Unanswered {
-                overloaded,
-                retryable,
-                message: "reset".into(),
-            })
-        };
+        let unanswered =
+            |overloaded, retryable| CallError::from(Unanswered { overloaded, retryable, message: "reset".into() });
         assert!(unanswered(false, true).is_retryable(Repeat::Idempotent));
         assert!(!unanswered(false, true).is_retryable(Repeat::Once));
         assert!(!unanswered(true, true).is_retryable(Repeat::Idempotent));
@@ -374,39 +353,22 @@ mod tests {
         assert!(!refused.is_retryable(Repeat::Idempotent));
         assert!(CallError::from_answer(500, "{}".into(), None).is_retryable(Repeat::Idempotent));
         let unavailable = CallError::from_answer(503, "{}".into(), Some(2));
-        assert!(matches!(
-            unavailable,
-            CallError::Refused {
-                retry_after_s: Some(2),
-                ..
-            }
-        ));
+        assert!(matches!(unavailable, CallError::Refused { retry_after_s: Some(2), .. }));
     }
 
     #[test]
     fn the_log_shows_the_code_of_a_refusal_but_not_its_message() {
-        let body = common::INVALID_JSON
-            .with_message("unknown field `demo-user-1`")
-            .body();
+        let body = common::INVALID_JSON.with_message("unknown field `demo-user-1`").body();
         let refused = CallError::from_answer(400, body, None);
         assert_eq!(refused.to_string(), "refused with 400: invalid_json");
         assert_eq!(refused.code(), "invalid_json");
-        assert_eq!(
-            CallError::from_answer(500, "{}".into(), None).code(),
-            "unavailable"
-        );
-        assert_eq!(
-            CallError::from_answer(404, "not JSON".into(), None).code(),
-            "none"
-        );
+        assert_eq!(CallError::from_answer(500, "{}".into(), None).code(), "unavailable");
+        assert_eq!(CallError::from_answer(404, "not JSON".into(), None).code(), "none");
     }
 
     #[test]
     fn a_short_command_round_trips_through_a_header() {
-        for json in [
-            r#"{"again":{}}"#.to_owned(),
-            "\"\u{7f}é?#&%\u{1f600}\"".repeat(200),
-        ] {
+        for json in [r#"{"again":{}}"#.to_owned(), "\"\u{7f}é?#&%\u{1f600}\"".repeat(200)] {
             let value = to_header(&json).unwrap();
             assert_eq!(from_header(&value).unwrap(), json.as_bytes());
             assert!(value.is_ascii());

@@ -51,21 +51,10 @@ mod tests {
 
     #[test]
     fn the_dashboard_has_its_page_what_is_below_it_and_its_api() {
-        for own in [
-            "/dashboard",
-            "/dashboard/",
-            "/dashboard/reports",
-            "/v1/dashboard/overview",
-        ] {
+        for own in ["/dashboard", "/dashboard/", "/dashboard/reports", "/v1/dashboard/overview"] {
             assert!(is_dashboard(own), "{own}");
         }
-        for other in [
-            "/",
-            "/dashboards",
-            "/v1/dashboard",
-            "/v1/operator/dashboard",
-            "/x/dashboard",
-        ] {
+        for other in ["/", "/dashboards", "/v1/dashboard", "/v1/operator/dashboard", "/x/dashboard"] {
             assert!(!is_dashboard(other), "{other}");
         }
         assert!(is_console("/console/offers") && is_console("/v1/console/session"));

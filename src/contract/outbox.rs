@@ -313,11 +313,7 @@ mod tests {
             despite: Vec::new(),
             received_ms: None,
             is_to_be_held: false,
-            current: Current {
-                offer: None,
-                app: None,
-                is_recent: true,
-            },
+            current: Current { offer: None, app: None, is_recent: true },
         }
     }
 
@@ -330,29 +326,16 @@ mod tests {
             (Status::Reversed, "reversed"),
         ];
         for (status, name) in answers {
-            let answer = Answer {
-                transaction_id: "t".into(),
-                status,
-                duplicate: status == Status::Pending,
-            };
+            let answer = Answer { transaction_id: "t".into(), status, duplicate: status == Status::Pending };
             let json = serde_json::to_string(&Reply::Answer(answer.clone())).unwrap();
             let duplicate = status == Status::Pending;
-            assert_eq!(
-                json,
-                format!(r#"{{"transaction_id":"t","status":"{name}","duplicate":{duplicate}}}"#)
-            );
+            assert_eq!(json, format!(r#"{{"transaction_id":"t","status":"{name}","duplicate":{duplicate}}}"#));
             assert_eq!(serde_json::from_str::<Answer>(&json).unwrap(), answer);
         }
-        let reply = operation::OperatorReply {
-            status: 200,
-            body: "{}".into(),
-        };
+        let reply = operation::OperatorReply { status: 200, body: "{}".into() };
         let json = serde_json::to_string(&Reply::Operator(reply.clone())).unwrap();
         assert_eq!(json, r#"{"status":200,"body":"{}"}"#);
-        assert_eq!(
-            serde_json::from_str::<operation::OperatorReply>(&json).unwrap(),
-            reply
-        );
+        assert_eq!(serde_json::from_str::<operation::OperatorReply>(&json).unwrap(), reply);
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
     }
 
@@ -360,34 +343,15 @@ mod tests {
     fn commands_that_send_a_callback_are_not_retried() {
         let id = || "t".to_owned();
         assert_ne!(Command::Convert(Box::new(conversion())).repeat(), Repeat::Once);
-        assert_ne!(
-            Command::Erase(Erase {
-                user_id: id(),
-                is_witness: false
-            })
-            .repeat(),
-            Repeat::Once
-        );
-        assert_eq!(
-            Command::Replay(Replay { transaction_id: id() }).repeat(),
-            Repeat::Once
-        );
+        assert_ne!(Command::Erase(Erase { user_id: id(), is_witness: false }).repeat(), Repeat::Once);
+        assert_eq!(Command::Replay(Replay { transaction_id: id() }).repeat(), Repeat::Once);
         let test = Test {
-            currency: CurrencyRate {
-                name: "Gems".into(),
-                per_usd: PerUsd(1),
-                decimals: 0,
-                rounding: Rounding::Down,
-            },
+            currency: CurrencyRate { name: "Gems".into(), per_usd: PerUsd(1), decimals: 0, rounding: Rounding::Down },
             callback: CallbackSettings::default(),
         };
         let Test { currency, callback } = test.clone();
         assert_eq!(Command::Test(test).repeat(), Repeat::Once);
-        let diagnose = Diagnose {
-            currency,
-            callback,
-            sign_with: SignWith::Wrong,
-        };
+        let diagnose = Diagnose { currency, callback, sign_with: SignWith::Wrong };
         assert_eq!(Command::Diagnose(diagnose).repeat(), Repeat::Once);
     }
 }

@@ -82,10 +82,7 @@ impl PostbackBatch {
             .filter(|postback| (400..500).contains(&postback.http_status) && postback.code != capped);
         let first = refused.by_ref().take(MAX_REFUSED_IN_BATCH);
         let postbacks: Vec<_> = first
-            .map(|postback| ReceivedPostback {
-                advertiser: Some(advertiser.clone()),
-                ..postback.clone()
-            })
+            .map(|postback| ReceivedPostback { advertiser: Some(advertiser.clone()), ..postback.clone() })
             .collect();
         (!postbacks.is_empty()).then(|| Self {
             postbacks,

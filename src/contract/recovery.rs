@@ -33,18 +33,11 @@ const KINDS: &[(&str, &str, bool)] = &[
 /// Returns the address for recovery operations on the object with this name, and whether the object asks its register
 /// for an announcement.
 pub fn address(name: &str) -> Option<(ObjectAddress, bool)> {
-    let (_, binding, is_announced) =
-        KINDS
-            .iter()
-            .find(|(beginning, ..)| match beginning.strip_suffix('-') {
-                Some(_) => name.len() > beginning.len() && name.starts_with(beginning),
-                None => name == *beginning,
-            })?;
-    let address = ObjectAddress {
-        binding,
-        name: name.to_owned(),
-        path: PATH.into(),
-    };
+    let (_, binding, is_announced) = KINDS.iter().find(|(beginning, ..)| match beginning.strip_suffix('-') {
+        Some(_) => name.len() > beginning.len() && name.starts_with(beginning),
+        None => name == *beginning,
+    })?;
+    let address = ObjectAddress { binding, name: name.to_owned(), path: PATH.into() };
     Some((address, *is_announced))
 }
 

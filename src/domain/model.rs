@@ -23,8 +23,7 @@ pub use credentials::{CredentialHash, Vault};
 pub use document::{Document, FieldError, INVALID_FIELD};
 pub use enums::{Category, OfferState, OfferType, Platform};
 pub use ids::{
-    AdvertiserId, AppId, FIRST_TEST_APP, GoalId, ID_RULE, OfferId, PublisherId, TEST_ID, trimmed,
-    trimmed_if_any,
+    AdvertiserId, AppId, FIRST_TEST_APP, GoalId, ID_RULE, OfferId, PublisherId, TEST_ID, trimmed, trimmed_if_any,
 };
 pub use mac::MacKeys;
 pub use money::{CurrencyRate, MicroUsd};

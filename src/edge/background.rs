@@ -18,9 +18,7 @@ use platform::{log_panics, workers::Workers};
 #[wasm_bindgen]
 pub fn take_tasks() -> Option<Vec<f64>> {
     let tasks = Isolate::existing()?.tasks.take();
-    let numbers = tasks
-        .iter()
-        .flat_map(|task| [task.wait_ms as f64, task.id as f64]);
+    let numbers = tasks.iter().flat_map(|task| [task.wait_ms as f64, task.id as f64]);
     (!tasks.is_empty()).then(|| numbers.collect())
 }
 

@@ -39,10 +39,9 @@ pub async fn report(context: &RequestContext, mut request: Request, query: &str)
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     };
-    let (Some(publisher), Ok(body)) = (
-        value("publisher").and_then(PublisherId::parse),
-        body::read_text(&mut request, MAX_BODY).await,
-    ) else {
+    let (Some(publisher), Ok(body)) =
+        (value("publisher").and_then(PublisherId::parse), body::read_text(&mut request, MAX_BODY).await)
+    else {
         return common::NOT_FOUND.into();
     };
     let times = value("times").unwrap_or("1");

@@ -29,8 +29,7 @@ use domain::{
     offers::test_offers,
     snapshot::tracking::{Manifest, ShardKind, slots},
     tracking::{
-        Nonce, Sealed, click_counts::ClickKind, parameters::ClickParameters, signature::INVALID_SIGNATURE,
-        user_agent,
+        Nonce, Sealed, click_counts::ClickKind, parameters::ClickParameters, signature::INVALID_SIGNATURE, user_agent,
     },
 };
 use platform::{
@@ -82,12 +81,8 @@ impl ClickShards {
         let app_id = AppId::parse(&parameters.app)?;
         Some(Self {
             app_id,
-            apps: isolate
-                .shards(ShardKind::Apps)
-                .get(&manifest, slots::hash_of_app(app_id))?,
-            goals: isolate
-                .shards(ShardKind::Goals)
-                .get(&manifest, slots::hash(&parameters.rid))?,
+            apps: isolate.shards(ShardKind::Apps).get(&manifest, slots::hash_of_app(app_id))?,
+            goals: isolate.shards(ShardKind::Goals).get(&manifest, slots::hash(&parameters.rid))?,
         })
     }
 
@@ -101,11 +96,7 @@ impl ClickShards {
             shards::find_or_check(context, ShardQuery::Goal(goal)),
         )
         .await;
-        Ok(Self {
-            app_id,
-            apps: apps?,
-            goals: goals?,
-        })
+        Ok(Self { app_id, apps: apps?, goals: goals? })
     }
 }
 
@@ -133,8 +124,7 @@ pub fn prepare<'t>(
         shards.goals.shard.goal(&parameters.rid)
     };
     let allowed = decision::decide(parameters, app, goal, visitor)?;
-    check_signature(isolate, &allowed, request.query, now_ms)
-        .map_err(|error| decision::refuse(&allowed.app, error))?;
+    check_signature(isolate, &allowed, request.query, now_ms).map_err(|error| decision::refuse(&allowed.app, error))?;
     let is_confirmed = user_agent::is_confirmed_click(request.is_head, request.user_agent, request.purposes);
     #[cfg(feature = "bench")]
     let is_counted = is_confirmed && crate::bench::counts_clicks();
@@ -142,22 +132,11 @@ pub fn prepare<'t>(
     let is_counted = is_confirmed;
     let is_counted = is_counted && !shards.app_id.is_test();
     let click_cap = allowed.goal.offer.click_cap;
-    Ok(Prepared {
-        allowed,
-        visitor,
-        is_confirmed,
-        is_counted,
-        click_cap,
-    })
+    Ok(Prepared { allowed, visitor, is_confirmed, is_counted, click_cap })
 }
 
 /// Checks the signature of a click, if the app signs its clicks.
-fn check_signature(
-    isolate: &Isolate,
-    allowed: &Allowed<'_>,
-    query: &str,
-    now_ms: i64,
-) -> Result<(), ApiError> {
+fn check_signature(isolate: &Isolate, allowed: &Allowed<'_>, query: &str, now_ms: i64) -> Result<(), ApiError> {
     let Some(sealed) = allowed.app.click_secrets else {
         return Ok(());
     };
@@ -180,8 +159,7 @@ impl Prepared<'_> {
 
     /// Returns the kind under which the click is counted; `None` if it does not count.
     pub fn counted(&self) -> Option<ClickKind<'_>> {
-        self.is_counted
-            .then(|| redirect::click_kind(&self.allowed, self.visitor))
+        self.is_counted.then(|| redirect::click_kind(&self.allowed, self.visitor))
     }
 }
 
@@ -203,11 +181,7 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
     let trusts_header = context.isolate.config.trust_country_header && !header_country.is_empty();
     let click = ClickRequest {
         is_head: request.method() == worker::Method::Head,
-        country: if trusts_header {
-            &header_country
-        } else {
-            &network_country
-        },
+        country: if trusts_header { &header_country } else { &network_country },
         purposes: &user_agent::PURPOSES.map(header).join(" "),
         user_agent: &header("User-Agent"),
         query,
@@ -305,10 +279,7 @@ async fn store_record(context: &RequestContext, nonce: Nonce, record: &[u8]) -> 
         record: Bytes(record.to_vec()),
         expires_at_ms: context.now_ms.saturating_add(RECORD_KEPT_MS),
     };
-    let stored = context
-        .workers
-        .call(&clicks::address(&nonce), put, ORIGIN_TIMEOUT)
-        .await;
+    let stored = context.workers.call(&clicks::address(&nonce), put, ORIGIN_TIMEOUT).await;
     stored.map(drop).map_err(unavailable)
 }
 
@@ -339,10 +310,7 @@ fn refuse(request: &Request, error: &ApiError, fallback_url: Option<&str>) -> An
         .body("text/html; charset=utf-8", page(error))
         .header("Cache-Control", "no-store")
         .header("X-Content-Type-Options", "nosniff")
-        .header(
-            "Content-Security-Policy",
-            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-        )
+        .header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
         .coded(error.code)
         .retry_after(error.retry_after_s)
 }
@@ -355,11 +323,7 @@ fn page(error: &ApiError) -> String {
         503 => "Please try again in a moment",
         _ => "Offer not available",
     };
-    let message = error
-        .message
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
+    let message = error.message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\

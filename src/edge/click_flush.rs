@@ -21,11 +21,7 @@ const MAX_ATTEMPTS: usize = 3;
 /// Counts a click that was answered.
 pub fn count(context: &RequestContext, kind: ClickKind<'_>) {
     let object = counters::click_object(kind.offer);
-    let duty = context
-        .isolate
-        .counts
-        .borrow_mut()
-        .add(object, kind, context.now_ms);
+    let duty = context.isolate.counts.borrow_mut().add(object, kind, context.now_ms);
     let Duty::Send { wait_ms, batch } = duty else {
         return;
     };
@@ -85,10 +81,7 @@ async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool 
     let (object, sequence) = (batch.object, batch.sequence);
     let sent = catch_panics(try_send(workers, isolate, batch)).await;
     sent.unwrap_or_else(|panic| {
-        log::error(
-            "click_flush",
-            format_args!("click batch {sequence} failed: {panic}"),
-        );
+        log::error("click_flush", format_args!("click batch {sequence} failed: {panic}"));
         let mut counts = isolate.counts.borrow_mut();
         counts.record_failure(object, sequence, false, runtime::now_ms());
         false
@@ -96,21 +89,11 @@ async fn send_batch(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool 
 }
 
 async fn try_send(workers: &Workers, isolate: &Isolate, batch: Batch) -> bool {
-    let Batch {
-        object,
-        sequence,
-        sums,
-    } = batch;
+    let Batch { object, sequence, sums } = batch;
     faults::inject("click_flush", "before");
-    let flush = counters::Flush {
-        isolate: isolate.id.clone(),
-        sequence,
-        sums,
-    };
+    let flush = counters::Flush { isolate: isolate.id.clone(), sequence, sums };
     let name = counters::name(object);
-    let answer = workers
-        .call(&counters::address(name.clone()), flush, TIMEOUT)
-        .await;
+    let answer = workers.call(&counters::address(name.clone()), flush, TIMEOUT).await;
     faults::inject("click_flush", "after");
     let mut counts = isolate.counts.borrow_mut();
     match answer {

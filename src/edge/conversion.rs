@@ -59,13 +59,9 @@ const RECENT_MS: i64 = 5 * MINUTE_MS;
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let (mut log_fields, mut proof) = (LogFields::default(), Proof::default());
     let is_post = matches!(request.method(), worker::Method::Post);
-    let is_form = body::header(&request, "Content-Type")
-        .is_none_or(|content_type| body::is_media_type(&content_type, &[FORM]));
-    let form = if is_post && is_form {
-        read_form(context, &mut request).await.map(Some)
-    } else {
-        Ok(None)
-    };
+    let is_form =
+        body::header(&request, "Content-Type").is_none_or(|content_type| body::is_media_type(&content_type, &[FORM]));
+    let form = if is_post && is_form { read_form(context, &mut request).await.map(Some) } else { Ok(None) };
     // `curl -d` sends any body with the media type of a form.
     let (form, was_no_form) = match form {
         Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
@@ -90,11 +86,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     if is_ignored && answer.status() < 400 {
         answer = answer.header("Signpost-Note", BODY_IGNORED);
     }
-    let sent = RawPostback {
-        is_post,
-        query,
-        form: form.as_deref(),
-    };
+    let sent = RawPostback { is_post, query, form: form.as_deref() };
     postbacks::note(context, sent, proof, &answer);
     answer
 }
@@ -106,9 +98,7 @@ fn is_other_document(text: &str) -> bool {
         return true;
     }
     let marks = [('{', '}'), ('[', ']'), ('<', '>')];
-    marks
-        .iter()
-        .any(|(open, close)| text.starts_with(*open) && text.ends_with(*close))
+    marks.iter().any(|(open, close)| text.starts_with(*open) && text.ends_with(*close))
 }
 
 async fn read_form(context: &RequestContext, request: &mut Request) -> Result<String, ApiError> {
@@ -161,8 +151,7 @@ async fn convert(
         Opened::Whole { click, nonce } => (click, nonce),
         Opened::Short { shard, nonce, .. } => {
             let record = record(&context.workers, nonce).await?;
-            let click =
-                click_id::open_record(keys, &record, app, shard, nonce).map_err(OpenError::refusal)?;
+            let click = click_id::open_record(keys, &record, app, shard, nonce).map_err(OpenError::refusal)?;
             proven.complete(&click);
             log_fields.offer = Some(click.offer.to_string());
             (click, nonce)
@@ -183,10 +172,7 @@ async fn convert(
         received_ms: None,
         is_to_be_held: false,
     };
-    let answered = context
-        .workers
-        .call(&shard.address(), Box::new(conversion), OUTBOX_TIMEOUT)
-        .await;
+    let answered = context.workers.call(&shard.address(), Box::new(conversion), OUTBOX_TIMEOUT).await;
     let was_answered = CallError::was_answered(&answered);
     context.isolate.reach.record_outbox(app, was_answered, now_ms());
     Ok(match answered {
@@ -195,9 +181,7 @@ async fn convert(
             log_fields.outcome = Some(converted.status.as_str());
             log_fields.duplicate = Some(converted.duplicate);
             log_fields.transaction_id = Some(converted.transaction_id);
-            Answer::new(200)
-                .body(JSON, body)
-                .header("Cache-Control", "no-store")
+            Answer::new(200).body(JSON, body).header("Cache-Control", "no-store")
         }
         Err(error) => error.into(),
     })
@@ -219,16 +203,12 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
 /// Returns the current values of a click's offer and app. If a shard cannot be loaded, the outbox asks the catalog
 /// instead.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
-    let (apps, goals) = join(
-        shards::find(context, ShardQuery::App(click.app)),
-        shards::find(context, ShardQuery::Goal(&click.goal)),
-    )
-    .await;
+    let (apps, goals) =
+        join(shards::find(context, ShardQuery::App(click.app)), shards::find(context, ShardQuery::Goal(&click.goal)))
+            .await;
     let (apps, goals) = (apps.ok(), goals.ok());
     let goal = goals.as_ref().and_then(|goals| goals.shard.goal(&click.goal));
-    let offer = goal
-        .map(|goal| goal.offer)
-        .filter(|offer| offer.id == click.offer);
+    let offer = goal.map(|goal| goal.offer).filter(|offer| offer.id == click.offer);
     let app = apps.as_ref().and_then(|apps| apps.shard.app(click.app));
     Current {
         offer: offer.map(|offer| offer.current()),

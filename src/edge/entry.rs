@@ -14,8 +14,7 @@ use crate::{
     routes::{Handler, ROUTES},
 };
 use contract::origin::{
-    DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, TEST_APPS, TEST_PAGE, USERS_PREFIX, is_console,
-    is_dashboard,
+    DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, TEST_APPS, TEST_PAGE, USERS_PREFIX, is_console, is_dashboard,
 };
 use domain::model::{ApiError, common};
 use platform::{
@@ -32,12 +31,7 @@ use platform::{
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<Response> {
     match RequestContext::new(env, lifetime) {
-        Ok(context) => {
-            entry::serve(request, async |request, sent| {
-                answer(&context, request, sent).await
-            })
-            .await
-        }
+        Ok(context) => entry::serve(request, async |request, sent| answer(&context, request, sent).await).await,
         Err(error) => {
             log::error("configuration", error);
             entry::respond(entry::unconfigured(&request.inner().url()))
@@ -61,8 +55,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         return origin::command_faults(context, request, address.query).await;
     }
     let serves = |interface| context.isolate.config.hosts.serves(address.host, interface);
-    let is_operators = (address.path.starts_with(OPERATOR_PREFIX) || is_console(address.path))
-        && serves(Interface::Operator);
+    let is_operators =
+        (address.path.starts_with(OPERATOR_PREFIX) || is_console(address.path)) && serves(Interface::Operator);
     let is_dashboards = is_dashboard(address.path) && serves(Interface::Dashboard);
     let is_keyed = (address.path.starts_with(USERS_PREFIX)
         || [REWARDS, DAY_CHANGES, TEST_APPS].contains(&address.path))

@@ -41,9 +41,7 @@ fn probe_catalog(context: &RequestContext) {
     isolate.reach.probed_at_ms.set(context.now_ms);
     let workers = context.workers.clone();
     let probe = async move {
-        let outcome = workers
-            .call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT)
-            .await;
+        let outcome = workers.call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT).await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
         isolate_metrics::tell_if_due(&workers).await;
     };
@@ -55,20 +53,12 @@ type Served = Result<(), &'static str>;
 
 pub async fn health(context: &RequestContext, host: &str) -> Answer {
     let isolate = &context.isolate;
-    let all = [
-        Interface::Tracking,
-        Interface::Offers,
-        Interface::Reporting,
-        Interface::Operator,
-    ];
+    let all = [Interface::Tracking, Interface::Offers, Interface::Reporting, Interface::Operator];
     // An unknown host, such as an IP address, reports all interfaces.
-    let is_known_host = all
-        .iter()
-        .any(|interface| isolate.config.hosts.serves(host, *interface));
+    let is_known_host = all.iter().any(|interface| isolate.config.hosts.serves(host, *interface));
     let serves = |interface| !is_known_host || isolate.config.hosts.serves(host, interface);
     let by_memory = serves(Interface::Tracking) || serves(Interface::Offers);
-    let by_objects =
-        serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
+    let by_objects = serves(Interface::Tracking) || serves(Interface::Reporting) || serves(Interface::Operator);
     if by_memory {
         snapshots::keep_current::<Manifest>(context);
     }
@@ -115,9 +105,7 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     }
     if serves(Interface::Offers) {
         let listing = isolate.listing.get();
-        let served = clicks
-            .and(listing.as_ref().map(|_| ()).ok_or("no_listing"))
-            .and(credentials);
+        let served = clicks.and(listing.as_ref().map(|_| ()).ok_or("no_listing")).and(credentials);
         let mut part = Map::new();
         if let Some(listing) = &listing {
             let listing = listing.listing();

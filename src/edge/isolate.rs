@@ -162,9 +162,7 @@ impl Isolate {
     }
 
     pub fn holds_shards(&self) -> bool {
-        ShardKind::ALL
-            .into_iter()
-            .any(|kind| self.shards(kind).size().1 > 0)
+        ShardKind::ALL.into_iter().any(|kind| self.shards(kind).size().1 > 0)
     }
 
     /// True if a request is reading the pointer and the snapshots that the pointer names.
@@ -241,10 +239,7 @@ impl Isolate {
         let random = runtime::random()?;
         let (base, _) = random.split_first_chunk::<8>().ok_or("no randomness")?;
         self.nonces.replace(NonceSource::new(*base));
-        self.nonces
-            .borrow_mut()
-            .next()
-            .ok_or_else(|| "a new nonce source is empty".to_owned())
+        self.nonces.borrow_mut().next().ok_or_else(|| "a new nonce source is empty".to_owned())
     }
 }
 
@@ -269,11 +264,6 @@ impl RequestContext {
     pub fn new(env: Env, lifetime: Context) -> Result<Self, String> {
         let workers = Workers::new(env);
         let isolate = Isolate::current(&workers)?;
-        Ok(Self {
-            workers,
-            lifetime,
-            isolate,
-            now_ms: runtime::now_ms(),
-        })
+        Ok(Self { workers, lifetime, isolate, now_ms: runtime::now_ms() })
     }
 }

@@ -18,9 +18,7 @@ pub fn metrics(context: &RequestContext, request: &Request) -> Answer {
     if !token.authorizes(authorization.as_deref()) {
         return entry::unauthorized();
     }
-    Answer::new(200)
-        .body("text/plain; version=0.0.4", text(context))
-        .header("Cache-Control", "no-store")
+    Answer::new(200).body("text/plain; version=0.0.4", text(context)).header("Cache-Control", "no-store")
 }
 
 fn text(context: &RequestContext) -> String {

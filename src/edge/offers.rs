@@ -32,11 +32,8 @@ use platform::{
 };
 
 /// One error for all causes, so that it does not reveal whether an app exists.
-const INVALID_CREDENTIALS: ApiError = ApiError::new(
-    401,
-    "invalid_credentials",
-    "App-Id and Pub-Key are missing or do not match",
-);
+const INVALID_CREDENTIALS: ApiError =
+    ApiError::new(401, "invalid_credentials", "App-Id and Pub-Key are missing or do not match");
 
 /// The timeout of the catalog for a page of test offers.
 const TEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,11 +73,7 @@ async fn serve_test_offers(
     text: &str,
     is_query: bool,
 ) -> Result<Answer, ApiError> {
-    let _permit = context
-        .isolate
-        .pools
-        .get(Pool::Pages)
-        .acquire(&app_id.to_string(), context.now_ms)?;
+    let _permit = context.isolate.pools.get(Pool::Pages).acquire(&app_id.to_string(), context.now_ms)?;
     let list = ListTestOffers {
         app_id,
         request: text.to_owned(),
@@ -108,11 +101,7 @@ async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
     let query = ShardQuery::App(app_id);
     // Developers use a test app as soon as it is set up, before its shard is published.
-    if app_id.is_test() {
-        shards::find_or_check(context, query).await
-    } else {
-        shards::find(context, query).await
-    }
+    if app_id.is_test() { shards::find_or_check(context, query).await } else { shards::find(context, query).await }
 }
 
 /// Returns the app of a request, from its headers.
@@ -182,29 +171,15 @@ fn digest(request: &OffersRequest) -> u128 {
 }
 
 /// Returns the app of a request from that app's shard, if the credentials are valid. A missing header is empty.
-pub fn authorize<'t>(
-    apps: &'t CachedShard,
-    app_id: &str,
-    pub_key: &str,
-    now_ms: i64,
-) -> Result<AppView<'t>, ApiError> {
+pub fn authorize<'t>(apps: &'t CachedShard, app_id: &str, pub_key: &str, now_ms: i64) -> Result<AppView<'t>, ApiError> {
     if !apps.is_confirmed_within(now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("credentials cannot be checked at the moment"));
     }
     let app = AppId::parse(app_id).and_then(|id| apps.shard.app(id));
     let presented = credentials::hash(pub_key);
     match app {
-        Some(app)
-            if app
-                .publisher
-                .pub_key_hash
-                .is_some_and(|hash| credentials::matches(&presented, hash)) =>
-        {
-            if app.publisher.approved {
-                Ok(app)
-            } else {
-                Err(PUBLISHER_NOT_APPROVED)
-            }
+        Some(app) if app.publisher.pub_key_hash.is_some_and(|hash| credentials::matches(&presented, hash)) => {
+            if app.publisher.approved { Ok(app) } else { Err(PUBLISHER_NOT_APPROVED) }
         }
         _ => Err(INVALID_CREDENTIALS),
     }
@@ -232,12 +207,7 @@ impl<'a> PageRequest<'a> {
             app_revision: app.revision,
             request: digest(request),
         };
-        Self {
-            key,
-            listing,
-            app,
-            request,
-        }
+        Self { key, listing, app, request }
     }
 
     /// Returns the page from memory: from the cache, or rendered from cached bodies. Both paths begin here.
@@ -250,9 +220,8 @@ impl<'a> PageRequest<'a> {
         let (app, listing) = (self.app_listing(), self.listing.listing());
         let Selection { rows, total } = self.listing.select(&app, self.request);
         // Collects all bodies first, so that nothing is rendered if a body is missing.
-        let parts: Option<Vec<_>> = page::parts(listing, &rows)
-            .map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?)))
-            .collect();
+        let parts: Option<Vec<_>> =
+            page::parts(listing, &rows).map(|part| Some((part, isolate.chunks.get(&part.key.to_owned())?))).collect();
         let mut page = Page::new(&app, &isolate.config.tracking_url);
         for (part, chunk) in parts? {
             page.add(listing, part, &chunk).ok()?;
@@ -272,15 +241,10 @@ impl<'a> PageRequest<'a> {
         // are loaded at a time. A page of usual size needs one or two chunks.
         let parts: Vec<_> = page::parts(listing, &rows).collect();
         for parts in parts.chunks(CONNECTIONS) {
-            let loads = parts
-                .iter()
-                .map(|part| snapshots::chunk(&context.workers, isolate, part.key));
+            let loads = parts.iter().map(|part| snapshots::chunk(&context.workers, isolate, part.key));
             for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
                 page.add(listing, *part, &chunk).map_err(|missing| {
-                    log::error(
-                        "snapshots",
-                        format_args!("chunk {} does not match the listing", missing.key),
-                    );
+                    log::error("snapshots", format_args!("chunk {} does not match the listing", missing.key));
                     common::UNAVAILABLE
                 })?;
             }

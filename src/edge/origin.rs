@@ -29,17 +29,10 @@ pub async fn pass_on(context: &RequestContext, request: Request, path: &str) -> 
 }
 
 async fn send(context: &RequestContext, request: Request) -> Result<Response, String> {
-    let origin = context
-        .workers
-        .env
-        .service(BINDING)
-        .map_err(|error| error.to_string())?;
+    let origin = context.workers.env.service(BINDING).map_err(|error| error.to_string())?;
     // Clones the handle. The request's own method `clone` would duplicate the body.
     let request: web_sys::Request = Clone::clone(request.inner());
-    origin
-        .fetch_request(request)
-        .await
-        .map_err(|error| error.to_string())
+    origin.fetch_request(request).await.map_err(|error| error.to_string())
 }
 
 fn unavailable(error: impl std::fmt::Display) -> ApiError {
@@ -49,10 +42,7 @@ fn unavailable(error: impl std::fmt::Display) -> ApiError {
 
 /// Sends a test's command to the faults of both Workers and adds their counts.
 #[cfg(feature = "faults")]
-#[allow(
-    clippy::indexing_slicing,
-    reason = "both are objects, and no deployment has this"
-)]
+#[allow(clippy::indexing_slicing, reason = "both are objects, and no deployment has this")]
 pub async fn command_faults(context: &RequestContext, request: Request, query: &str) -> Answer {
     let mut own = platform::faults::armed::command(query);
     let other: Value = match send(context, request).await {
@@ -62,13 +52,7 @@ pub async fn command_faults(context: &RequestContext, request: Request, query: &
     let fired = own["fired"].as_u64().unwrap_or(0) + other["fired"].as_u64().unwrap_or(0);
     own["fired"] = fired.into();
     if let (Some(passed), Some(others)) = (own["passed"].as_array_mut(), other["passed"].as_array()) {
-        passed.extend(
-            others
-                .iter()
-                .filter(|place| !passed.contains(place))
-                .cloned()
-                .collect::<Vec<_>>(),
-        );
+        passed.extend(others.iter().filter(|place| !passed.contains(place)).cloned().collect::<Vec<_>>());
     }
     Answer::json(200, own.to_string())
 }

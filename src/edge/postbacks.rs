@@ -26,9 +26,7 @@ use domain::{
     model::{AdvertiserId, AppId, OfferId},
     tracking::{Click, Nonce, Opened, click_id},
 };
-use platform::{
-    ObjectCall, http::Answer, log, log_panics, panics::catch_panic, runtime::now_ms, workers::Workers,
-};
+use platform::{ObjectCall, http::Answer, log, log_panics, panics::catch_panic, runtime::now_ms, workers::Workers};
 
 /// The time for which postbacks gather before they are reported. An object takes one batch per second, so it still
 /// accepts batches that are half a second early or late.
@@ -67,18 +65,10 @@ pub struct ProvenClick {
 impl ProvenClick {
     pub fn of(opened: &Opened) -> Self {
         match opened {
-            Opened::Whole { click, nonce } => Self {
-                app: click.app,
-                shard: click.shard,
-                nonce: *nonce,
-                offer: Some(offer_of(click)),
-            },
-            Opened::Short { app, shard, nonce } => Self {
-                app: *app,
-                shard: *shard,
-                nonce: *nonce,
-                offer: None,
-            },
+            Opened::Whole { click, nonce } => {
+                Self { app: click.app, shard: click.shard, nonce: *nonce, offer: Some(offer_of(click)) }
+            }
+            Opened::Short { app, shard, nonce } => Self { app: *app, shard: *shard, nonce: *nonce, offer: None },
         }
     }
 
@@ -111,9 +101,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
         prove(isolate, sent, &mut proof);
     }
     let terms = proof.click.as_ref().and_then(ProvenClick::terms);
-    let known = terms
-        .as_ref()
-        .and_then(|terms| isolate.postbacks.borrow().advertiser(terms));
+    let known = terms.as_ref().and_then(|terms| isolate.postbacks.borrow().advertiser(terms));
     let is_unsigned = proof.token.is_none();
     let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, is_unsigned, answer);
     if let Some(token) = &proof.token {
@@ -241,19 +229,12 @@ async fn find_advertiser(
     if let Some(known) = isolate.postbacks.borrow().advertiser(&terms) {
         return Some((known, row));
     }
-    let question = GetOfferTerms {
-        offer_id: terms.0.clone(),
-        revision: terms.1,
-        outbox: None,
-    };
+    let question = GetOfferTerms { offer_id: terms.0.clone(), revision: terms.1, outbox: None };
     let catalog = catalog::address(catalog::COMMAND_PATH);
     let reply = workers.call(&catalog, question, TIMEOUT).await;
     let reply = reply
         .inspect_err(|error| {
-            log::warn(
-                "postbacks",
-                format_args!("a postback's offer could not be read from the catalog: {error}"),
-            )
+            log::warn("postbacks", format_args!("a postback's offer could not be read from the catalog: {error}"))
         })
         .ok()?;
     let KnownOfferPart { terms: owner } = serde_json::from_str(&reply.body).ok()?;
@@ -275,20 +256,14 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
             if let Some(refused) = refused
                 && let Err(error) = workers.call(&refused_address(), refused, TIMEOUT).await
             {
-                log::warn(
-                    "postbacks",
-                    format_args!("the list of all advertisers lacks refused postbacks: {error}"),
-                );
+                log::warn("postbacks", format_args!("the list of all advertisers lacks refused postbacks: {error}"));
             }
         };
         let (sent, ()) = join(workers.call(&object, batch, TIMEOUT), list).await;
         let Err(error) = sent else { return };
         log::warn(
             "postbacks",
-            format_args!(
-                "postback counts did not reach {}, and are sent again: {error}",
-                object.name
-            ),
+            format_args!("postback counts did not reach {}, and are sent again: {error}", object.name),
         );
         isolate.postbacks.borrow_mut().put_back(advertiser, came, &tokens);
     }

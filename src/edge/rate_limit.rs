@@ -17,10 +17,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    pub const DEFAULT: Self = Self {
-        per_second: 100.0,
-        burst: 200.0,
-    };
+    pub const DEFAULT: Self = Self { per_second: 100.0, burst: 200.0 };
 
     /// Parses `OFFERS_RATE`: `rate` or `rate,burst`. The default burst is twice the rate. 0 turns the limit off.
     pub fn parse(text: &str) -> Result<Option<Self>, String> {
@@ -69,10 +66,7 @@ impl RateLimiter {
     /// Refills the app's bucket, and calls `work` with its tokens.
     fn with_tokens<T>(&self, rate: Rate, app: AppId, now_ms: i64, work: impl FnOnce(&mut f64) -> T) -> T {
         let mut buckets = self.buckets.borrow_mut();
-        let bucket = buckets.entry(app).or_insert(Bucket {
-            tokens: rate.burst,
-            filled_at_ms: now_ms,
-        });
+        let bucket = buckets.entry(app).or_insert(Bucket { tokens: rate.burst, filled_at_ms: now_ms });
         // An isolate's clock may step back. Such a step refills nothing.
         let elapsed_ms = u32::try_from(now_ms.saturating_sub(bucket.filled_at_ms)).unwrap_or(0);
         bucket.tokens = (bucket.tokens + f64::from(elapsed_ms) * rate.per_second / 1_000.0).min(rate.burst);
@@ -103,10 +97,7 @@ mod tests {
         assert_eq!(admitted(1_000, 100), 10);
         assert_eq!(admitted(900, 100), 0, "a clock that steps back refills nothing");
         assert_eq!(admitted(3_600_000, 100), 20);
-        assert!(
-            limiter.admit(rate, AppId::from_number(2).unwrap(), 0).is_ok(),
-            "another app has its own bucket"
-        );
+        assert!(limiter.admit(rate, AppId::from_number(2).unwrap(), 0).is_ok(), "another app has its own bucket");
     }
 
     #[test]

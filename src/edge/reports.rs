@@ -65,18 +65,14 @@ async fn generate(
     let reports = isolate.pools.get(Pool::Reports);
     let _permit = reports.acquire(publisher.as_str(), *now_ms)?;
     let answered = send(context, &publisher, &request, &api_key, &body).await;
-    isolate
-        .reach
-        .record_ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
+    isolate.reach.record_ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     };
     log_fields.rows = match answer.status() {
         204 => Some(0),
-        _ => answer
-            .passed_header("X-Total-Count")
-            .and_then(|rows| rows.parse().ok()),
+        _ => answer.passed_header("X-Total-Count").and_then(|rows| rows.parse().ok()),
     };
     Ok(answer)
 }

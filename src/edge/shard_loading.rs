@@ -51,12 +51,7 @@ pub async fn from_catalog(workers: &Workers, manifest: &Manifest, slot: Slot) ->
     held(manifest, slot, bytes, confirmed_at_ms)
 }
 
-fn held(
-    manifest: &Manifest,
-    slot: Slot,
-    bytes: Vec<u8>,
-    confirmed_at_ms: i64,
-) -> Result<CachedShard, String> {
+fn held(manifest: &Manifest, slot: Slot, bytes: Vec<u8>, confirmed_at_ms: i64) -> Result<CachedShard, String> {
     Ok(CachedShard {
         checksum: checksum(&bytes),
         shard: AnyShard::open(slot, bytes).map_err(unreadable::text("shard"))?,
@@ -93,19 +88,13 @@ async fn follow_kind(workers: &Workers, store: &ShardStore, manifest: &Manifest,
         let loaded = match from_kv(workers, manifest, slot, confirmed_at_ms).await {
             Ok(held) => Ok(held),
             Err(error) => {
-                log::warn(
-                    "snapshots",
-                    format_args!("shard {} was not loaded from KV: {error}", slot.name()),
-                );
+                log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name()));
                 from_catalog(workers, manifest, slot).await
             }
         };
         match loaded {
             Ok(held) => drop(store.insert(slot, held)),
-            Err(error) => log::error(
-                "snapshots",
-                format_args!("shard {} was not loaded: {error}", slot.name()),
-            ),
+            Err(error) => log::error("snapshots", format_args!("shard {} was not loaded: {error}", slot.name())),
         }
     };
     each(outdated, load).await;

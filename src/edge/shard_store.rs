@@ -89,20 +89,14 @@ impl ShardStore {
 
     /// The same, but a shard that would evict another is returned without being stored.
     pub fn insert_if_room(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
-        if self.held.has_room(&slot, held.shard.bytes().len()) {
-            self.insert(slot, held)
-        } else {
-            Rc::new(held)
-        }
+        if self.held.has_room(&slot, held.shard.bytes().len()) { self.insert(slot, held) } else { Rc::new(held) }
     }
 
     /// True if the catalog has just sent the shard of this slot. A shard of a newer manifest may have replaced it since,
     /// and may lack what the catalog's shard had.
     pub fn is_checked(&self, slot: Slot, version: u64, now_ms: i64) -> bool {
         let checked = self.checked.borrow();
-        checked
-            .get(&slot)
-            .is_some_and(|(at, until_ms)| *at >= version && *until_ms > now_ms)
+        checked.get(&slot).is_some_and(|(at, until_ms)| *at >= version && *until_ms > now_ms)
     }
 
     pub fn record_checked(&self, slot: Slot, version: u64, now_ms: i64) {

@@ -78,9 +78,7 @@ pub fn find<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<
         }
         let slot = manifest.slot(sought.kind(), sought.hash());
         let load = load_missing(&context.workers, isolate, &manifest, sought);
-        load_shared(context, &store.loads, slot, sought, Box::pin(load))
-            .await?
-            .ok_or(common::UNAVAILABLE)
+        load_shared(context, &store.loads, slot, sought, Box::pin(load)).await?.ok_or(common::UNAVAILABLE)
     })
 }
 
@@ -149,10 +147,7 @@ async fn load_shared(
             })
         }
         Err(error) => {
-            log::error(
-                "snapshots",
-                format_args!("shard {} was not loaded: {error}", slot.name()),
-            );
+            log::error("snapshots", format_args!("shard {} was not loaded: {error}", slot.name()));
             None
         }
     };
@@ -173,10 +168,7 @@ async fn load_missing(
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
     match from_kv(workers, manifest, slot, confirmed_at_ms).await {
         Ok(held) => return Ok((slot, held)),
-        Err(error) => log::warn(
-            "snapshots",
-            format_args!("shard {} was not loaded from KV: {error}", slot.name()),
-        ),
+        Err(error) => log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name())),
     }
     snapshots::reread_pointer(workers, isolate).await;
     let newest = isolate.manifest.get().ok_or("no manifest")?;
@@ -185,10 +177,7 @@ async fn load_missing(
         let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
         match from_kv(workers, &newest, slot, confirmed_at_ms).await {
             Ok(held) => return Ok((slot, held)),
-            Err(error) => log::warn(
-                "snapshots",
-                format_args!("shard {} was not loaded from KV: {error}", slot.name()),
-            ),
+            Err(error) => log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name())),
         }
     }
     Ok((slot, from_catalog(workers, &newest, slot).await?))

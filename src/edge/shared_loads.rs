@@ -37,10 +37,7 @@ pub struct SharedLoads<K, V> {
 impl<K: Copy + Eq + Hash, V: Clone> SharedLoads<K, V> {
     /// `max` limits the concurrent loads.
     pub fn new(max: usize) -> Self {
-        Self {
-            loads: RefCell::default(),
-            max,
-        }
+        Self { loads: RefCell::default(), max }
     }
 
     /// Returns the load of a key that is in progress or has just failed.
@@ -56,20 +53,16 @@ impl<K: Copy + Eq + Hash, V: Clone> SharedLoads<K, V> {
         if loads.len() >= self.max {
             return None;
         }
-        let load = Rc::new(Load {
-            until_ms: now_ms.saturating_add(lease_ms),
-            outcome: OnceCell::new(),
-        });
+        let load = Rc::new(Load { until_ms: now_ms.saturating_add(lease_ms), outcome: OnceCell::new() });
         loads.insert(key, Rc::clone(&load));
         Some(load)
     }
 
     /// Ends a load. A failed load stays for `failed_ms`, so that the next requests do not retry at once.
     pub fn end(&self, key: K, load: &Load<V>, outcome: Option<V>, now_ms: i64, failed_ms: i64) {
-        let failed = outcome.is_none().then(|| Load {
-            until_ms: now_ms.saturating_add(failed_ms),
-            outcome: OnceCell::from(None),
-        });
+        let failed = outcome
+            .is_none()
+            .then(|| Load { until_ms: now_ms.saturating_add(failed_ms), outcome: OnceCell::from(None) });
         // Only this request ends the load, so this cannot fail.
         let _ = load.outcome.set(outcome);
         let mut loads = self.loads.borrow_mut();

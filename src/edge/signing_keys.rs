@@ -38,10 +38,7 @@ impl OpenedKeys {
             let problem = format_args!("no key in EDGE_KEYS decrypts the click secrets of app {}", app.id);
             log::error("click", problem);
         }
-        let known = Opened {
-            sealed: sealed.to_vec(),
-            keys: keys.clone(),
-        };
+        let known = Opened { sealed: sealed.to_vec(), keys: keys.clone() };
         of_apps.insert(app.id, known);
         keys
     }

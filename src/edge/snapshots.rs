@@ -97,9 +97,7 @@ impl Snapshot for Selector {
     const KIND: SnapshotKind = SnapshotKind::Listing;
 
     fn open(bytes: Vec<u8>) -> Result<Self, String> {
-        Listing::open(bytes)
-            .map(Self::new)
-            .map_err(unreadable::text("listing"))
+        Listing::open(bytes).map(Self::new).map_err(unreadable::text("listing"))
     }
 
     fn version(&self) -> u64 {
@@ -123,15 +121,11 @@ impl Snapshot for Selector {
             let read = published::read_value(workers, &kv::listing_key(version), VALUE_TTL_S).await;
             match read.map(|bytes| bytes.map(Self::open)) {
                 Ok(Some(Ok(listing))) => return Some(store_if_newer(slot, listing)),
-                Ok(Some(Err(damage))) => log::error(
-                    "snapshots",
-                    format_args!("listing {version} is not used: {damage}"),
-                ),
+                Ok(Some(Err(damage))) => {
+                    log::error("snapshots", format_args!("listing {version} is not used: {damage}"))
+                }
                 Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
-                Err(error) => log::warn(
-                    "snapshots",
-                    format_args!("listing {version} was not loaded from KV: {error}"),
-                ),
+                Err(error) => log::warn("snapshots", format_args!("listing {version} was not loaded from KV: {error}")),
             }
         }
         slot.get()
@@ -189,9 +183,7 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
     if slot.is_unavailable(runtime::now_ms()) {
         return Err(common::UNAVAILABLE);
     }
-    load_first(&context.workers, &context.isolate)
-        .await
-        .ok_or(common::UNAVAILABLE)
+    load_first(&context.workers, &context.isolate).await.ok_or(common::UNAVAILABLE)
 }
 
 /// Loads or revalidates the snapshot in the background, for health checks, which must be answered even if a load hangs.
@@ -268,21 +260,14 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
     }
     let loaded = load_from_catalog::<S>(workers, isolate).await;
     loaded
-        .inspect_err(|error| {
-            log::error(
-                "snapshots",
-                format_args!("no {} was loaded: {error}", S::KIND.as_str()),
-            )
-        })
+        .inspect_err(|error| log::error("snapshots", format_args!("no {} was loaded: {error}", S::KIND.as_str())))
         .ok()
 }
 
 /// Loads the newest snapshot from the catalog, bypassing KV.
 pub async fn load_from_catalog<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Result<Rc<S>, String> {
     let path = catalog::snapshot_path(S::KIND);
-    let bytes = published::read_object(workers, &path)
-        .await?
-        .ok_or("the catalog does not have it")?;
+    let bytes = published::read_object(workers, &path).await?.ok_or("the catalog does not have it")?;
     let snapshot = S::open(bytes)?;
     let slot = S::slot(isolate);
     slot.confirm(runtime::now_ms());
@@ -368,19 +353,15 @@ pub async fn chunk(workers: &Workers, isolate: &Isolate, key: &str) -> Result<Rc
     if let Some(chunk) = isolate.chunks.get(&key.to_owned()) {
         return Ok(chunk);
     }
-    let from_kv = published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S)
-        .await
-        .and_then(|bytes| match bytes {
+    let from_kv =
+        published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S).await.and_then(|bytes| match bytes {
             Some(bytes) => Chunk::open(bytes).map_err(unreadable::text("bodies")),
             None => Err("not in KV".into()),
         });
     let chunk = match from_kv {
         Ok(chunk) => chunk,
         Err(error) => {
-            log::warn(
-                "snapshots",
-                format_args!("chunk {key} was not loaded from KV: {error}"),
-            );
+            log::warn("snapshots", format_args!("chunk {key} was not loaded from KV: {error}"));
             let bytes = published::read_object(workers, &catalog::chunk_path(key)).await;
             let opened = bytes.and_then(|bytes| {
                 Chunk::open(bytes.ok_or("the catalog does not have it")?).map_err(unreadable::text("bodies"))

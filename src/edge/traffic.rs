@@ -43,10 +43,7 @@ impl EdgeTraffic {
         let requests = self.requests();
         self.ordinary.write(metrics, &requests);
         let count = |route: RouteName, status: u16| requests.get(&(route, status)).copied().unwrap_or(0);
-        let fast = [
-            ("redirect", self.fast_redirects.get()),
-            ("offers", self.fast_offers.get()),
-        ];
+        let fast = [("redirect", self.fast_redirects.get()), ("offers", self.fast_offers.get())];
         let offers = count(RouteName::Offers, 200) + count(RouteName::Offers, 304);
         let answered = [
             ("redirect", self.redirects.get() + self.fast_redirects.get()),

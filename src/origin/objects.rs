@@ -25,9 +25,8 @@ mod command_objects {
     use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
     use super::{
-        accounts::service::AccountsService, activity::service::ActivityService,
-        clicks::service::ClicksService, counters::service::CountersService,
-        postbacks::service::PostbacksService,
+        accounts::service::AccountsService, activity::service::ActivityService, clicks::service::ClicksService,
+        counters::service::CountersService, postbacks::service::PostbacksService,
     };
     use contract::counters::{BINDING, object_names};
     use domain::accounts;

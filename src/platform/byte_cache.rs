@@ -14,18 +14,11 @@ pub struct ByteCache<K: Hash + Eq, V> {
 impl<K: Hash + Eq, V> ByteCache<K, V> {
     /// `budget` is in bytes.
     pub fn new(budget: usize) -> Self {
-        Self {
-            entries: RefCell::new(LruCache::unbounded()),
-            size: RefCell::new(0),
-            budget,
-        }
+        Self { entries: RefCell::new(LruCache::unbounded()), size: RefCell::new(0), budget }
     }
 
     pub fn get(&self, key: &K) -> Option<Rc<V>> {
-        self.entries
-            .borrow_mut()
-            .get(key)
-            .map(|(value, _)| Rc::clone(value))
+        self.entries.borrow_mut().get(key).map(|(value, _)| Rc::clone(value))
     }
 
     /// Adds a value of `size` bytes, and evicts the least recently used values beyond the budget. A value larger than
@@ -58,10 +51,7 @@ impl<K: Hash + Eq, V> ByteCache<K, V> {
 
     /// Calls `work` with every value. This does not count as a use.
     pub fn for_each(&self, mut work: impl FnMut(&K, &V)) {
-        self.entries
-            .borrow()
-            .iter()
-            .for_each(|(key, (value, _))| work(key, value));
+        self.entries.borrow().iter().for_each(|(key, (value, _))| work(key, value));
     }
 
     /// The number of cached values.
@@ -108,9 +98,6 @@ mod tests {
         seen.sort_unstable();
         assert_eq!((cache.count(), seen), (2, vec![("a", 4), ("c", 3)]));
         assert_eq!(*cache.insert("d", 5, 101), 5);
-        assert!(
-            cache.get(&"d").is_none(),
-            "a value larger than the budget is not cached"
-        );
+        assert!(cache.get(&"d").is_none(), "a value larger than the budget is not cached");
     }
 }

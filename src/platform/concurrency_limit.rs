@@ -56,11 +56,7 @@ pub struct Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = self.state.borrow_mut();
-        if let Some(at) = state
-            .in_use
-            .iter()
-            .position(|permit| permit.number == self.number)
-        {
+        if let Some(at) = state.in_use.iter().position(|permit| permit.number == self.number) {
             state.in_use.swap_remove(at);
         }
     }
@@ -68,10 +64,7 @@ impl Drop for Permit {
 
 impl ConcurrencyLimit {
     pub fn new(limit: Limit) -> Self {
-        Self {
-            limit,
-            state: Rc::default(),
-        }
+        Self { limit, state: Rc::default() }
     }
 
     /// Takes a permit for an owner: an app, a publisher, an offer, or anything else with an object of its own.
@@ -88,18 +81,9 @@ impl ConcurrencyLimit {
     ///
     /// # Errors
     /// [`BUSY`](common::BUSY) if the pool or either share is used up.
-    pub fn acquire_part(
-        &self,
-        owner: &str,
-        (part, per_part): (&str, usize),
-        now_ms: i64,
-    ) -> Result<Permit, ApiError> {
+    pub fn acquire_part(&self, owner: &str, (part, per_part): (&str, usize), now_ms: i64) -> Result<Permit, ApiError> {
         let owners = [owner, part].map(|owner| xxh64(owner.as_bytes(), 0));
-        self.take(
-            owners,
-            &[(owners[0], self.limit.per_owner), (owners[1], per_part)],
-            now_ms,
-        )
+        self.take(owners, &[(owners[0], self.limit.per_owner), (owners[1], per_part)], now_ms)
     }
 
     /// Takes a permit that counts for no owner.
@@ -122,27 +106,15 @@ impl ConcurrencyLimit {
         state.last += 1;
         let number = state.last;
         let until_ms = now_ms.saturating_add(self.limit.lease_ms);
-        state.in_use.push(InUse {
-            number,
-            until_ms,
-            owners,
-        });
-        Ok(Permit {
-            state: Rc::clone(&self.state),
-            number,
-        })
+        state.in_use.push(InUse { number, until_ms, owners });
+        Ok(Permit { state: Rc::clone(&self.state), number })
     }
 
     /// True if the pool or one of the shares in `claims` is used up. Scans the permits in use: a few hundred
     /// comparisons cost less than one call to an object.
     fn is_full(&self, State { in_use, .. }: &State, claims: &[(u64, usize)]) -> bool {
         let is_spent = |&(owner, share): &(u64, usize)| {
-            in_use.len() >= share
-                && in_use
-                    .iter()
-                    .filter(|permit| permit.owners.contains(&owner))
-                    .count()
-                    >= share
+            in_use.len() >= share && in_use.iter().filter(|permit| permit.owners.contains(&owner)).count() >= share
         };
         in_use.len() >= self.limit.permits || claims.iter().any(is_spent)
     }
@@ -212,24 +184,14 @@ mod tests {
 
     use super::*;
 
-    const LIMIT: Limit = Limit {
-        permits: 4,
-        per_owner: 3,
-        lease_ms: 1_000,
-    };
+    const LIMIT: Limit = Limit { permits: 4, per_owner: 3, lease_ms: 1_000 };
 
     #[test]
     fn a_full_pool_rejects_until_a_permit_is_returned() {
         let pool = ConcurrencyLimit::new(LIMIT);
-        let mut permits: Vec<_> = ["a", "b", "c", "d"]
-            .iter()
-            .map(|owner| pool.acquire(owner, 0).unwrap())
-            .collect();
+        let mut permits: Vec<_> = ["a", "b", "c", "d"].iter().map(|owner| pool.acquire(owner, 0).unwrap()).collect();
         let refusal = pool.acquire("e", 0).unwrap_err();
-        assert_eq!(
-            (refusal.status, refusal.code, refusal.retry_after_s),
-            (503, "unavailable", Some(2))
-        );
+        assert_eq!((refusal.status, refusal.code, refusal.retry_after_s), (503, "unavailable", Some(2)));
         permits.pop();
         let _last = pool.acquire("e", 0).unwrap();
         pool.acquire("f", 0).unwrap_err();

@@ -94,12 +94,7 @@ pub trait Database {
     }
 
     /// Runs a statement and reads each of its rows.
-    fn read_all<T>(
-        &self,
-        sql: &str,
-        parameters: &[Value],
-        read: impl FnMut(&Row) -> DbResult<T>,
-    ) -> DbResult<Vec<T>> {
+    fn read_all<T>(&self, sql: &str, parameters: &[Value], read: impl FnMut(&Row) -> DbResult<T>) -> DbResult<Vec<T>> {
         self.query(sql, parameters)?.iter().map(read).collect()
     }
 
@@ -121,9 +116,7 @@ pub trait Database {
 
     /// The first column of the first row as a boolean; false without a row.
     fn query_boolean(&self, sql: &str, parameters: &[Value]) -> DbResult<bool> {
-        Ok(self
-            .query_integer(sql, parameters)?
-            .is_some_and(|value| value != 0))
+        Ok(self.query_integer(sql, parameters)?.is_some_and(|value| value != 0))
     }
 }
 
@@ -200,8 +193,7 @@ impl Row {
     }
 
     pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> DbResult<T> {
-        serde_json::from_str(self.text(column)?)
-            .map_err(|error| damaged(column, &format!("cannot be parsed: {error}")))
+        serde_json::from_str(self.text(column)?).map_err(|error| damaged(column, &format!("cannot be parsed: {error}")))
     }
 
     /// An integer that fits the type `T`.

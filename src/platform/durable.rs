@@ -90,11 +90,7 @@ impl DurableDatabase {
     pub fn new(state: &State) -> Self {
         let storage: DurableStorage = JsValue::from(state.storage().as_raw()).unchecked_into();
         let sql = storage.sql().map_err(from_exception);
-        Self {
-            storage,
-            sql,
-            in_transaction: Cell::new(false),
-        }
+        Self { storage, sql, in_transaction: Cell::new(false) }
     }
 
     fn exec(&self, sql: &str, parameters: &[Value]) -> DbResult<SqlCursor> {
@@ -117,11 +113,7 @@ impl Database for DurableDatabase {
     }
 
     fn query(&self, sql: &str, parameters: &[Value]) -> DbResult<Vec<Row>> {
-        let rows = self
-            .exec(sql, parameters)?
-            .raw()
-            .and_then(|rows| rows.to_array())
-            .map_err(from_exception)?;
+        let rows = self.exec(sql, parameters)?.raw().and_then(|rows| rows.to_array()).map_err(from_exception)?;
         rows.iter()
             .map(|row| {
                 let columns = row.dyn_into::<Array>().map_err(from_exception)?;
@@ -142,11 +134,7 @@ impl Database for DurableDatabase {
             let done = work.take().map(|work| catch_unwind(AssertUnwindSafe(work)));
             let commits = matches!(done, Some(Ok(Ok(_))));
             outcome.set(done);
-            if commits {
-                Ok(JsValue::UNDEFINED)
-            } else {
-                Err(JsValue::from_str("rolled back"))
-            }
+            if commits { Ok(JsValue::UNDEFINED) } else { Err(JsValue::from_str("rolled back")) }
         });
         self.in_transaction.set(false);
         match (outcome.take(), transaction) {
@@ -155,9 +143,7 @@ impl Database for DurableDatabase {
             (Some(Ok(Ok(done))), Ok(_)) => Ok(done),
             (Some(Ok(Ok(_))), Err(error)) => Err(from_exception(error).into()),
             (None, transaction) => Err(transaction
-                .map_or_else(from_exception, |_| {
-                    DatabaseError("the transaction did not run".into())
-                })
+                .map_or_else(from_exception, |_| DatabaseError("the transaction did not run".into()))
                 .into()),
         }
     }
@@ -167,23 +153,15 @@ impl ObjectStorage for DurableDatabase {
     fn size(&self) -> DbResult<i64> {
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
         #[expect(clippy::cast_possible_truncation, reason = "at most 10 GB")]
-        storage
-            .database_size()
-            .map(|bytes| bytes as i64)
-            .map_err(from_exception)
+        storage.database_size().map(|bytes| bytes as i64).map_err(from_exception)
     }
 
     async fn sync(&self) -> DbResult {
-        JsFuture::from(self.storage.sync().map_err(from_exception)?)
-            .await
-            .map(drop)
-            .map_err(from_exception)
+        JsFuture::from(self.storage.sync().map_err(from_exception)?).await.map(drop).map_err(from_exception)
     }
 
     async fn alarm(&self) -> DbResult<Option<i64>> {
-        let at_ms = JsFuture::from(self.storage.get_alarm().map_err(from_exception)?)
-            .await
-            .map_err(from_exception)?;
+        let at_ms = JsFuture::from(self.storage.get_alarm().map_err(from_exception)?).await.map_err(from_exception)?;
         #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
         Ok(at_ms.as_f64().map(|at_ms| at_ms as i64))
     }
@@ -221,21 +199,12 @@ fn from_js(value: JsValue) -> DbResult<Value> {
     } else if let Some(text) = value.as_string() {
         Ok(Value::Text(text))
     } else {
-        value
-            .dyn_into::<Uint8Array>()
-            .map(|bytes| Value::Blob(bytes.to_vec()))
-            .map_err(from_exception)
+        value.dyn_into::<Uint8Array>().map(|bytes| Value::Blob(bytes.to_vec())).map_err(from_exception)
     }
 }
 
 /// A JavaScript exception as an error with its message.
 pub(crate) fn from_exception(error: JsValue) -> DatabaseError {
-    let message = error
-        .dyn_ref::<js_sys::Error>()
-        .map(|error| String::from(error.message()));
-    DatabaseError(
-        message
-            .or_else(|| error.as_string())
-            .unwrap_or_else(|| format!("{error:?}")),
-    )
+    let message = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+    DatabaseError(message.or_else(|| error.as_string()).unwrap_or_else(|| format!("{error:?}")))
 }

@@ -67,16 +67,7 @@ pub mod armed {
     /// points passed since it was armed.
     pub fn set(when: String, what: String, times: u32, aborts: bool) -> Value {
         let last = ARMED.with_borrow_mut(|armed| {
-            std::mem::replace(
-                armed,
-                Armed {
-                    when,
-                    what,
-                    left: times,
-                    aborts,
-                    ..Armed::default()
-                },
-            )
+            std::mem::replace(armed, Armed { when, what, left: times, aborts, ..Armed::default() })
         });
         json!({ "fired": last.fired, "passed": last.passed })
     }

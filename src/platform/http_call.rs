@@ -33,10 +33,7 @@ pub struct NoAnswer {
 
 impl NoAnswer {
     pub fn new(cause: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            cause,
-            message: message.into(),
-        }
+        Self { cause, message: message.into() }
     }
 }
 
@@ -85,11 +82,7 @@ mod fetch {
         });
         // Closes the connection if it is still open: the answer was longer than `MAX_READ`, or did not arrive.
         abort.abort();
-        HttpCall {
-            at_ms,
-            took_ms: runtime::now_ms().saturating_sub(at_ms),
-            outcome,
-        }
+        HttpCall { at_ms, took_ms: runtime::now_ms().saturating_sub(at_ms), outcome }
     }
 
     async fn exchange(request: &Request, abort: &AbortController) -> Result<HttpAnswer, NoAnswer> {
@@ -109,13 +102,9 @@ mod fetch {
             init.with_body(Some(body.as_str().into()));
         }
         let request = worker::Request::new_with_init(&request.url, &init).map_err(failed)?;
-        let mut response = Fetch::Request(request)
-            .send_with_signal(&abort.signal())
-            .await
-            .map_err(failed)?;
+        let mut response = Fetch::Request(request).send_with_signal(&abort.signal()).await.map_err(failed)?;
         let header = |name: &str| response.headers().get(name).ok().flatten();
-        let [location, retry_after, webhook_delivery] =
-            ["location", "retry-after", "webhook-delivery"].map(header);
+        let [location, retry_after, webhook_delivery] = ["location", "retry-after", "webhook-delivery"].map(header);
         let broken = |error| NoAnswer::new("broken_answer", format!("incomplete answer: {error}"));
         Ok(HttpAnswer {
             status: response.status_code(),

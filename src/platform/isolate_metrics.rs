@@ -47,8 +47,7 @@ pub fn due(now_ms: i64) -> Option<Vec<Figure>> {
             number: i64::try_from(number).unwrap_or(i64::MAX),
         })
         .collect();
-    TOLD.with_borrow(|told| told.is_due(now_ms, &figures))
-        .then_some(figures)
+    TOLD.with_borrow(|told| told.is_due(now_ms, &figures)).then_some(figures)
 }
 
 /// Reports the figures if there is something new.
@@ -62,17 +61,12 @@ pub async fn tell_if_due(runtime: &(impl Clock + ObjectCall)) {
 pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     let at_ms = runtime.now_ms();
     TOLD.with_borrow_mut(|told| told.at_ms = at_ms);
-    let message = IsolateMetrics {
-        isolate: name(),
-        at_ms,
-        figures: figures.clone(),
-    };
+    let message = IsolateMetrics { isolate: name(), at_ms, figures: figures.clone() };
     match runtime.call(&attention::address(), message, TIMEOUT).await {
         Ok(_) => TOLD.with_borrow_mut(|told| told.figures = figures),
-        Err(error) => log::warn(
-            "attention",
-            format_args!("this isolate's metrics did not reach the attention object: {error}"),
-        ),
+        Err(error) => {
+            log::warn("attention", format_args!("this isolate's metrics did not reach the attention object: {error}"))
+        }
     }
 }
 

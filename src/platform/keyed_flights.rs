@@ -21,20 +21,14 @@ pub struct KeyedFlight<'t, T> {
 
 impl<T> Default for KeyedFlights<T> {
     fn default() -> Self {
-        Self {
-            flights: RefCell::default(),
-            is_off: false,
-        }
+        Self { flights: RefCell::default(), is_off: false }
     }
 }
 
 impl<T> KeyedFlights<T> {
     /// Flights that never wait. The simulation uses them to show that the transactions alone ensure correctness.
     pub fn off() -> Self {
-        Self {
-            is_off: true,
-            ..Self::default()
-        }
+        Self { is_off: true, ..Self::default() }
     }
 
     pub fn of<'t>(&'t self, key: &'t [u8]) -> KeyedFlight<'t, T> {
@@ -43,11 +37,7 @@ impl<T> KeyedFlights<T> {
         } else {
             Rc::clone(self.flights.borrow_mut().entry(key.to_vec()).or_default())
         };
-        KeyedFlight {
-            flights: self,
-            key,
-            flight,
-        }
+        KeyedFlight { flights: self, key, flight }
     }
 }
 

@@ -293,11 +293,7 @@ mod tests {
         for at_ms in [2_000, 59_999] {
             assert_eq!(sampler.admit("a", None, 2, at_ms), None);
         }
-        assert_eq!(
-            sampler.admit("b", None, 2, 3_000),
-            Some(0),
-            "another kind has its own count"
-        );
+        assert_eq!(sampler.admit("b", None, 2, 3_000), Some(0), "another kind has its own count");
         assert_eq!(sampler.admit("a", None, 2, 60_000), Some(2));
         assert_eq!(sampler.admit("a", None, 2, 60_001), Some(0));
         assert_eq!(sampler.admit("a", None, 0, 180_000), None);
@@ -331,24 +327,12 @@ mod tests {
     #[test]
     fn possible_secrets_are_removed_from_free_text() {
         for (text, expected) in [
-            (
-                "no such table: takes: SQLITE_ERROR",
-                "no such table: takes: SQLITE_ERROR",
-            ),
-            (
-                "invalid type: string \"whsec_1\", expected a map",
-                "invalid type: string \"…\", expected a map",
-            ),
+            ("no such table: takes: SQLITE_ERROR", "no such table: takes: SQLITE_ERROR"),
+            ("invalid type: string \"whsec_1\", expected a map", "invalid type: string \"…\", expected a map"),
             ("it is inside `demo-user-1`", "it is inside `…`"),
             ("an open \"quotation", "an open \"…"),
-            (
-                "for http://x.example/cb?user_id=u-1&c1=x at once",
-                "for http://x.example/cb?… at once",
-            ),
-            (
-                "key sk_lumen-arcade_000102030405060708090a0b0c0d0e0f_00",
-                "key sk_l…",
-            ),
+            ("for http://x.example/cb?user_id=u-1&c1=x at once", "for http://x.example/cb?… at once"),
+            ("key sk_lumen-arcade_000102030405060708090a0b0c0d0e0f_00", "key sk_l…"),
             ("a\nb", "a b"),
         ] {
             assert_eq!(scrubbed(text), expected);

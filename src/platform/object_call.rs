@@ -12,8 +12,7 @@ use worker::{
 
 use crate::{durable::from_exception, runtime::with_timeout, unreadable};
 use contract::operation::{
-    COMMAND_HEADER, CallError, NEWER_SCHEMA, ObjectAddress, Operation, Repeat, Unanswered, command_json,
-    to_header,
+    COMMAND_HEADER, CallError, NEWER_SCHEMA, ObjectAddress, Operation, Repeat, Unanswered, command_json, to_header,
 };
 
 #[wasm_bindgen]
@@ -124,17 +123,10 @@ pub async fn send(
 /// Makes one attempt with a new stub, since a stub that has thrown stays broken.
 async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Response, CallError> {
     let namespace = env.durable_object(to.binding).map_err(broken)?;
-    let stub = namespace
-        .get_by_name(&to.name)
-        .map_err(|error| unanswered(&error.into()))?;
-    let promise = stub
-        .into_rpc::<ObjectStub>()
-        .fetch(&url(to), init)
-        .map_err(|error| unanswered(&error))?;
-    let response: Response = JsFuture::from(promise)
-        .await
-        .and_then(JsCast::dyn_into)
-        .map_err(|error| unanswered(&error))?;
+    let stub = namespace.get_by_name(&to.name).map_err(|error| unanswered(&error.into()))?;
+    let promise = stub.into_rpc::<ObjectStub>().fetch(&url(to), init).map_err(|error| unanswered(&error))?;
+    let response: Response =
+        JsFuture::from(promise).await.and_then(JsCast::dyn_into).map_err(|error| unanswered(&error))?;
     if response.status() == 200 {
         return Ok(response);
     }
@@ -174,23 +166,13 @@ async fn text_of(response: &Response) -> Result<String, CallError> {
 /// Converts an exception of Workers, with the two properties that Workers sets on its errors.
 fn unanswered(error: &JsValue) -> CallError {
     let has = |property: &str| {
-        error.is_object()
-            && Reflect::get(error, &JsValue::from_str(property)).is_ok_and(|value| value.is_truthy())
+        error.is_object() && Reflect::get(error, &JsValue::from_str(property)).is_ok_and(|value| value.is_truthy())
     };
     let (overloaded, retryable) = (has("overloaded"), has("retryable"));
-    Unanswered {
-        overloaded,
-        retryable,
-        message: from_exception(error.clone()).0,
-    }
-    .into()
+    Unanswered { overloaded, retryable, message: from_exception(error.clone()).0 }.into()
 }
 
 /// An error that a retry does not fix: a missing binding, or an answer of another version during a deployment.
 pub fn broken(error: impl Display) -> CallError {
-    Unanswered {
-        message: error.to_string(),
-        ..Unanswered::default()
-    }
-    .into()
+    Unanswered { message: error.to_string(), ..Unanswered::default() }.into()
 }

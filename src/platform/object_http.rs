@@ -24,10 +24,7 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> 
         None => request.bytes().await?,
     };
     let invalid = |error: &dyn Display| {
-        log::error(
-            "objects",
-            format_args!("a command that this release cannot read was refused: {error}"),
-        );
+        log::error("objects", format_args!("a command that this release cannot read was refused: {error}"));
         Failure::Refused(UNKNOWN_COMMAND)
     };
     // All JSON is parsed from text. Parsing from bytes as well would add a second copy of the parsers to the module,
@@ -38,8 +35,7 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> 
 
 /// Converts a result to an answer. It is never an `Err`, which the caller would see as a broken object.
 pub fn respond<R: Serialize>(place: &'static str, reply: Result<R>) -> worker::Result<Response> {
-    let json = reply
-        .and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));
+    let json = reply.and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));
     match json {
         Ok(json) => answer(200, json),
         Err(failure) => fail(place, failure),

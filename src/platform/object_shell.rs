@@ -16,11 +16,7 @@ use crate::{
 use domain::model::{MINUTE_MS, SECOND_MS, common};
 
 /// The delay before a failed alarm is retried. Cloudflare's own retries stop after six.
-pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
-    2 * SECOND_MS
-} else {
-    MINUTE_MS
-};
+pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") { 2 * SECOND_MS } else { MINUTE_MS };
 
 /// The time by which an alarm must be late to count as lost, in milliseconds. The database of a restored object may
 /// name an alarm that the runtime does not have.
@@ -94,10 +90,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
 
     /// Replaces the delay before a failed alarm is retried.
     pub fn with_alarm_retry(self, alarm_retry_ms: i64) -> Self {
-        Self {
-            alarm_retry_ms,
-            ..self
-        }
+        Self { alarm_retry_ms, ..self }
     }
 
     /// Sets the work to do once the object finds that its database was replaced with a copy on purpose.
@@ -162,15 +155,9 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         self.has_run.set(done.is_ok());
         self.latest_ms.set(i64::MAX);
         if let Err(failure) = done {
-            log::error(
-                self.place,
-                format_args!("an alarm failed and runs again: {failure}"),
-            );
+            log::error(self.place, format_args!("an alarm failed and runs again: {failure}"));
             if let Err(failure) = self.wake_by(retry_ms) {
-                log::error(
-                    self.place,
-                    format_args!("the next alarm could not be set: {failure}"),
-                );
+                log::error(self.place, format_args!("the next alarm could not be set: {failure}"));
             }
         }
         if self.storage.size().is_ok_and(|bytes| bytes > NEARLY_FULL) {
@@ -184,11 +171,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     pub fn size_to_tell(&self) -> Option<i64> {
         let now_ms = self.runtime.now_ms();
         let is_due = now_ms.saturating_sub(self.size_told_ms.get()) >= SIZE_EVERY_MS;
-        let bytes = self
-            .storage
-            .size()
-            .ok()
-            .filter(|bytes| is_due && *bytes > TELLS_SIZE)?;
+        let bytes = self.storage.size().ok().filter(|bytes| is_due && *bytes > TELLS_SIZE)?;
         self.size_told_ms.set(now_ms);
         Some(bytes)
     }
@@ -251,11 +234,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         if self.wakes_by(at_ms) {
             return Ok(());
         }
-        self.set_alarm(Some(if self.is_late() {
-            self.runtime.now_ms()
-        } else {
-            at_ms
-        }))
+        self.set_alarm(Some(if self.is_late() { self.runtime.now_ms() } else { at_ms }))
     }
 
     /// Arms the alarm for exactly `at_ms`; `None` disarms it.

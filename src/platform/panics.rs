@@ -39,9 +39,7 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 /// None of these functions is an `async fn`: the compiler would store the argument and the awaited future. Nested four
 /// deep, that takes 23 KB instead of 3 KB for each waiting request. The future is a trait object. So V8 compiles one
 /// function for each type of result on the first request, and not one for each future.
-pub fn catch_panics<'w, T: 'w>(
-    work: impl Future<Output = T> + 'w,
-) -> impl Future<Output = Result<T, String>> + 'w {
+pub fn catch_panics<'w, T: 'w>(work: impl Future<Output = T> + 'w) -> impl Future<Output = Result<T, String>> + 'w {
     let mut work: LocalBoxFuture<'w, T> = Box::pin(work);
     poll_fn(move |context| match catch_panic(|| work.as_mut().poll(context)) {
         Ok(Poll::Pending) => Poll::Pending,
@@ -64,10 +62,7 @@ pub fn panics_to_failure<'w, T: 'w>(
 
 /// Wraps a background task: a panic in it is logged under `place`. A panic that reached the runtime's task queue would
 /// delay the queue's other tasks until the next event.
-pub fn log_panics<'t>(
-    place: &'static str,
-    task: impl Future<Output = ()> + 't,
-) -> impl Future<Output = ()> + 't {
+pub fn log_panics<'t>(place: &'static str, task: impl Future<Output = ()> + 't) -> impl Future<Output = ()> + 't {
     catch_panics(task).map(move |done| {
         if let Err(panic) = done {
             log::error(place, panic);

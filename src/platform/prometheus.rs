@@ -23,16 +23,9 @@ impl MetricsText {
     }
 
     fn header(&mut self, name: &str, help: &str) {
-        let kind = if name.ends_with("_total") {
-            "counter"
-        } else {
-            "gauge"
-        };
+        let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            self.text,
-            "# HELP signpost_{name} {help}\n# TYPE signpost_{name} {kind}"
-        );
+        let _ = writeln!(self.text, "# HELP signpost_{name} {help}\n# TYPE signpost_{name} {kind}");
     }
 
     // Not generic, because every metric would add a copy to the edge's module.
@@ -58,10 +51,7 @@ impl MetricsText {
 }
 
 fn escaped(label: &str) -> String {
-    label
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -75,10 +65,7 @@ mod tests {
         metrics.metric(
             "refused_total",
             "Refused.",
-            [
-                ([("route", "click"), ("code", "a\"b\\c\nd")], 1),
-                ([("route", "offers"), ("code", "x")], 2),
-            ],
+            [([("route", "click"), ("code", "a\"b\\c\nd")], 1), ([("route", "offers"), ("code", "x")], 2)],
         );
         assert_eq!(
             metrics.text(),

@@ -32,9 +32,7 @@ pub async fn read_pointer(workers: &Workers) -> Result<Option<Pointer>, String> 
 /// Reads a value from KV, which may serve it from its cache for `ttl_s` seconds.
 pub async fn read_value(workers: &Workers, key: &str, ttl_s: u64) -> Result<Option<Vec<u8>>, String> {
     let namespace = workers.env.kv(kv::BINDING).map_err(|error| error.to_string())?;
-    with_timeout(KV_TIMEOUT, namespace.get(key).cache_ttl(ttl_s).bytes())
-        .await?
-        .map_err(|error| error.to_string())
+    with_timeout(KV_TIMEOUT, namespace.get(key).cache_ttl(ttl_s).bytes()).await?.map_err(|error| error.to_string())
 }
 
 /// Reads a snapshot, a shard or a chunk from the catalog; `None` if it does not exist.
@@ -44,11 +42,7 @@ pub async fn read_object(workers: &Workers, path: &str) -> Result<Option<Vec<u8>
         .await
         .map_err(|error| error.to_string())?;
     match response.status_code() {
-        200 => response
-            .bytes()
-            .await
-            .map(Some)
-            .map_err(|error| error.to_string()),
+        200 => response.bytes().await.map(Some).map_err(|error| error.to_string()),
         404 => Ok(None),
         status => Err(format!("the catalog answered {status}")),
     }

@@ -56,10 +56,7 @@ pub fn binding(env: &Env, name: &str) -> Option<String> {
 }
 
 /// Waits for a future for at most `time`, and then drops it.
-pub fn with_timeout<T>(
-    time: Duration,
-    future: impl Future<Output = T>,
-) -> impl Future<Output = Result<T, String>> {
+pub fn with_timeout<T>(time: Duration, future: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
     select(Box::pin(future), Delay::from(time)).map(move |first| match first {
         Either::Left((value, _)) => Ok(value),
         Either::Right(_) => Err(format!("no answer within {time:?}")),

@@ -66,9 +66,7 @@ impl<T: Clone> SingleFlight<T> {
         let done = || {
             let last = self.last.borrow();
             let run = last.as_ref().filter(|run| run.covers >= arrival);
-            run.map(|run| &run.outcome)
-                .filter(|outcome| serves(outcome))
-                .cloned()
+            run.map(|run| &run.outcome).filter(|outcome| serves(outcome)).cloned()
         };
         poll_fn(|context| match done() {
             Some(outcome) => Poll::Ready(Outcome::Shared(outcome)),
@@ -121,10 +119,7 @@ impl<T> Leader<'_, T> {
     where
         T: Clone,
     {
-        *self.0.last.borrow_mut() = Some(Run {
-            covers,
-            outcome: outcome.clone(),
-        });
+        *self.0.last.borrow_mut() = Some(Run { covers, outcome: outcome.clone() });
         outcome
     }
 }
@@ -195,10 +190,7 @@ mod tests {
         async fn run(&self) -> RunOutcome {
             let end = Rc::<End>::default();
             let number = self.runs.borrow().len();
-            self.runs.borrow_mut().push(TestRun {
-                covers: self.flight.arrivals.get(),
-                end: Rc::clone(&end),
-            });
+            self.runs.borrow_mut().push(TestRun { covers: self.flight.arrivals.get(), end: Rc::clone(&end) });
             let succeeds = poll_fn(|context| {
                 *end.1.borrow_mut() = Some(context.waker().clone());
                 end.0.get().map_or(Poll::Pending, Poll::Ready)
@@ -299,13 +291,7 @@ mod tests {
     fn callers_that_arrive_while_a_leader_gathers_share_its_run() {
         let flight = SingleFlight::<()>::default();
         let is_done = Cell::new(false);
-        let work = poll_fn(|_| {
-            if is_done.get() {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        });
+        let work = poll_fn(|_| if is_done.get() { Poll::Ready(()) } else { Poll::Pending });
         let gather = async {
             match flight.join(|()| true).await {
                 Outcome::Lead(leader) => leader.gather(work).await,

@@ -90,10 +90,7 @@ impl Kv for Workers {
     }
 
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
-        let put = self
-            .kv()?
-            .put_bytes(key, bytes)
-            .map_err(|error| error.to_string())?;
+        let put = self.kv()?.put_bytes(key, bytes).map_err(|error| error.to_string())?;
         let put = runtime::with_timeout(KV_WRITE_TIMEOUT, put.execute()).await?;
         put.map_err(|error| error.to_string())
     }

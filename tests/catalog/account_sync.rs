@@ -103,10 +103,7 @@ impl ObjectCall for Runtime<'_> {
             if self.0.faults.borrow_mut().pop().is_some() {
                 return Err(Unanswered::default().into());
             }
-            self.0
-                .raised
-                .borrow_mut()
-                .push((to.name.clone(), sent(&operation)));
+            self.0.raised.borrow_mut().push((to.name.clone(), sent(&operation)));
         }
         if to.binding == attention::BINDING {
             return self.0.catalog.registers.answer(self.now_ms(), to, operation);
@@ -184,12 +181,7 @@ impl World {
             guard: Guard::default(),
         };
         let storage = Storage::new(&self.catalog.db);
-        CatalogService::new(
-            Some(catalog::OBJECT_NAME.into()),
-            storage,
-            Runtime(self),
-            settings,
-        )
+        CatalogService::new(Some(catalog::OBJECT_NAME.into()), storage, Runtime(self), settings)
     }
 
     fn put(&self, approved: bool) -> Result<OperatorReply, Failure> {
@@ -197,12 +189,7 @@ impl World {
     }
 
     fn put_document(&self, document: &Json) -> Result<OperatorReply, Failure> {
-        let put = Put {
-            resource: Resource::Publisher,
-            id: "acme".into(),
-            body: document.to_string(),
-            condition: None,
-        };
+        let put = Put { resource: Resource::Publisher, id: "acme".into(), body: document.to_string(), condition: None };
         self.service().command(Command::Put(put)).now_or_never().unwrap()
     }
 
@@ -216,10 +203,7 @@ impl World {
     pub fn import_lines(&self, lines: &str, is_dry_run: bool) -> Result<OperatorReply, Failure> {
         let chunk: Result<_, ()> = Ok(lines.as_bytes().to_vec());
         let body = futures_util::stream::iter([chunk]);
-        self.service()
-            .import(Some(body), is_dry_run)
-            .now_or_never()
-            .unwrap()
+        self.service().import(Some(body), is_dry_run).now_or_never().unwrap()
     }
 
     fn alarm(&self) {
@@ -227,10 +211,7 @@ impl World {
     }
 
     fn is_suspended(&self) -> bool {
-        let rows = self
-            .account
-            .query("SELECT is_suspended FROM account", &[])
-            .unwrap();
+        let rows = self.account.query("SELECT is_suspended FROM account", &[]).unwrap();
         rows.first().is_some_and(|row| row.boolean(0).unwrap())
     }
 
@@ -250,13 +231,7 @@ const WRITES: [Write; 2] = [World::put, World::import];
 fn an_account_is_suspended_while_its_approval_is_taken_back() {
     for write in WRITES {
         let world = World::new();
-        for (approved, is_suspended) in [
-            (true, false),
-            (false, true),
-            (false, true),
-            (true, false),
-            (false, true),
-        ] {
+        for (approved, is_suspended) in [(true, false), (false, true), (false, true), (true, false), (false, true)] {
             write(&world, approved).unwrap();
             assert_eq!(world.is_suspended(), is_suspended, "{approved}");
         }
@@ -325,11 +300,7 @@ fn the_alarm_tells_an_account_that_was_not_reached() {
         world.catalog.now_ms.set(due_ms);
         world.alarm();
         assert!(world.is_suspended());
-        assert_eq!(
-            Suspend::next_ms(&world.catalog.db),
-            Ok(Some(due_ms + RETRY_MS)),
-            "the answer was lost"
-        );
+        assert_eq!(Suspend::next_ms(&world.catalog.db), Ok(Some(due_ms + RETRY_MS)), "the answer was lost");
         world.catalog.wait(RETRY_MS);
         world.alarm();
         assert_eq!(Suspend::next_ms(&world.catalog.db), Ok(None));
@@ -374,9 +345,7 @@ fn alarms_of_a_closed_publisher_end() {
         raised.iter().any(|(to, raised)| *to == activity && raised.ends)
     };
     world.put(true).unwrap();
-    world
-        .put_document(&json!({ "name": "Acme", "approved": false, "closed": true }))
-        .unwrap();
+    world.put_document(&json!({ "name": "Acme", "approved": false, "closed": true })).unwrap();
     let next_ms = || Waiting::next_ms(&world.catalog.db).unwrap();
     assert_eq!(next_ms(), Some(world.catalog.now() + FIRST_PUSH_MS));
     // Its activity does not answer at first.

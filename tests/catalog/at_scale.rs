@@ -63,12 +63,9 @@ fn large() -> Catalog {
         "INSERT INTO apps SELECT value ->> 0, publisher_id, document, callback_sealed, callback_revision, revision,
          terms_revision, terms_since, outbox_shards, click_secrets_sealed, value ->> 1
          FROM json_each(?), apps WHERE apps.id = '20000000'",
-        apps.map(|id| (id.clone(), slots::hash_of_app(AppId::parse(&id).unwrap()), id))
-            .collect(),
+        apps.map(|id| (id.clone(), slots::hash_of_app(AppId::parse(&id).unwrap()), id)).collect(),
     );
-    let offers: Vec<_> = (1..OFFERS)
-        .map(|n| (n.to_string(), 0, format!("adv-{}", n % ADVERTISERS)))
-        .collect();
+    let offers: Vec<_> = (1..OFFERS).map(|n| (n.to_string(), 0, format!("adv-{}", n % ADVERTISERS))).collect();
     copy(
         "INSERT INTO offers SELECT value ->> 0, value ->> 2, off_type, os, countries, includes_countries, active, starts_at,
          ends_at, click_cap, conversion_cap, min_seconds_to_convert, ever_capped, click_id_max,
@@ -83,11 +80,7 @@ fn large() -> Catalog {
     );
     let goals = (large_catalog::GOALS..OFFERS * large_catalog::GOALS).map(|n| {
         let id = large_catalog::goal(n);
-        (
-            id.clone(),
-            slots::hash(&id),
-            (n / large_catalog::GOALS).to_string(),
-        )
+        (id.clone(), slots::hash(&id), (n / large_catalog::GOALS).to_string())
     });
     copy(
         "INSERT INTO goals (id, offer_id, hash) SELECT value ->> 0, value ->> 2, value ->> 1 FROM json_each(?)",
@@ -114,10 +107,7 @@ fn spent(kv: &Kv, work: impl FnOnce()) -> (usize, usize) {
 
 /// Marks all shards as yet to be written.
 fn lose_all(catalog: &Catalog) {
-    for sql in [
-        "UPDATE tracking_slots SET change = 0",
-        "UPDATE tracking_shards SET written_at_ms = NULL",
-    ] {
+    for sql in ["UPDATE tracking_slots SET change = 0", "UPDATE tracking_shards SET written_at_ms = NULL"] {
         catalog.db.execute(sql, &[]).unwrap();
     }
 }
@@ -154,9 +144,7 @@ fn the_planned_size_is_published_within_the_bounds_of_kv() {
     let pointer = kv.pointer().unwrap();
     let manifest = Manifest::open(pointer.manifest.clone()).unwrap();
     let largest = |kind: ShardKind| {
-        let sizes = manifest
-            .slots(kind)
-            .map(|(_, checksum)| kv.get(&kv::shard_key(kind, checksum)).unwrap().len());
+        let sizes = manifest.slots(kind).map(|(_, checksum)| kv.get(&kv::shard_key(kind, checksum)).unwrap().len());
         sizes.max().unwrap()
     };
     let [advertisers, apps, goals] = ShardKind::ALL.map(largest);
@@ -172,35 +160,19 @@ fn the_planned_size_is_published_within_the_bounds_of_kv() {
     // The values that a cold click reads from KV.
     let cold = pointer_bytes + apps + goals;
     assert!(cold <= 150 * KIB, "a cold click reads {cold} bytes");
-    assert!(
-        listing.len() < 25 << 20,
-        "the listing has {} bytes",
-        listing.len()
-    );
+    assert!(listing.len() < 25 << 20, "the listing has {} bytes", listing.len());
     // The rule that refuses offers never counts fewer bytes than the offers take.
-    let counted = catalog.rows("SELECT value FROM state WHERE name = 'listed_bytes'")[0]
-        .integer(0)
-        .unwrap();
+    let counted = catalog.rows("SELECT value FROM state WHERE name = 'listed_bytes'")[0].integer(0).unwrap();
     let counted = usize::try_from(counted).unwrap() * OFFERS;
-    assert!(
-        listing.len() <= counted + "200000".len() * OFFERS,
-        "{} of {counted}",
-        listing.len()
-    );
+    assert!(listing.len() <= counted + "200000".len() * OFFERS, "{} of {counted}", listing.len());
     assert_eq!(Listing::open(listing).unwrap().len() as usize, OFFERS);
     for (key, value) in kv.values.borrow().iter() {
         assert!(value.len() < 25 << 20, "{key} has {} bytes", value.len());
     }
 
     // One change of each kind.
-    let offer = with(
-        stored(&catalog, Resource::Offer, "0"),
-        &json!({ "target_url": "https://other.example.com/" }),
-    );
-    let app = with(
-        stored(&catalog, Resource::App, "20000000"),
-        &json!({ "name": "Another" }),
-    );
+    let offer = with(stored(&catalog, Resource::Offer, "0"), &json!({ "target_url": "https://other.example.com/" }));
+    let app = with(stored(&catalog, Resource::App, "20000000"), &json!({ "name": "Another" }));
     for (resource, id, document) in [
         (Resource::Offer, "0", offer),
         (Resource::App, "20000000", app),
@@ -208,15 +180,8 @@ fn the_planned_size_is_published_within_the_bounds_of_kv() {
     ] {
         catalog.put(resource, id, &document);
         let (operations, bytes) = spent(&kv, || assert!(!publish_tracking(&catalog, &kv).unwrap()));
-        println!(
-            "a change of {} {id}: {operations} operations, {bytes} bytes",
-            resource.singular()
-        );
-        assert!(
-            bytes <= 200 * KIB,
-            "{bytes} bytes after a change of {} {id}",
-            resource.singular()
-        );
+        println!("a change of {} {id}: {operations} operations, {bytes} bytes", resource.singular());
+        assert!(bytes <= 200 * KIB, "{bytes} bytes after a change of {} {id}", resource.singular());
         assert!(operations <= 2 + large_catalog::GOALS, "{operations}");
         catalog.wait(2_000);
     }
@@ -248,8 +213,7 @@ fn an_offer_for_which_the_listing_has_no_room_is_refused_with_the_figures() {
     let catalog = Catalog::small();
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
     let take = |more: i64| {
-        let sql =
-            format!("UPDATE state SET value = value + {more} WHERE name = 'listed_bytes' RETURNING value");
+        let sql = format!("UPDATE state SET value = value + {more} WHERE name = 'listed_bytes' RETURNING value");
         catalog.rows(&sql)[0].integer(0).unwrap()
     };
     let one = take(0);
@@ -271,11 +235,7 @@ fn an_offer_for_which_the_listing_has_no_room_is_refused_with_the_figures() {
     // A PUT that takes no more room is stored, and an inactive offer makes room.
     let inactive = json!({ "active": false });
     catalog.put(Resource::Offer, "o-3", &with(offer(&["g-3"]), &inactive));
-    catalog.put(
-        Resource::Offer,
-        "o-1",
-        &with(offer(&["g-1"]), &json!({ "name": "Another game" })),
-    );
+    catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &json!({ "name": "Another game" })));
     catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &inactive));
     catalog.put(Resource::Offer, "o-3", &offer(&["g-3"]));
     assert_eq!(take(0), LISTING_BYTES);
@@ -284,18 +244,12 @@ fn an_offer_for_which_the_listing_has_no_room_is_refused_with_the_figures() {
 #[test]
 fn an_offer_that_changes_while_the_listing_is_built_is_listed_with_its_own_body() {
     let catalog = Catalog::empty();
-    assert_eq!(
-        catalog.import(&large_catalog::catalog(1_500, 1)).unwrap().status,
-        200
-    );
+    assert_eq!(catalog.import(&large_catalog::catalog(1_500, 1)).unwrap().status, 200);
     let mut build = ListingBuild::new(catalog.now());
     let changed = |n: usize, round: usize| {
         let document = stored(&catalog, Resource::Offer, &n.to_string());
         let is_active = !n.is_multiple_of(7);
-        with(
-            document,
-            &json!({ "name": format!("Round {round}"), "active": is_active }),
-        )
+        with(document, &json!({ "name": format!("Round {round}"), "active": is_active }))
     };
     let (mut round, mut hashes) = (0, hashes_of(&catalog));
     while build.step(&catalog.db).unwrap() {
@@ -314,11 +268,5 @@ fn an_offer_that_changes_while_the_listing_is_built_is_listed_with_its_own_body(
         let found: Vec<_> = texts(chunk).iter().map(|text| hashes[text]).collect();
         assert_eq!(bodies::chunk_key(&found), key);
     }
-    assert_eq!(
-        publication::newest(&catalog.db, SnapshotKind::Listing)
-            .unwrap()
-            .unwrap()
-            .len(),
-        listing.size()
-    );
+    assert_eq!(publication::newest(&catalog.db, SnapshotKind::Listing).unwrap().unwrap().len(), listing.size());
 }

@@ -37,10 +37,7 @@ fn due(catalog: &Catalog) -> Option<CallbackSettings> {
 }
 
 fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
-    let shard = OutboxShard {
-        app: id(APP),
-        number: 5,
-    };
+    let shard = OutboxShard { app: id(APP), number: 5 };
     crate::confirm(&catalog.db, shard, settings).unwrap();
 }
 
@@ -65,10 +62,7 @@ fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     let catalog = Catalog::small();
     put(&catalog, APP, &app_with_url(ONE));
     put(&catalog, "10000002", &app_with_url(ONE));
-    assert_eq!(
-        (due(&catalog), QueuedSettings::next_ms(&catalog.db)),
-        (None, Ok(None))
-    );
+    assert_eq!((due(&catalog), QueuedSettings::next_ms(&catalog.db)), (None, Ok(None)));
     let terms = catalog.ask_app(APP);
     assert_eq!(url(&catalog, &terms.callback).as_deref(), Some(ONE));
     assert_eq!(due(&catalog), None, "the answer carried the settings");
@@ -102,10 +96,7 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
         assert_eq!(catalog.ask_app(APP).callback, settings);
         assert_eq!(due(&catalog).as_ref(), Some(&settings), "an answer may be lost");
         confirm(&catalog, &settings);
-        assert_eq!(
-            (due(&catalog), QueuedSettings::next_ms(&catalog.db)),
-            (None, Ok(None))
-        );
+        assert_eq!((due(&catalog), QueuedSettings::next_ms(&catalog.db)), (None, Ok(None)));
         before = settings;
     }
 }
@@ -116,11 +107,7 @@ fn changes_of_other_fields_push_no_callback() {
     let before = catalog.ask_app(APP).callback;
     put(&catalog, APP, &app("acme"));
     put(&catalog, APP, &with(app("acme"), &json!({ "name": "Renamed" })));
-    catalog.put(
-        Resource::Publisher,
-        "acme",
-        &json!({ "name": "Acme & Sons", "approved": true }),
-    );
+    catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme & Sons", "approved": true }));
     assert_eq!((due(&catalog), catalog.ask_app(APP).callback), (None, before));
 
     // Pending settings stay pending and keep their revision.
@@ -159,9 +146,7 @@ fn the_put_pushes_first_and_the_alarm_retries_at_intervals() {
     let put_at = catalog.now();
     let claimed = || {
         let now_ms = catalog.now();
-        claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48)
-            .unwrap()
-            .len()
+        claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48).unwrap().len()
     };
     let alarm = || next_alarm(&catalog.db, catalog.now()).unwrap();
     assert_eq!(alarm(), put_at + FIRST_PUSH_MS);
@@ -199,19 +184,13 @@ fn failing_outboxes_do_not_delay_others() {
     catalog.wait(FIRST_PUSH_MS);
     let claimed = || {
         let claimed = claim::<QueuedSettings>(&catalog.db, catalog.now(), catalog.now(), 4).unwrap();
-        claimed
-            .iter()
-            .map(|due| due.shard.app.to_string())
-            .collect::<Vec<_>>()
+        claimed.iter().map(|due| due.shard.app.to_string()).collect::<Vec<_>>()
     };
     let mut tried = Vec::new();
     while tried.len() < apps.len() {
         let page = claimed();
         assert!((1..=4).contains(&page.len()), "{page:?}");
-        assert!(
-            next_alarm(&catalog.db, catalog.now()).unwrap() <= catalog.now()
-                || tried.len() + page.len() == 10
-        );
+        assert!(next_alarm(&catalog.db, catalog.now()).unwrap() <= catalog.now() || tried.len() + page.len() == 10);
         tried.extend(page);
         catalog.wait(1);
     }
@@ -238,11 +217,7 @@ fn an_import_pushes_the_callbacks_it_changed() {
     ];
     body(&catalog.import(&lines.join("\n")).unwrap(), 200);
     let now_ms = catalog.now();
-    assert_eq!(
-        claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48),
-        Ok(Vec::new()),
-        "not due for the alarm yet"
-    );
+    assert_eq!(claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48), Ok(Vec::new()), "not due for the alarm yet");
     let own = || claim::<QueuedSettings>(&catalog.db, now_ms, now_ms + FIRST_PUSH_MS, 48).unwrap();
     let claimed: Vec<_> = own().iter().map(|due| due.shard.app.to_string()).collect();
     assert_eq!(claimed, apps[..2]);
@@ -296,10 +271,7 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
             Some(settings) => {
                 assert!(outcome.is_err(), "{fault}");
                 assert_eq!(settings, before, "{fault}");
-                assert!(
-                    QueuedSettings::next_ms(&catalog.db).unwrap().unwrap() <= now_ms + RETRY_MS,
-                    "{fault}"
-                );
+                assert!(QueuedSettings::next_ms(&catalog.db).unwrap().unwrap() <= now_ms + RETRY_MS, "{fault}");
             }
         }
     });

@@ -46,18 +46,12 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let fate = prop_oneof![
-        Just(Fate::Lost),
-        Just(Fate::Unanswered),
-        Just(Fate::Answered),
-        Just(Fate::Late)
-    ];
+    let fate = prop_oneof![Just(Fate::Lost), Just(Fate::Unanswered), Just(Fate::Answered), Just(Fate::Late)];
     let app = 0..3_u8;
     prop_oneof![
         (app.clone(), proptest::option::of(0..3_u8), fate.clone()).prop_map(|(a, c, f)| Step::Put(a, c, f)),
         (app.clone(), any::<u8>()).prop_map(|(a, name)| Step::Rename(a, name)),
-        (app.clone(), proptest::option::of(0..3_u8), fate.clone())
-            .prop_map(|(a, c, f)| Step::Import(a, c, f)),
+        (app.clone(), proptest::option::of(0..3_u8), fate.clone()).prop_map(|(a, c, f)| Step::Import(a, c, f)),
         (app, 0..3_u8, any::<bool>()).prop_map(|(a, shard, arrives)| Step::RequestTerms(a, shard, arrives)),
         (0..20_000_i64, fate).prop_map(|(ms, f)| Step::Alarm(ms, f)),
     ]
@@ -79,18 +73,12 @@ struct World {
 impl World {
     fn new() -> Self {
         let catalog = Catalog::small();
-        let documents: BTreeMap<_, _> = (0..3)
-            .map(|n| (Self::app(n), with(app("acme"), &with_callback(None))))
-            .collect();
+        let documents: BTreeMap<_, _> =
+            (0..3).map(|n| (Self::app(n), with(app("acme"), &with_callback(None)))).collect();
         for (id, document) in &documents {
             put(&catalog, &id.to_string(), document);
         }
-        Self {
-            catalog,
-            documents,
-            outboxes: BTreeMap::new(),
-            late: Vec::new(),
-        }
+        Self { catalog, documents, outboxes: BTreeMap::new(), late: Vec::new() }
     }
 
     fn app(n: u8) -> AppId {
@@ -99,10 +87,7 @@ impl World {
 
     fn arrive(&mut self, queued: QueuedSettings) {
         // The catalog pushes only to an outbox that requested terms; here at most that answer was lost.
-        let stored = self
-            .outboxes
-            .entry(queued.shard)
-            .or_insert_with(|| queued.settings.clone());
+        let stored = self.outboxes.entry(queued.shard).or_insert_with(|| queued.settings.clone());
         if queued.settings.revision > stored.revision {
             *stored = queued.settings;
         }

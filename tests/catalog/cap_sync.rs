@@ -45,10 +45,7 @@ fn put_cap(catalog: &Catalog, id: &str, lim: Option<u32>) {
 /// The outboxes that have yet to get an offer's cap, and the cap.
 fn queued(catalog: &Catalog, id: &str) -> Vec<(u8, Option<u32>)> {
     let queued = queued_of(&catalog.db, &OfferId::parse(id).unwrap()).unwrap();
-    queued
-        .iter()
-        .map(|queued| (queued.shard.number, queued.offer.current.conversion_cap))
-        .collect()
+    queued.iter().map(|queued| (queued.shard.number, queued.offer.current.conversion_cap)).collect()
 }
 
 fn confirm(catalog: &Catalog, id: &str) {
@@ -136,11 +133,7 @@ fn an_import_queues_caps_too() {
 fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
     let catalog = with_offers();
     catalog.put(Resource::App, "10000002", &app("acme"));
-    catalog.put(
-        Resource::Publisher,
-        "other",
-        &json!({ "name": "Other", "approved": true }),
-    );
+    catalog.put(Resource::Publisher, "other", &json!({ "name": "Other", "approved": true }));
     catalog.put(Resource::App, "10000003", &app("other"));
     for app in [APP, "10000002", "10000003"] {
         catalog.ask_app(app);
@@ -167,28 +160,14 @@ fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
         for queued in queued {
             queued.confirm(&catalog.db).unwrap();
         }
-        assert_eq!(
-            callback_sync::settings_of_publisher(&catalog.db, &publisher),
-            Ok(vec![])
-        );
+        assert_eq!(callback_sync::settings_of_publisher(&catalog.db, &publisher), Ok(vec![]));
     }
     // A PUT of an app leaves the suspension as it is, and one of the publisher's name pushes nothing.
     let renamed = json!({ "name": "Acme & Sons", "approved": true });
     catalog.put(Resource::Publisher, "acme", &renamed);
-    assert_eq!(
-        callback_sync::settings_of_publisher(&catalog.db, &publisher),
-        Ok(vec![])
-    );
-    catalog.put(
-        Resource::Publisher,
-        "acme",
-        &json!({ "name": "Acme", "approved": false }),
-    );
-    catalog.put(
-        Resource::App,
-        APP,
-        &with(app("acme"), &json!({ "name": "Renamed" })),
-    );
+    assert_eq!(callback_sync::settings_of_publisher(&catalog.db, &publisher), Ok(vec![]));
+    catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": false }));
+    catalog.put(Resource::App, APP, &with(app("acme"), &json!({ "name": "Renamed" })));
     assert!(catalog.ask_app(APP).callback.is_suspended);
 }
 
@@ -230,9 +209,5 @@ fn a_put_does_not_wait_for_all_outboxes_that_hang() {
         panic!("{required:?}");
     };
     assert_eq!(refusal.status, 503);
-    assert!(
-        refusal.message.contains("but only 0 of 8 outboxes"),
-        "{}",
-        refusal.message
-    );
+    assert!(refusal.message.contains("but only 0 of 8 outboxes"), "{}", refusal.message);
 }

@@ -49,11 +49,7 @@ fn figures(catalog: &Catalog, offer: &str) -> Option<Figures> {
 
 fn caps(click: Value, conversion: Value) -> Value {
     let cap = |lim: Value| {
-        if lim.is_null() {
-            lim
-        } else {
-            json!({ "dur": "DAILY", "lim": lim })
-        }
+        if lim.is_null() { lim } else { json!({ "dur": "DAILY", "lim": lim }) }
     };
     json!({ "click_cap": cap(click), "conversion_cap": cap(conversion) })
 }
@@ -64,11 +60,7 @@ fn an_offers_figures_are_those_of_all_objects_together() {
     catalog.put(O, "o-1", &with(offer(&["g-1"]), &caps(json!(10), json!(null))));
     let (today, yesterday) = (UtcDay::of_ms(NOON), UtcDay::of_ms(NOON).minus(1));
     let store = |object, day, stats| store_stats(&catalog.db, object, day, &[stats]).unwrap();
-    let clicks_alone = OfferStats {
-        conversions: 0,
-        payout_micro_usd: 0,
-        ..stats("o-1", 0, 0)
-    };
+    let clicks_alone = OfferStats { conversions: 0, payout_micro_usd: 0, ..stats("o-1", 0, 0) };
     store("counters-1", today, clicks_alone);
     store("counters-9", today, stats("o-1", 4, 0));
     let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.click_left));
@@ -99,19 +91,12 @@ fn clicks_count_as_far_as_all_objects_together_have_conversions_of_their_app() {
     let apps = |clicks, conversions| (1..=10).map(move |app| (app, clicks, conversions));
     let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.payout.0));
     // Without any conversions the clicks of all apps count.
-    store(
-        "counters-1",
-        &apps(10, 0).chain([(11, 400, 0)]).collect::<Vec<_>>(),
-    );
+    store("counters-1", &apps(10, 0).chain([(11, 400, 0)]).collect::<Vec<_>>());
     assert_eq!(shown(), Some((500, 0, 45_500_000)));
     store("counters-9", &apps(0, 1).collect::<Vec<_>>());
     assert_eq!(shown(), Some((105, 10, 91_000_000)));
     // An older object, or one that does not know the app.
-    let unknown = OfferStats {
-        clicks: 300,
-        conversions: 0,
-        ..stats("o-1", 0, 0)
-    };
+    let unknown = OfferStats { clicks: 300, conversions: 0, ..stats("o-1", 0, 0) };
     store_stats(&catalog.db, "counters-3", today, &[unknown]).unwrap();
     assert_eq!(shown().map(|(clicks, ..)| clicks), Some(111));
     // The console shows all clicks.
@@ -138,45 +123,22 @@ fn a_listing_shows_the_part_of_a_cap_not_taken_today() {
         (json!(10), json!(5), (0, 5), None),
         (json!(10), json!(5), (11, 6), None),
         (json!(0), json!(null), (0, 0), None),
-        (
-            json!(1_000_000_000),
-            json!(1),
-            (999_999_999, 0),
-            Some((Some(1), Some(1))),
-        ),
+        (json!(1_000_000_000), json!(1), (999_999_999, 0), Some((Some(1), Some(1)))),
     ] {
-        catalog.put(
-            O,
-            "o-1",
-            &with(offer(&["g-1"]), &caps(click.clone(), conversion.clone())),
-        );
-        store_stats(
-            &catalog.db,
-            "counters-0",
-            today,
-            &[stats("o-1", taken.0, taken.1)],
-        )
-        .unwrap();
+        catalog.put(O, "o-1", &with(offer(&["g-1"]), &caps(click.clone(), conversion.clone())));
+        store_stats(&catalog.db, "counters-0", today, &[stats("o-1", taken.0, taken.1)]).unwrap();
         let shown = figures(&catalog, "o-1");
         let left = shown.map(|figures| (figures.click_left, figures.conversion_left));
         assert_eq!(left, expected, "{click} {conversion} {taken:?}");
         if let Some(shown) = shown {
-            assert_eq!(
-                (shown.clicks, shown.conversions, shown.payout.0),
-                (1_000, 30, 45_500_000)
-            );
+            assert_eq!((shown.clicks, shown.conversions, shown.payout.0), (1_000, 30, 45_500_000));
         }
         // The next day nothing is taken yet, and the statistics stay.
         catalog.now_ms.set(today.minus(-1).start_ms());
         let shown = figures(&catalog, "o-1");
         let whole = [&click, &conversion].map(|lim| lim.as_u64());
-        let left = shown
-            .map(|figures| [figures.click_left, figures.conversion_left].map(|left| left.map(u64::from)));
-        assert_eq!(
-            left,
-            (click != 0).then_some(whole),
-            "{click} {conversion} {taken:?}"
-        );
+        let left = shown.map(|figures| [figures.click_left, figures.conversion_left].map(|left| left.map(u64::from)));
+        assert_eq!(left, (click != 0).then_some(whole), "{click} {conversion} {taken:?}");
         catalog.now_ms.set(NOON);
     }
 }
@@ -186,29 +148,11 @@ fn statistics_are_stored_for_unknown_offers_and_written_only_when_they_change() 
     let catalog = Catalog::small();
     let today = UtcDay::of_ms(NOON);
     let changes = || catalog.rows("SELECT total_changes()")[0].integer(0).unwrap();
-    store_stats(
-        &catalog.db,
-        "counters-0",
-        today,
-        &[stats("o-1", 1, 0), stats("o-2", 2, 0)],
-    )
-    .unwrap();
+    store_stats(&catalog.db, "counters-0", today, &[stats("o-1", 1, 0), stats("o-2", 2, 0)]).unwrap();
     let before = changes();
-    store_stats(
-        &catalog.db,
-        "counters-0",
-        today,
-        &[stats("o-1", 1, 0), stats("o-2", 2, 0)],
-    )
-    .unwrap();
+    store_stats(&catalog.db, "counters-0", today, &[stats("o-1", 1, 0), stats("o-2", 2, 0)]).unwrap();
     assert_eq!(changes(), before, "nothing changed");
-    store_stats(
-        &catalog.db,
-        "counters-0",
-        today,
-        &[stats("o-1", 1, 0), stats("o-2", 3, 0)],
-    )
-    .unwrap();
+    store_stats(&catalog.db, "counters-0", today, &[stats("o-1", 1, 0), stats("o-2", 3, 0)]).unwrap();
     assert_eq!(changes(), before + 1);
     catalog.put(O, "o-2", &with(offer(&["g-2"]), &caps(json!(10), json!(null))));
     assert_eq!(figures(&catalog, "o-2").unwrap().click_left, Some(7));
@@ -256,11 +200,7 @@ fn statistics_cover_the_last_30_days() {
         store_stats(&catalog.db, "counters-0", today, &stats).unwrap();
         delete_stale_stats(&catalog.db, "counters-0", today).unwrap();
         catalog.now_ms.set(today.start_ms());
-        assert_eq!(
-            figures(&catalog, "o-1").unwrap().clicks,
-            clicks,
-            "{days} days later"
-        );
+        assert_eq!(figures(&catalog, "o-1").unwrap().clicks, clicks, "{days} days later");
     }
     assert_eq!(catalog.now(), clicked.start_ms() + 31 * DAY_MS);
 }

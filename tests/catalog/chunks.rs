@@ -37,10 +37,7 @@ fn with_several_chunks() -> Catalog {
 
 fn keys(listing: &Listing) -> BTreeSet<String> {
     let keys = listing.chunk_keys();
-    (0..)
-        .map_while(|index| keys.get(index))
-        .map(str::to_owned)
-        .collect()
+    (0..).map_while(|index| keys.get(index)).map(str::to_owned).collect()
 }
 
 /// Builds the listing and writes missing chunks. Returns the keys of all its chunks and of those written.
@@ -63,11 +60,7 @@ fn every_listed_offer_has_its_body_at_the_listed_position() {
         let key = listing.chunk_key(figures.chunk).unwrap();
         let chunk = Chunk::open(chunk(&catalog.db, key).unwrap().unwrap()).unwrap();
         let mut text = Vec::new();
-        chunk
-            .body(figures.slot)
-            .unwrap()
-            .splice(&mut text, |_, _| {})
-            .unwrap();
+        chunk.body(figures.slot).unwrap().splice(&mut text, |_, _| {}).unwrap();
         let id = listing.id(row).unwrap();
         assert!(text.starts_with(format!("{{\"id\":\"{id}\",").as_bytes()), "{id}");
     }
@@ -89,25 +82,17 @@ fn only_changed_chunks_are_written() {
     assert_eq!(rebuild(&catalog), (all.clone(), vec![]), "nothing changed");
     let before = changes();
     rebuild(&catalog);
-    assert!(
-        changes() - before < 5,
-        "a rebuild without changes writes only the index"
-    );
+    assert!(changes() - before < 5, "a rebuild without changes writes only the index");
 
     // A body contains the update time, so every change of an offer changes its body.
     let mut before = all;
-    for members in [
-        json!({ "name": "Another" }),
-        json!({ "name": "Another", "click_cap": { "dur": "DAILY", "lim": 9 } }),
-    ] {
+    for members in
+        [json!({ "name": "Another" }), json!({ "name": "Another", "click_cap": { "dur": "DAILY", "lim": 9 } })]
+    {
         catalog.wait(1_000);
         catalog.put(O, "o-300", &with(offer(&["g-300"]), &members));
         let (after, written) = rebuild(&catalog);
-        assert_eq!(
-            (after.len(), after.difference(&before).count()),
-            (before.len(), 1),
-            "one chunk replaces another"
-        );
+        assert_eq!((after.len(), after.difference(&before).count()), (before.len(), 1), "one chunk replaces another");
         assert!(written.iter().eq(after.difference(&before)));
         before = after;
     }
@@ -138,11 +123,7 @@ fn an_offer_whose_cap_is_spent_or_raised_changes_no_chunk() {
 /// The keys of the chunks in KV.
 fn kv_keys(kv: &Kv) -> BTreeSet<String> {
     let values = kv.values.borrow();
-    values
-        .keys()
-        .filter_map(|key| key.strip_prefix("bodies-"))
-        .map(str::to_owned)
-        .collect()
+    values.keys().filter_map(|key| key.strip_prefix("bodies-")).map(str::to_owned).collect()
 }
 
 #[test]
@@ -154,13 +135,7 @@ fn a_chunk_stays_as_long_as_a_listing_that_uses_it_is_in_kv() {
     let first = kv_keys(&kv);
     put("Second");
     // The listing stays in the pointer for two more versions, and in KV for an hour after that.
-    for (wait_ms, stays) in [
-        (300_000, true),
-        (10 * HOUR_MS, true),
-        (300_000, true),
-        (HOUR_MS, true),
-        (1, false),
-    ] {
+    for (wait_ms, stays) in [(300_000, true), (10 * HOUR_MS, true), (300_000, true), (HOUR_MS, true), (1, false)] {
         catalog.wait(wait_ms);
         if wait_ms != HOUR_MS && wait_ms != 1 {
             publish_listing(&catalog, &kv).unwrap();
@@ -168,11 +143,7 @@ fn a_chunk_stays_as_long_as_a_listing_that_uses_it_is_in_kv() {
         sweep(&catalog, &kv).unwrap();
         assert_eq!(kv_keys(&kv).is_superset(&first), stays, "{wait_ms} later");
         let key = first.first().unwrap();
-        assert_eq!(
-            chunk(&catalog.db, key).unwrap().is_some(),
-            stays,
-            "an idle isolate may still request it"
-        );
+        assert_eq!(chunk(&catalog.db, key).unwrap().is_some(), stays, "an idle isolate may still request it");
     }
 }
 
@@ -211,11 +182,7 @@ fn a_stored_chunk_of_another_format_is_built_again_when_an_isolate_misses_it() {
         publish_listing(&catalog, &kv).unwrap();
         let again = chunk_for_isolate(&catalog.db, key, catalog.now()).unwrap();
         assert_eq!(again.as_ref(), Some(&sound), "{format}");
-        assert_eq!(
-            kv.get(&format!("bodies-{key}")).as_ref(),
-            Some(&sound),
-            "{format}"
-        );
+        assert_eq!(kv.get(&format!("bodies-{key}")).as_ref(), Some(&sound), "{format}");
     }
 }
 
@@ -236,21 +203,13 @@ fn a_chunk_in_use_again_is_not_deleted() {
     catalog.wait(600_000);
     let writes = kv.writes.get();
     publish_listing(&catalog, &kv).unwrap();
-    assert_eq!(
-        kv.writes.get(),
-        writes + 2,
-        "KV still has the chunk: only listing and pointer are written"
-    );
+    assert_eq!(kv.writes.get(), writes + 2, "KV still has the chunk: only listing and pointer are written");
     for _ in 0..5 {
         catalog.wait(HOUR_MS);
         publish_listing(&catalog, &kv).unwrap();
         sweep(&catalog, &kv).unwrap();
     }
-    assert_eq!(
-        kv_keys(&kv),
-        first,
-        "the used chunk stays and the other is deleted"
-    );
+    assert_eq!(kv_keys(&kv), first, "the used chunk stays and the other is deleted");
     // A deleted chunk is built and written again.
     put("Another");
     publish_listing(&catalog, &kv).unwrap();

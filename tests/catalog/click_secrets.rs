@@ -19,9 +19,7 @@ fn signing_app(secrets: &Value) -> Value {
 fn opened(catalog: &Catalog) -> Option<String> {
     let tracking = catalog.tracking();
     let app = tracking.app(crate::callback_sync::id(APP)).unwrap();
-    let opened = catalog
-        .edge_vault
-        .open(&signature::purpose(APP), app.click_secrets?);
+    let opened = catalog.edge_vault.open(&signature::purpose(APP), app.click_secrets?);
     Some(String::from_utf8(opened.unwrap()).unwrap())
 }
 
@@ -46,16 +44,9 @@ fn click_secrets_are_sealed_for_the_edge_and_never_shown() {
     let stored = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
     assert!(!stored.contains(SECRET) && !stored.contains(PREVIOUS), "{stored}");
     assert_eq!(opened(&catalog), Some(format!("{SECRET}\n{PREVIOUS}")));
-    assert_eq!(
-        catalog.vault.open(&signature::purpose(APP), &sealed(&catalog)),
-        None
-    );
+    assert_eq!(catalog.vault.open(&signature::purpose(APP), &sealed(&catalog)), None);
 
-    catalog.put(
-        Resource::App,
-        APP,
-        &signing_app(&json!({ "click_secret": SECRET })),
-    );
+    catalog.put(Resource::App, APP, &signing_app(&json!({ "click_secret": SECRET })));
     assert_eq!(opened(&catalog).as_deref(), Some(SECRET));
     catalog.put(Resource::App, APP, &app("acme"));
     assert_eq!(opened(&catalog), None);
@@ -64,8 +55,7 @@ fn click_secrets_are_sealed_for_the_edge_and_never_shown() {
 #[test]
 fn a_staged_app_is_sealed() {
     let catalog = Catalog::small();
-    let secrets =
-        json!({ "kind": "app", "id": APP, "click_secret": SECRET, "previous_click_secret": PREVIOUS });
+    let secrets = json!({ "kind": "app", "id": APP, "click_secret": SECRET, "previous_click_secret": PREVIOUS });
     let line = signing_app(&secrets).to_string();
     assert!(catalog.stage(1, &line).unwrap().is_empty());
     let staged = catalog.rows("SELECT document FROM import_lines");
@@ -85,19 +75,10 @@ fn a_wrong_click_secret_is_refused_and_changes_nothing() {
     let before = catalog.dump();
     for (secrets, field) in [
         // No previous secret exists that the mask could keep.
-        (
-            json!({ "click_secret": SECRET, "previous_click_secret": "********" }),
-            "previous_click_secret",
-        ),
+        (json!({ "click_secret": SECRET, "previous_click_secret": "********" }), "previous_click_secret"),
         (json!({ "click_secret": "short" }), "click_secret"),
-        (
-            json!({ "click_secret": SECRET, "previous_click_secret": "" }),
-            "previous_click_secret",
-        ),
-        (
-            json!({ "previous_click_secret": PREVIOUS }),
-            "previous_click_secret",
-        ),
+        (json!({ "click_secret": SECRET, "previous_click_secret": "" }), "previous_click_secret"),
+        (json!({ "previous_click_secret": PREVIOUS }), "previous_click_secret"),
     ] {
         let (code, message) = refused(catalog.try_put(Resource::App, APP, &signing_app(&secrets)));
         assert_eq!(code, "invalid_field", "{secrets}");

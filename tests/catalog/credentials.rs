@@ -17,19 +17,11 @@ fn pub_key(catalog: &Catalog, command: fn(String) -> Command, status: u16) -> Op
 }
 
 fn issued(catalog: &Catalog) -> Option<String> {
-    pub_key(
-        catalog,
-        |publisher_id| Command::IssuePubKey(IssuePubKey { publisher_id }),
-        201,
-    )
+    pub_key(catalog, |publisher_id| Command::IssuePubKey(IssuePubKey { publisher_id }), 201)
 }
 
 fn shown(catalog: &Catalog) -> Option<String> {
-    pub_key(
-        catalog,
-        |publisher_id| Command::GetPubKey(GetPubKey { publisher_id }),
-        200,
-    )
+    pub_key(catalog, |publisher_id| Command::GetPubKey(GetPubKey { publisher_id }), 200)
 }
 
 /// The subset of these Pub-Keys that the edge accepts.
@@ -54,18 +46,11 @@ fn only_the_last_pub_key_is_valid() {
     assert_eq!(shown(&catalog), Some(second.clone()));
     assert_eq!(valid(&catalog, &[&first, &second]), [&second]);
     // A repeated PUT of the publisher keeps its key.
-    catalog.put(
-        Resource::Publisher,
-        "acme",
-        &json!({ "name": "Acme", "approved": false }),
-    );
+    catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": false }));
     assert_eq!(shown(&catalog), Some(second.clone()));
     assert_eq!(valid(&catalog, &[&second]), [&second]);
     let publisher_id = "nobody".to_owned();
-    assert_eq!(
-        refused(catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id }))).0,
-        "not_found"
-    );
+    assert_eq!(refused(catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id }))).0, "not_found");
 
     // After any failed write the operator still reads the key that the edge accepts.
     let prepared = || {
@@ -83,9 +68,7 @@ fn only_the_last_pub_key_is_valid() {
 
 fn issue_token(catalog: &Catalog) -> Option<(String, String)> {
     let advertiser_id = "northwind".to_owned();
-    let reply = catalog
-        .send(Command::IssueToken(IssueToken { advertiser_id }))
-        .ok()?;
+    let reply = catalog.send(Command::IssueToken(IssueToken { advertiser_id })).ok()?;
     let issued = body(&reply, 201);
     let text = |name: &str| issued[name].as_str().unwrap().to_owned();
     Some((text("token_id"), text("token")))
@@ -94,19 +77,13 @@ fn issue_token(catalog: &Catalog) -> Option<(String, String)> {
 /// Whether the tracking snapshot accepts each of these tokens.
 fn accepted(catalog: &Catalog, tokens: &[&(String, String)]) -> Vec<bool> {
     let tracking = catalog.tracking();
-    tokens
-        .iter()
-        .map(|(_, token)| tracking.accepts(&Token::verify(&catalog.token_mac, token).unwrap()))
-        .collect()
+    tokens.iter().map(|(_, token)| tracking.accepts(&Token::verify(&catalog.token_mac, token).unwrap())).collect()
 }
 
 fn listed_tokens(catalog: &Catalog) -> Vec<String> {
     let advertiser = catalog.get(Resource::Advertiser, "northwind");
     let tokens = advertiser["tokens"].as_array().unwrap();
-    tokens
-        .iter()
-        .map(|token| token["token_id"].as_str().unwrap().to_owned())
-        .collect()
+    tokens.iter().map(|token| token["token_id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -130,19 +107,12 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
     ]);
     assert_eq!(advertiser["tokens"], expected);
     // A PUT of the advertiser keeps its tokens.
-    catalog.put(
-        Resource::Advertiser,
-        "northwind",
-        &json!({ "name": "Northwind & Sons" }),
-    );
+    catalog.put(Resource::Advertiser, "northwind", &json!({ "name": "Northwind & Sons" }));
     assert_eq!(accepted(&catalog, &[&a, &b, &c]), [false, true, true]);
 
     let revoke = |id: &str| {
         let (advertiser_id, token_id) = ("northwind".into(), id.into());
-        catalog.send(Command::RevokeToken(RevokeToken {
-            advertiser_id,
-            token_id,
-        }))
+        catalog.send(Command::RevokeToken(RevokeToken { advertiser_id, token_id }))
     };
     assert_eq!(refused(revoke(&a.0)).0, "not_found");
     assert_eq!(revoke(&c.0).unwrap().status, 204);
@@ -154,10 +124,7 @@ fn an_advertisers_two_newest_tokens_are_valid_until_revoked() {
     // A snapshot from before its issue accepts it, too.
     assert!(before.accepts(&Token::verify(&catalog.token_mac, &d.1).unwrap()));
     let advertiser_id = "nobody".to_owned();
-    assert_eq!(
-        refused(catalog.send(Command::IssueToken(IssueToken { advertiser_id }))).0,
-        "not_found"
-    );
+    assert_eq!(refused(catalog.send(Command::IssueToken(IssueToken { advertiser_id }))).0, "not_found");
 
     let with_two = || {
         let catalog = prepared();
@@ -181,10 +148,7 @@ fn a_callbacks_secret_is_sealed_and_never_shown() {
     let stored = format!("{:?} {shown}", catalog.rows("SELECT * FROM apps"));
     assert!(!stored.contains("MfKQ9r8"), "{stored}");
     let rows = catalog.rows("SELECT callback_sealed FROM apps");
-    let opened = catalog
-        .vault
-        .open("callback/10000001", rows[0].blob(0).unwrap())
-        .unwrap();
+    let opened = catalog.vault.open("callback/10000001", rows[0].blob(0).unwrap()).unwrap();
     let opened: Value = serde_json::from_slice(&opened).unwrap();
     assert_eq!(opened, document["callback"]);
     catalog.put(Resource::App, "10000001", &app("acme"));

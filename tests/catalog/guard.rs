@@ -16,16 +16,8 @@ const REFUSED: [(&str, &str, bool); 13] = [
     ("https://0x7f000001/cb", "loopback", true),
     ("https://[::1]/cb", "loopback", true),
     ("https://localhost:9000/cb", "localhost", true),
-    (
-        "https://10.1.2.3/cb?u={user_id}&t={transaction_id}&v={value}",
-        "private",
-        true,
-    ),
-    (
-        "https://169.254.169.254/latest/meta-data",
-        "169.254.169.254",
-        false,
-    ),
+    ("https://10.1.2.3/cb?u={user_id}&t={transaction_id}&v={value}", "private", true),
+    ("https://169.254.169.254/latest/meta-data", "169.254.169.254", false),
     ("https://printer.local/cb", "local", false),
     ("https://metadata.google.internal/cb", "internal", false),
     ("https://acme.example.com:22/cb", "port", false),
@@ -34,14 +26,8 @@ const REFUSED: [(&str, &str, bool); 13] = [
 ];
 
 fn catalog(allow_private: bool) -> Catalog {
-    let guard = Guard {
-        allow_private,
-        own_hosts: vec!["track.example.com".into()],
-    };
-    Catalog {
-        guard,
-        ..Catalog::small()
-    }
+    let guard = Guard { allow_private, own_hosts: vec!["track.example.com".into()] };
+    Catalog { guard, ..Catalog::small() }
 }
 
 #[test]
@@ -129,10 +115,7 @@ fn a_post_with_macros_in_its_url_is_refused() {
 /// Fallback URLs that production refuses, each with the message.
 const REFUSED_FALLBACKS: [(&str, &str); 3] = [
     ("http://acme.example.com/more", "must begin with https://"),
-    (
-        "https://acme.example.com:8443/more",
-        "must be on port 443, not 8443",
-    ),
+    ("https://acme.example.com:8443/more", "must be on port 443, not 8443"),
     ("http://127.0.0.1:9000/more", "must begin with https://"),
 ];
 
@@ -146,14 +129,8 @@ fn a_fallback_url_is_https_on_port_443_unless_the_run_is_local() {
         let catalog = catalog(false);
         let before = catalog.dump();
         let expected = ("invalid_field", format!("fallback_url: {problem}"));
-        assert_eq!(
-            refused(catalog.try_put(APP, "10000001", &app_with_fallback(url))),
-            expected
-        );
-        let line = with(
-            app_with_fallback(url),
-            &json!({ "kind": "app", "id": "10000001" }),
-        );
+        assert_eq!(refused(catalog.try_put(APP, "10000001", &app_with_fallback(url))), expected);
+        let line = with(app_with_fallback(url), &json!({ "kind": "app", "id": "10000001" }));
         let reply = body(&catalog.import(&line.to_string()).unwrap(), 400);
         assert_eq!(reply["lines"][0]["message"], format!("fallback_url: {problem}"));
         assert_eq!(catalog.dump(), before, "{url}");
@@ -175,14 +152,7 @@ fn a_fallback_url_from_before_the_rule_stays_until_it_changes() {
     catalog.put(APP, "10000001", &renamed);
     let other = app_with_fallback("http://acme.example.com/else");
     let (code, message) = refused(catalog.try_put(APP, "10000001", &other));
-    assert_eq!(
-        (code, message.as_str()),
-        ("invalid_field", "fallback_url: must begin with https://")
-    );
-    catalog.put(
-        APP,
-        "10000001",
-        &app_with_fallback("https://acme.example.com/more"),
-    );
+    assert_eq!((code, message.as_str()), ("invalid_field", "fallback_url: must begin with https://"));
+    catalog.put(APP, "10000001", &app_with_fallback("https://acme.example.com/more"));
     refused(catalog.try_put(APP, "10000001", &app_with_fallback(stored)));
 }

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use proptest::prelude::*;
 
-use crate::{
-    Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with,
-};
+use crate::{Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with};
 use contract::{
     catalog::{Command, PutTestApp, Resource},
     operation::OperatorReply,
@@ -26,19 +24,11 @@ fn line(kind: &str, id: &str, document: Value) -> String {
 /// Import lines that refer to later lines. Some resources are new, others replace existing ones.
 fn lines() -> String {
     line("offer", "o-1", offer(&["g-2", "g-3"]))
-        + &line(
-            "offer",
-            "o-2",
-            with(offer(&["g-4"]), &json!({ "advertiser_id": "southwind" })),
-        )
+        + &line("offer", "o-2", with(offer(&["g-4"]), &json!({ "advertiser_id": "southwind" })))
         + &line("app", "10000001", app("beta"))
         + &line("publisher", "beta", json!({ "name": "Beta", "approved": true }))
         + &line("advertiser", "southwind", json!({ "name": "Southwind" }))
-        + &line(
-            "publisher",
-            "acme",
-            json!({ "name": "Acme again", "approved": false }),
-        )
+        + &line("publisher", "acme", json!({ "name": "Acme again", "approved": false }))
 }
 
 fn prepared() -> Catalog {
@@ -119,18 +109,11 @@ fn a_check_counts_what_is_new_and_changed_and_names_payouts() {
     let payouts = |payout: f64| would(&raised(payout))["payouts"].clone();
     // A goal that comes or goes has no payout before or after.
     assert_eq!(payouts(1.25), json!([]));
-    assert_eq!(
-        payouts(2.5),
-        json!([{ "offer_id": "o-1", "goal_id": "g-2", "before_usd": 1.25, "after_usd": 2.5 }])
-    );
+    assert_eq!(payouts(2.5), json!([{ "offer_id": "o-1", "goal_id": "g-2", "before_usd": 1.25, "after_usd": 2.5 }]));
     // A secret is compared with the one that is sealed.
     let with_secret = |secret: &str| {
         let callback = json!({ "url": "https://acme.example/cb", "method": "GET", "secret": secret });
-        line(
-            "app",
-            "10000001",
-            with(app("beta"), &json!({ "callback": callback })),
-        )
+        line("app", "10000001", with(app("beta"), &json!({ "callback": callback })))
     };
     let first = with_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     body(&catalog.import(&first).unwrap(), 200);
@@ -150,19 +133,9 @@ fn a_wrong_line_is_reported_and_aborts_its_import() {
         ("x".repeat(MAX_LINE + 1), "longer than"),
         (line("planet", "x", json!({})), "kind"),
         (line("offer", "o-3", offer(&[])), "goals"),
-        (
-            line("offer", "o-3", with(offer(&["g-9"]), &json!({ "colour": "red" }))),
-            "colour",
-        ),
+        (line("offer", "o-3", with(offer(&["g-9"]), &json!({ "colour": "red" }))), "colour"),
         // Each is valid alone and conflicts with stored resources or with other lines.
-        (
-            line(
-                "offer",
-                "o-3",
-                with(offer(&["g-9"]), &json!({ "advertiser_id": "nobody" })),
-            ),
-            "advertiser_id",
-        ),
+        (line("offer", "o-3", with(offer(&["g-9"]), &json!({ "advertiser_id": "nobody" }))), "advertiser_id"),
         (line("offer", "o-3", offer(&["g-1"])), "goals[0].id"),
         (line("offer", "o-3", offer(&["g-4"])), "goals[0].id"),
         (line("app", "10000002", app("nobody")), "publisher_id"),
@@ -172,15 +145,8 @@ fn a_wrong_line_is_reported_and_aborts_its_import() {
         let reply = body(&catalog.import(&(good.clone() + &wrong)).unwrap(), 400);
         assert_eq!(reply["code"], "invalid_import", "{reply}");
         let lines = reply["lines"].as_array().unwrap();
-        assert_eq!(
-            (lines.len(), &lines[0]["line"]),
-            (1, &json!(count + 1)),
-            "{reply}"
-        );
-        assert!(
-            lines[0]["message"].as_str().unwrap().contains(named),
-            "{named}: {reply}"
-        );
+        assert_eq!((lines.len(), &lines[0]["line"]), (1, &json!(count + 1)), "{reply}");
+        assert!(lines[0]["message"].as_str().unwrap().contains(named), "{named}: {reply}");
         assert_eq!(catalog.dump(), before, "{reply}");
         assert_eq!(staged(&catalog), 0, "{reply}");
     }
@@ -195,10 +161,7 @@ fn an_import_that_fails_at_any_write_is_applied_whole_or_not_at_all() {
     let old = prepared().dump();
     let (new, new_read) = {
         let catalog = prepared();
-        assert_eq!(
-            body(&catalog.import(&lines()).unwrap(), 200),
-            json!({ "imported": 6 })
-        );
+        assert_eq!(body(&catalog.import(&lines()).unwrap(), 200), json!({ "imported": 6 }));
         (catalog.dump(), read(&catalog))
     };
     assert_ne!(old, new);
@@ -234,9 +197,7 @@ fn resume(catalog: &Catalog) {
 fn the_alarm_of_a_new_process_goes_on_with_a_decided_import() {
     let catalog = prepared();
     let import = import_steps::begin(&catalog.db).unwrap();
-    let text: String = (0..100)
-        .map(|n| line("offer", &format!("x-{n}"), offer(&[&format!("xg-{n}")])))
-        .collect();
+    let text: String = (0..100).map(|n| line("offer", &format!("x-{n}"), offer(&[&format!("xg-{n}")]))).collect();
     assert!(catalog.stage(import, &text).unwrap().is_empty());
     import_steps::decide(&catalog.db, import).unwrap();
     let mut applied = 0;
@@ -248,10 +209,7 @@ fn the_alarm_of_a_new_process_goes_on_with_a_decided_import() {
     catalog.put(Resource::Offer, "x-0", &offer(&["xg-0"]));
     service::run_for(&catalog, &Kv::default(), 10_000);
     catalog.put(Resource::Offer, "x-99", &offer(&["xg-99"]));
-    assert_eq!(
-        catalog.rows("SELECT id FROM offers WHERE id LIKE 'x-%'").len(),
-        100
-    );
+    assert_eq!(catalog.rows("SELECT id FROM offers WHERE id LIKE 'x-%'").len(), 100);
     assert_eq!((staged(&catalog), staged_goals(&catalog)), (0, 0));
     assert_eq!(import_claims::decided(&catalog.db).unwrap(), None);
 }
@@ -266,24 +224,12 @@ fn a_put_that_could_make_a_checked_line_wrong_is_to_be_repeated() {
     let import = import_steps::begin(&catalog.db).unwrap();
     assert!(catalog.stage(import, &lines()).unwrap().is_empty());
     // Before its turn an import refuses nothing.
-    catalog.put(
-        Resource::Publisher,
-        "acme",
-        &json!({ "name": "Acme", "approved": true }),
-    );
+    catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": true }));
     catalog.import.set(Some(import));
     assert!(catalog.check_step(import, &mut Check::default()).unwrap());
     for (resource, id, document) in [
-        (
-            Resource::Publisher,
-            "acme",
-            json!({ "name": "Acme", "approved": true }),
-        ),
-        (
-            Resource::Publisher,
-            "beta",
-            json!({ "name": "Beta", "approved": true }),
-        ),
+        (Resource::Publisher, "acme", json!({ "name": "Acme", "approved": true })),
+        (Resource::Publisher, "beta", json!({ "name": "Beta", "approved": true })),
         (Resource::App, "10000001", app("acme")),
         (Resource::Advertiser, "southwind", json!({ "name": "Southwind" })),
         (Resource::Offer, "o-2", offer(&["g-4"])),
@@ -296,10 +242,7 @@ fn a_put_that_could_make_a_checked_line_wrong_is_to_be_repeated() {
     }
     catalog.put(Resource::Offer, "o-3", &offer(&["g-5"]));
     catalog.put(Resource::App, "10000009", &app("acme"));
-    assert_eq!(
-        body(&catalog.check_and_apply(import).unwrap(), 200)["imported"],
-        6
-    );
+    assert_eq!(body(&catalog.check_and_apply(import).unwrap(), 200)["imported"], 6);
     catalog.import.set(None);
     catalog.put(Resource::Offer, "o-2", &offer(&["g-4"]));
 }
@@ -391,29 +334,16 @@ fn concurrent_imports_do_not_mix() {
     let reply: OperatorReply = catalog.import(&lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
     assert_eq!(staged(&catalog), 1, "the other import's line stays staged");
-    assert_eq!(
-        body(&catalog.check_and_apply(number).unwrap(), 200)["imported"],
-        1
-    );
+    assert_eq!(body(&catalog.check_and_apply(number).unwrap(), 200)["imported"], 1);
     assert_eq!(staged(&catalog), 0);
 }
 
 #[test]
 fn an_import_of_several_slices_is_applied_whole() {
     let catalog = Catalog::small();
-    let lines: String = (0..1_001)
-        .map(|n| {
-            line(
-                "publisher",
-                &format!("p-{n}"),
-                json!({ "name": "P", "approved": true }),
-            )
-        })
-        .collect();
-    assert_eq!(
-        body(&catalog.import(&lines).unwrap(), 200),
-        json!({ "imported": 1_001 })
-    );
+    let lines: String =
+        (0..1_001).map(|n| line("publisher", &format!("p-{n}"), json!({ "name": "P", "approved": true }))).collect();
+    assert_eq!(body(&catalog.import(&lines).unwrap(), 200), json!({ "imported": 1_001 }));
     assert_eq!(catalog.rows("SELECT id FROM publishers").len(), 1_002);
 }
 
@@ -421,8 +351,5 @@ fn an_import_of_several_slices_is_applied_whole() {
 fn an_import_may_have_a_byte_order_mark_carriage_returns_and_blank_lines() {
     let catalog = Catalog::small();
     let text = format!("\u{feff}{}\n \n", lines().replace('\n', "\r\n\r\n"));
-    assert_eq!(
-        body(&catalog.import(&text).unwrap(), 200),
-        json!({ "imported": 6 })
-    );
+    assert_eq!(body(&catalog.import(&text).unwrap(), 200), json!({ "imported": 6 }));
 }

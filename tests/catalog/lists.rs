@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::catalog::{
-    APP_NAMES_PAGE, AppNames, Command, List, ListFilter, ListPublisherOutboxes, Resource,
-};
+use contract::catalog::{APP_NAMES_PAGE, AppNames, Command, List, ListFilter, ListPublisherOutboxes, Resource};
 use domain::model::{AppId, OfferState, OfferType, PublisherId};
 use origin::objects::catalog::sql;
 use platform::params;
@@ -22,11 +20,7 @@ pub fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<Strin
         let list = Command::List(List::of(resource, limit, cursor));
         let page = body(&catalog.send(list).unwrap(), 200);
         let listed = page[resource.plural()].as_array().unwrap().iter();
-        pages.push(
-            listed
-                .map(|read| read[&member].as_str().unwrap().to_owned())
-                .collect(),
-        );
+        pages.push(listed.map(|read| read[&member].as_str().unwrap().to_owned()).collect());
         cursor = page["cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             return pages;
@@ -38,26 +32,16 @@ pub fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<Strin
 fn apps_are_listed_by_their_publisher_and_offers_by_their_advertiser() {
     let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
-    for (resource, documents, member) in [
-        (Resource::App, &demo.apps, "publisher_id"),
-        (O, &demo.offers, "advertiser_id"),
-    ] {
-        let owners: BTreeMap<_, Vec<&str>> =
-            documents
-                .iter()
-                .fold(BTreeMap::new(), |mut owners, (id, document)| {
-                    owners
-                        .entry(document[member].as_str().unwrap())
-                        .or_default()
-                        .push(id);
-                    owners
-                });
+    for (resource, documents, member) in
+        [(Resource::App, &demo.apps, "publisher_id"), (O, &demo.offers, "advertiser_id")]
+    {
+        let owners: BTreeMap<_, Vec<&str>> = documents.iter().fold(BTreeMap::new(), |mut owners, (id, document)| {
+            owners.entry(document[member].as_str().unwrap()).or_default().push(id);
+            owners
+        });
         assert!(owners.len() > 1, "{owners:?}");
         for (owner, ids) in owners.into_iter().chain([("nobody", Vec::new())]) {
-            let list = List {
-                owner: Some(owner.to_owned()),
-                ..List::of(resource, 2, None)
-            };
+            let list = List { owner: Some(owner.to_owned()), ..List::of(resource, 2, None) };
             assert_eq!(ids_of(&catalog, list).0, ids, "{owner}");
         }
     }
@@ -69,16 +53,8 @@ fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
     let demo = Demo::read();
     let mut documents = demo.offers.clone();
     let advertiser = documents["23817"]["advertiser_id"].clone();
-    for (id, name) in [
-        ("n-1", "zebra"),
-        ("n-2", "Zebra"),
-        ("n-3", "ZEBRA"),
-        ("n-4", "apple"),
-    ] {
-        let document = with(
-            offer(&[&format!("g-{id}")]),
-            &json!({ "name": name, "advertiser_id": advertiser }),
-        );
+    for (id, name) in [("n-1", "zebra"), ("n-2", "Zebra"), ("n-3", "ZEBRA"), ("n-4", "apple")] {
+        let document = with(offer(&[&format!("g-{id}")]), &json!({ "name": name, "advertiser_id": advertiser }));
         catalog.put(O, id, &document);
         documents.insert(id.to_owned(), document);
     }
@@ -88,49 +64,30 @@ fn a_list_by_name_has_each_resource_once_in_the_order_of_names() {
         (Resource::Advertiser, &demo.advertisers),
         (O, &documents),
     ] {
-        let by_name = |(id, document): (&String, &Value)| {
-            (
-                document["name"].as_str().unwrap().to_ascii_lowercase(),
-                id.clone(),
-            )
-        };
+        let by_name =
+            |(id, document): (&String, &Value)| (document["name"].as_str().unwrap().to_ascii_lowercase(), id.clone());
         let mut expected: Vec<_> = documents.iter().map(by_name).collect();
         expected.sort();
-        let list = List {
-            by_name: true,
-            ..List::of(resource, 2, None)
-        };
+        let list = List { by_name: true, ..List::of(resource, 2, None) };
         let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
         assert_eq!(ids_of(&catalog, list.clone()).0, expected, "{resource:?}");
-        let unknown = List {
-            cursor: Some("zzz".into()),
-            ..list
-        };
+        let unknown = List { cursor: Some("zzz".into()), ..list };
         let refused = catalog.send(Command::List(unknown)).unwrap_err();
         assert_eq!(refused.to_string(), "refused: not_found");
     }
-    for statement in [
-        sql::LIST_PUBLISHERS_BY_NAME,
-        sql::LIST_APPS_BY_NAME,
-        sql::LIST_ADVERTISERS_BY_NAME,
-        sql::LIST_OFFERS_BY_NAME,
-    ] {
+    for statement in
+        [sql::LIST_PUBLISHERS_BY_NAME, sql::LIST_APPS_BY_NAME, sql::LIST_ADVERTISERS_BY_NAME, sql::LIST_OFFERS_BY_NAME]
+    {
         let steps = catalog.plan(statement, params!["o-1", 20_u32]);
         let is_read_in_order = steps.iter().any(|step| step.starts_with("SEARCH d USING INDEX"));
         assert!(is_read_in_order, "{steps:?}");
-        assert!(
-            !steps.iter().any(|step| step.contains("TEMP B-TREE")),
-            "{steps:?}"
-        );
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
     }
 }
 
 /// The ids of all pages under conditions, of which a call may give none.
 fn ids_under(catalog: &Catalog, resource: Resource, filter: &ListFilter) -> (Vec<String>, usize) {
-    let list = List {
-        filter: filter.clone(),
-        ..List::of(resource, 2, None)
-    };
+    let list = List { filter: filter.clone(), ..List::of(resource, 2, None) };
     ids_of(catalog, list)
 }
 
@@ -154,10 +111,7 @@ fn ids_of(catalog: &Catalog, mut list: List) -> (Vec<String>, usize) {
 fn a_list_with_conditions_has_exactly_the_resources_that_meet_them() {
     let catalog = Catalog::from_fixtures();
     let demo = Demo::read();
-    let text = |text: &str| ListFilter {
-        text: Some(text.to_owned()),
-        ..ListFilter::default()
-    };
+    let text = |text: &str| ListFilter { text: Some(text.to_owned()), ..ListFilter::default() };
     let names_with = |documents: &BTreeMap<String, Value>, part: &str| -> Vec<String> {
         let has_part = |id: &str, document: &Value| {
             let name = document["name"].as_str().unwrap();
@@ -171,36 +125,18 @@ fn a_list_with_conditions_has_exactly_the_resources_that_meet_them() {
     assert_eq!(found, names_with(&demo.offers, "cinderwick"));
     let goal = demo.offers["23817"]["goals"][0]["id"].as_str().unwrap();
     assert_eq!(ids_under(&catalog, O, &text(goal)).0, ["23817"]);
-    assert_eq!(
-        ids_under(&catalog, Resource::Publisher, &text("arcade")).0,
-        ["lumen-arcade"]
-    );
-    assert_eq!(
-        ids_under(&catalog, O, &text("no offer is called this")).0,
-        [] as [String; 0]
-    );
+    assert_eq!(ids_under(&catalog, Resource::Publisher, &text("arcade")).0, ["lumen-arcade"]);
+    assert_eq!(ids_under(&catalog, O, &text("no offer is called this")).0, [] as [String; 0]);
 
     for off_type in [OfferType::Cpe, OfferType::Cpc] {
-        let filter = ListFilter {
-            off_type: Some(off_type),
-            ..ListFilter::default()
-        };
-        let expected = demo
-            .offers
-            .iter()
-            .filter(|(_, offer)| offer["off_type"] == off_type.as_str());
+        let filter = ListFilter { off_type: Some(off_type), ..ListFilter::default() };
+        let expected = demo.offers.iter().filter(|(_, offer)| offer["off_type"] == off_type.as_str());
         let expected: Vec<_> = expected.map(|(id, _)| id.clone()).collect();
         assert_eq!(ids_under(&catalog, O, &filter).0, expected, "{off_type:?}");
     }
     for approved in [true, false] {
-        let filter = ListFilter {
-            approved: Some(approved),
-            ..ListFilter::default()
-        };
-        let expected = demo
-            .publishers
-            .iter()
-            .filter(|(_, publisher)| publisher["approved"] == approved);
+        let filter = ListFilter { approved: Some(approved), ..ListFilter::default() };
+        let expected = demo.publishers.iter().filter(|(_, publisher)| publisher["approved"] == approved);
         let expected: Vec<_> = expected.map(|(id, _)| id.clone()).collect();
         assert_eq!(ids_under(&catalog, Resource::Publisher, &filter).0, expected);
     }
@@ -225,11 +161,7 @@ fn a_list_of_offers_in_a_state_has_the_offers_now_in_that_state() {
         (OfferState::NotStarted, &["s-3"]),
         (OfferState::Ended, &["s-5"]),
     ] {
-        let filter = ListFilter {
-            text: Some("s-".into()),
-            offer_state: Some(state),
-            ..ListFilter::default()
-        };
+        let filter = ListFilter { text: Some("s-".into()), offer_state: Some(state), ..ListFilter::default() };
         assert_eq!(ids_under(&catalog, O, &filter).0, expected, "{state:?}");
     }
 }
@@ -241,10 +173,7 @@ fn a_page_under_conditions_ends_after_a_thousand_resources_that_fulfil_none() {
         let document = json!({ "name": format!("Advertiser {number}") });
         catalog.put(Resource::Advertiser, &format!("many-{number:04}"), &document);
     }
-    let filter = ListFilter {
-        text: Some("advertiser 2499".into()),
-        ..ListFilter::default()
-    };
+    let filter = ListFilter { text: Some("advertiser 2499".into()), ..ListFilter::default() };
     let (found, pages) = ids_under(&catalog, Resource::Advertiser, &filter);
     assert_eq!((found.as_slice(), pages), (&["many-2499".to_owned()][..], 3));
 }
@@ -255,16 +184,8 @@ fn a_page_of_a_list_ends_at_a_mebibyte_and_never_before_its_first_document() {
     let ids: Vec<String> = (100..250).map(|n| format!("o-{n}")).collect();
     for (id, n) in ids.iter().zip(0..) {
         // 30 KB of text, or none.
-        let desc = if n % 3 == 0 {
-            "語".repeat(10_000)
-        } else {
-            "a game".to_owned()
-        };
-        catalog.put(
-            O,
-            id,
-            &with(offer(&[&format!("g-{id}")]), &json!({ "desc": desc })),
-        );
+        let desc = if n % 3 == 0 { "語".repeat(10_000) } else { "a game".to_owned() };
+        catalog.put(O, id, &with(offer(&[&format!("g-{id}")]), &json!({ "desc": desc })));
     }
     let pages_of = |limit| pages(&catalog, O, limit);
     let lengths = |limit| pages_of(limit).iter().map(Vec::len).collect::<Vec<_>>();
@@ -292,8 +213,7 @@ fn the_longest_names_of_many_apps_come_in_pages() {
             publisher_id: "acme".into(),
             after: names.last_key_value().map(|(id, _)| id.clone()),
         });
-        let page: BTreeMap<String, String> =
-            serde_json::from_value(body(&catalog.send(page).unwrap(), 200)).unwrap();
+        let page: BTreeMap<String, String> = serde_json::from_value(body(&catalog.send(page).unwrap(), 200)).unwrap();
         let is_last = page.len() < APP_NAMES_PAGE;
         names.extend(page);
         if is_last {
@@ -321,8 +241,7 @@ fn outboxes_of_a_publisher_come_in_groups_of_its_apps() {
             from: from.map(app),
             to: to.map(app),
         });
-        let listed: Vec<(AppId, u8)> =
-            serde_json::from_value(body(&catalog.send(list).unwrap(), 200)).unwrap();
+        let listed: Vec<(AppId, u8)> = serde_json::from_value(body(&catalog.send(list).unwrap(), 200)).unwrap();
         listed.into_iter().map(|(app, _)| app.number()).collect()
     };
     // A group ends with the app that makes it 256 outboxes or more.

@@ -15,9 +15,7 @@ use platform::params;
 const O: Resource = Resource::Offer;
 
 fn search(catalog: &Catalog, text: &str) -> Vec<Value> {
-    let found = catalog
-        .send(Command::Search(Search { text: text.into() }))
-        .unwrap();
+    let found = catalog.send(Command::Search(Search { text: text.into() })).unwrap();
     body(&found, 200)["matches"].as_array().unwrap().clone()
 }
 
@@ -49,12 +47,7 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
     catalog.put(Resource::App, "10000001", &app("acme"));
     catalog.put(O, "o-1", &offer(&["g-1"]));
     let publisher_id = "acme".to_owned();
-    let key = body(
-        &catalog
-            .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-            .unwrap(),
-        201,
-    );
+    let key = body(&catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap(), 201);
     let advertiser_id = "northwind".to_owned();
     let issue = Command::IssueToken(IssueToken { advertiser_id });
     let token = body(&catalog.send(issue).unwrap(), 201);
@@ -68,9 +61,7 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
 
     let kinds = |text: &str| {
         let found = search(&catalog, text).into_iter();
-        found
-            .map(|found| found["kind"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        found.map(|found| found["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(kinds("acme"), ["publisher"]);
     assert_eq!(kinds("10000001"), ["app"]);
@@ -78,20 +69,13 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
     assert_eq!(kinds("o-1"), ["offer"]);
     assert_eq!(
         search(&catalog, "g-1"),
-        [
-            json!({ "kind": "goal", "goal_id": "g-1", "offer_id": "o-1", "title": offer(&["g-1"])["goals"][0]["ttl"] })
-        ]
+        [json!({ "kind": "goal", "goal_id": "g-1", "offer_id": "o-1", "title": offer(&["g-1"])["goals"][0]["ttl"] })]
     );
-    assert_eq!(
-        search(&catalog, &text(&key["pub_key"])),
-        [json!({ "kind": "pub_key", "publisher_id": "acme" })]
-    );
+    assert_eq!(search(&catalog, &text(&key["pub_key"])), [json!({ "kind": "pub_key", "publisher_id": "acme" })]);
     assert_eq!(search(&catalog, &whole), [token_match(true, true)]);
     assert_eq!(search(&catalog, beginning), [token_match(false, true)]);
-    let revoke = Command::RevokeToken(RevokeToken {
-        advertiser_id: "northwind".into(),
-        token_id: text(&token["token_id"]),
-    });
+    let revoke =
+        Command::RevokeToken(RevokeToken { advertiser_id: "northwind".into(), token_id: text(&token["token_id"]) });
     catalog.send(revoke).unwrap();
     assert_eq!(search(&catalog, &whole), [token_match(true, false)]);
     assert_eq!(search(&catalog, beginning), [] as [Value; 0]);
@@ -129,12 +113,7 @@ fn a_search_finds_parts_of_names_and_ids() {
     // A name that has changed is found as it is now, and documents are not read.
     catalog.put(O, "o-2", &named(offer(&["g-o-2"]), "Silver"));
     assert_eq!(ids("gold"), ["o-1", "o-3"]);
-    for find in [
-        sql::FIND_PUBLISHERS,
-        sql::FIND_APPS,
-        sql::FIND_ADVERTISERS,
-        sql::FIND_OFFERS,
-    ] {
+    for find in [sql::FIND_PUBLISHERS, sql::FIND_APPS, sql::FIND_ADVERTISERS, sql::FIND_OFFERS] {
         let steps = catalog.plan(find, params!["x", 10_u32]);
         assert!(steps[0].contains("USING COVERING INDEX"), "{steps:?}");
     }
@@ -143,11 +122,7 @@ fn a_search_finds_parts_of_names_and_ids() {
 #[test]
 fn offers_and_goals_are_named() {
     let catalog = Catalog::small();
-    catalog.put(
-        O,
-        "o-1",
-        &with(offer(&["g-1", "g-2"]), &json!({ "name": "Bay of gold" })),
-    );
+    catalog.put(O, "o-1", &with(offer(&["g-1", "g-2"]), &json!({ "name": "Bay of gold" })));
     let names = |ids: &[&str]| {
         let offer_ids = ids.iter().map(|id| (*id).to_owned()).collect();
         let names = Command::OfferNames(OfferNames { offer_ids });
@@ -164,24 +139,14 @@ fn offers_and_goals_are_named() {
 #[test]
 fn publishers_and_requests_that_wait_in_the_catalog_are_counted() {
     let catalog = Catalog::small();
-    let count = || {
-        body(
-            &catalog.send(Command::CountWaiting(CountWaiting {})).unwrap(),
-            200,
-        )
-    };
-    let waiting =
-        |publishers: i64| json!({ "publishers": publishers, "pub_key_requests": 0, "near_caps": 0 });
+    let count = || body(&catalog.send(Command::CountWaiting(CountWaiting {})).unwrap(), 200);
+    let waiting = |publishers: i64| json!({ "publishers": publishers, "pub_key_requests": 0, "near_caps": 0 });
     assert_eq!(count(), waiting(0));
     let publisher = |approved: bool, closed: bool| {
         let closed = closed.then_some(json!({ "closed": true })).unwrap_or(json!({}));
         with(json!({ "name": "New", "approved": approved }), &closed)
     };
-    for (id, approved, closed) in [
-        ("new", false, false),
-        ("ended", false, true),
-        ("known", true, false),
-    ] {
+    for (id, approved, closed) in [("new", false, false), ("ended", false, true), ("known", true, false)] {
         catalog.put(Resource::Publisher, id, &publisher(approved, closed));
     }
     assert_eq!(count(), waiting(1));
@@ -194,11 +159,7 @@ fn publishers_and_requests_that_wait_in_the_catalog_are_counted() {
 fn one_text_may_be_the_id_of_several_things() {
     let catalog = Catalog::small();
     catalog.put(Resource::Advertiser, "acme", &json!({ "name": "Acme Ads" }));
-    catalog.put(
-        O,
-        "acme",
-        &with(offer(&["acme"]), &json!({ "advertiser_id": "acme" })),
-    );
+    catalog.put(O, "acme", &with(offer(&["acme"]), &json!({ "advertiser_id": "acme" })));
     let found = search(&catalog, "acme");
     let kinds: Vec<_> = found.iter().map(|found| &found["kind"]).collect();
     assert_eq!(kinds, ["publisher", "advertiser", "offer", "goal"]);
@@ -213,10 +174,7 @@ fn terms_are_listed_from_the_newest_on() {
     dearer["goals"][0]["payout_usd"] = json!(2.5);
     let current = catalog.put(O, "o-1", &dearer)["terms_revision"].clone();
     let offer_id = id("o-1");
-    let terms = body(
-        &catalog.send(Command::Terms(ListTerms { offer_id })).unwrap(),
-        200,
-    );
+    let terms = body(&catalog.send(Command::Terms(ListTerms { offer_id })).unwrap(), 200);
     assert_eq!(terms["current"], current);
     assert_eq!(terms["terms_since"], Value::Null);
     let revisions = terms["revisions"].as_array().unwrap();
@@ -226,10 +184,7 @@ fn terms_are_listed_from_the_newest_on() {
     assert_eq!(revisions[0]["terms"]["goals"][0]["payout_usd"], json!(2.5));
     assert_eq!(revisions[1]["superseded_at"], json!(catalog.now() / 1_000));
     let offer_id = id("o-2");
-    assert_eq!(
-        refused(catalog.send(Command::Terms(ListTerms { offer_id }))).0,
-        "not_found"
-    );
+    assert_eq!(refused(catalog.send(Command::Terms(ListTerms { offer_id }))).0, "not_found");
 }
 
 #[test]
@@ -262,11 +217,7 @@ fn figures_are_of_30_days_and_caps_of_today() {
 #[test]
 fn the_fullest_caps_are_found_whatever_the_size_of_the_steps() {
     let catalog = Catalog::small();
-    for (offer_id, goal, click, conversion) in [
-        ("o-1", "g-1", 10, 100),
-        ("o-2", "g-2", 100, 4),
-        ("o-3", "g-3", 0, 9),
-    ] {
+    for (offer_id, goal, click, conversion) in [("o-1", "g-1", 10, 100), ("o-2", "g-2", 100, 4), ("o-3", "g-3", 0, 9)] {
         catalog.put(O, offer_id, &with(offer(&[goal]), &capped(click, conversion)));
     }
     taken(&catalog, "o-1", 8, 79);
@@ -278,19 +229,8 @@ fn the_fullest_caps_are_found_whatever_the_size_of_the_steps() {
         body(&near.finish(&catalog.db).unwrap(), 200)["caps"].clone()
     };
     let caps = find();
-    let found: Vec<_> = caps
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|cap| (&cap["offer_id"], &cap["kind"]))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            (&json!("o-2"), &json!("conversion")),
-            (&json!("o-1"), &json!("click"))
-        ]
-    );
+    let found: Vec<_> = caps.as_array().unwrap().iter().map(|cap| (&cap["offer_id"], &cap["kind"])).collect();
+    assert_eq!(found, [(&json!("o-2"), &json!("conversion")), (&json!("o-1"), &json!("click"))]);
     assert_eq!(caps[0]["used"], 4);
     // Yesterday's use is not today's.
     catalog.wait(24 * 3_600_000);
@@ -308,19 +248,13 @@ fn a_check_refuses_what_a_put_would_and_changes_nothing() {
     };
     let checked = body(&check("o-2", &offer(&["g-2"])).unwrap(), 200);
     assert_eq!(checked["goals"][0]["id"], "g-2");
-    body(
-        &check("o-1", &with(offer(&["g-1"]), &json!({ "active": false }))).unwrap(),
-        200,
-    );
+    body(&check("o-1", &with(offer(&["g-1"]), &json!({ "active": false }))).unwrap(), 200);
     for document in [
         with(offer(&["g-9"]), &json!({ "advertiser_id": "nobody" })),
         offer(&["g-1"]),
         with(offer(&["g-9"]), &json!({ "off_type": "???" })),
     ] {
-        assert_eq!(
-            refused(check("o-9", &document)),
-            refused(catalog.try_put(O, "o-9", &document)),
-        );
+        assert_eq!(refused(check("o-9", &document)), refused(catalog.try_put(O, "o-9", &document)),);
     }
     assert_eq!(catalog.dump(), before);
 }

@@ -141,11 +141,7 @@ impl Catalog {
     /// A catalog with a publisher `acme` and an advertiser `northwind`.
     fn small() -> Self {
         let catalog = Self::empty();
-        catalog.put(
-            Resource::Publisher,
-            "acme",
-            &json!({ "name": "Acme", "approved": true }),
-        );
+        catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": true }));
         catalog.put(Resource::Advertiser, "northwind", &json!({ "name": "Northwind" }));
         catalog
     }
@@ -190,12 +186,7 @@ impl Catalog {
     }
 
     fn try_put(&self, resource: Resource, id: &str, document: &Value) -> Result<OperatorReply, Failure> {
-        self.send(Command::Put(Put {
-            resource,
-            id: id.into(),
-            body: document.to_string(),
-            condition: None,
-        }))
+        self.send(Command::Put(Put { resource, id: id.into(), body: document.to_string(), condition: None }))
     }
 
     #[track_caller]
@@ -218,11 +209,7 @@ impl Catalog {
             .rows(&format!("SELECT terms_revision FROM apps WHERE id = '{app}'"))
             .first()
             .map_or(0, |row| row.integer(0).unwrap());
-        self.send(Command::AppTerms(GetAppTerms {
-            app_id: AppId::parse(app).unwrap(),
-            shard,
-            revision: newest,
-        }))
+        self.send(Command::AppTerms(GetAppTerms { app_id: AppId::parse(app).unwrap(), shard, revision: newest }))
     }
 
     /// The answer that an outbox of the app gets for its newest terms.
@@ -270,13 +257,9 @@ impl Catalog {
     /// Imports like the service: every line is staged, then checked; then the import is decided and applied.
     fn import(&self, text: &str) -> Result<OperatorReply, Failure> {
         let number = import_steps::begin(&self.db)?;
-        let reply = self.stage(number, text).and_then(|errors| {
-            if errors.is_empty() {
-                self.check_and_apply(number)
-            } else {
-                Ok(refuse(&errors))
-            }
-        });
+        let reply = self
+            .stage(number, text)
+            .and_then(|errors| if errors.is_empty() { self.check_and_apply(number) } else { Ok(refuse(&errors)) });
         self.import.set(None);
         if import_claims::decided(&self.db)? != Some(number) {
             while import_steps::discard(&self.db, number, number)? {}
@@ -332,9 +315,7 @@ impl Catalog {
     #[track_caller]
     fn listed(&self) -> Vec<String> {
         let listing = self.listing();
-        (0..listing.len())
-            .map(|row| listing.id(row).unwrap().to_owned())
-            .collect()
+        (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned()).collect()
     }
 
     fn rows(&self, sql: &str) -> Vec<Row> {

@@ -35,32 +35,20 @@ fn catalog() -> Catalog {
 }
 
 fn read(catalog: &Catalog, app: &str) -> Result<OperatorReply, Failure> {
-    catalog.send(Command::GetOwnApp(GetOwnApp {
-        publisher_id: publisher("acme"),
-        app_id: id(app),
-    }))
+    catalog.send(Command::GetOwnApp(GetOwnApp { publisher_id: publisher("acme"), app_id: id(app) }))
 }
 
 fn revision(catalog: &Catalog) -> i64 {
-    body(&read(catalog, APP).unwrap(), 200)["revision"]
-        .as_i64()
-        .unwrap()
+    body(&read(catalog, APP).unwrap(), 200)["revision"].as_i64().unwrap()
 }
 
 fn change(catalog: &Catalog, app: &str, change: OwnAppChange) -> Result<OperatorReply, Failure> {
-    catalog.send(Command::ChangeOwnApp(ChangeOwnApp {
-        publisher_id: publisher("acme"),
-        app_id: id(app),
-        change,
-    }))
+    catalog.send(Command::ChangeOwnApp(ChangeOwnApp { publisher_id: publisher("acme"), app_id: id(app), change }))
 }
 
 /// Changes the document as it is now.
 fn patch(catalog: &Catalog, document: &Value) -> Result<OperatorReply, Failure> {
-    let document = OwnAppChange::Document {
-        revision: revision(catalog),
-        body: document.to_string(),
-    };
+    let document = OwnAppChange::Document { revision: revision(catalog), body: document.to_string() };
     change(catalog, APP, document)
 }
 
@@ -98,10 +86,7 @@ fn an_app_of_another_publisher_is_as_one_that_does_not_exist() {
     for app in ["10000002", "10000003"] {
         let expected = ("not_found", "no resource has this id".to_owned());
         assert_eq!(refused(read(&catalog, app)), expected);
-        let document = OwnAppChange::Document {
-            revision: 1,
-            body: "{}".into(),
-        };
+        let document = OwnAppChange::Document { revision: 1, body: "{}".into() };
         assert_eq!(refused(change(&catalog, app, document)), expected);
         let renew = OwnAppChange::Secret(SecretChange::RenewCallback);
         assert_eq!(refused(change(&catalog, app, renew)), expected);
@@ -118,15 +103,9 @@ fn a_member_points_the_fallback_url_to_https_on_port_443() {
         ("https://more.example:8443/", "must be on port 443, not 8443"),
     ] {
         let expected = ("invalid_field", format!("fallback_url: {problem}"));
-        assert_eq!(
-            refused(patch(&catalog, &json!({ "fallback_url": url }))),
-            expected
-        );
+        assert_eq!(refused(patch(&catalog, &json!({ "fallback_url": url }))), expected);
     }
-    body(
-        &patch(&catalog, &json!({ "fallback_url": "https://more.example:443/" })).unwrap(),
-        201,
-    );
+    body(&patch(&catalog, &json!({ "fallback_url": "https://more.example:443/" })).unwrap(), 201);
 }
 
 #[test]
@@ -140,14 +119,8 @@ fn a_change_keeps_what_it_does_not_name_and_publishes_the_app() {
     );
     catalog.put(Resource::App, APP, &document);
     let before = catalog.get(Resource::App, APP);
-    catalog
-        .db
-        .query("UPDATE tracking_slots SET change = NULL", &[])
-        .unwrap();
-    let changed = body(
-        &patch(&catalog, &json!({ "blocked_offers": ["31906"] })).unwrap(),
-        201,
-    );
+    catalog.db.query("UPDATE tracking_slots SET change = NULL", &[]).unwrap();
+    let changed = body(&patch(&catalog, &json!({ "blocked_offers": ["31906"] })).unwrap(), 201);
     assert_eq!(changed["blocked_offers"], json!(["31906"]));
     let expected = with(before, &json!({ "blocked_offers": ["31906"] }));
     assert_eq!(catalog.get(Resource::App, APP), expected);
@@ -161,16 +134,12 @@ fn a_change_without_effect_stores_nothing_and_restarts_no_callback() {
     let catalog = catalog();
     patch(&catalog, &json!({ "callback": new_callback() })).unwrap();
     let before = catalog.dump();
-    body(
-        &patch(&catalog, &json!({ "callback": new_callback() })).unwrap(),
-        200,
-    );
+    body(&patch(&catalog, &json!({ "callback": new_callback() })).unwrap(), 200);
     body(&secret(&catalog, SecretChange::EndPreviousCallback).unwrap(), 200);
     body(&secret(&catalog, SecretChange::EndClick).unwrap(), 200);
     assert_eq!(catalog.dump(), before);
     // The name is no part of the callback's settings.
-    let settings =
-        |catalog: &Catalog| catalog.rows("SELECT callback_revision FROM apps WHERE publisher_id = 'acme'");
+    let settings = |catalog: &Catalog| catalog.rows("SELECT callback_revision FROM apps WHERE publisher_id = 'acme'");
     let before = settings(&catalog);
     body(&patch(&catalog, &json!({ "name": "Renamed" })).unwrap(), 201);
     assert_eq!(settings(&catalog), before);
@@ -181,10 +150,7 @@ fn a_change_of_what_was_changed_meanwhile_is_refused() {
     let catalog = catalog();
     let seen = revision(&catalog);
     patch(&catalog, &json!({ "name": "First" })).unwrap();
-    let late = OwnAppChange::Document {
-        revision: seen,
-        body: json!({ "name": "Late" }).to_string(),
-    };
+    let late = OwnAppChange::Document { revision: seen, body: json!({ "name": "Late" }).to_string() };
     assert_eq!(refused(change(&catalog, APP, late)).0, "precondition_failed");
     assert_eq!(catalog.get(Resource::App, APP)["name"], "First");
 }
@@ -192,14 +158,8 @@ fn a_change_of_what_was_changed_meanwhile_is_refused() {
 #[test]
 fn a_first_callback_shows_its_secret_once_and_a_renewed_one_signs_beside_the_former() {
     let catalog = catalog();
-    assert_eq!(
-        refused(secret(&catalog, SecretChange::RenewCallback)).0,
-        "no_callback"
-    );
-    let set = body(
-        &patch(&catalog, &json!({ "callback": new_callback() })).unwrap(),
-        201,
-    );
+    assert_eq!(refused(secret(&catalog, SecretChange::RenewCallback)).0, "no_callback");
+    let set = body(&patch(&catalog, &json!({ "callback": new_callback() })).unwrap(), 201);
     let first = set["callback_secret"].as_str().unwrap().to_owned();
     assert_eq!(callback(&catalog).unwrap().secret, first);
     let again = json!({ "callback": with(new_callback(), &json!({ "url": "https://acme.example/b" })) });
@@ -225,9 +185,7 @@ fn the_operator_writes_back_a_document_whose_secrets_the_publisher_drew() {
     secret(&catalog, SecretChange::RenewClick).unwrap();
     secret(&catalog, SecretChange::RenewClick).unwrap();
     let opened = |catalog: &Catalog| {
-        let row = &catalog.rows(&format!(
-            "SELECT click_secrets_sealed FROM apps WHERE id = '{APP}'"
-        ))[0];
+        let row = &catalog.rows(&format!("SELECT click_secrets_sealed FROM apps WHERE id = '{APP}'"))[0];
         let purpose = signature::purpose(APP);
         let click = catalog.edge_vault.open(&purpose, row.blob(0).unwrap()).unwrap();
         (callback(catalog).unwrap(), click)
@@ -241,10 +199,7 @@ fn the_operator_writes_back_a_document_whose_secrets_the_publisher_drew() {
     catalog.put(Resource::App, APP, &document);
     assert_eq!(opened(&catalog), before);
     // A previous secret that is left out ends.
-    document["callback"]
-        .as_object_mut()
-        .unwrap()
-        .remove("previous_secret");
+    document["callback"].as_object_mut().unwrap().remove("previous_secret");
     catalog.put(Resource::App, APP, &document);
     assert_eq!(callback(&catalog).unwrap().previous_secret, None);
     assert_eq!(callback(&catalog).unwrap().secret, before.0.secret);
@@ -258,10 +213,7 @@ fn click_secrets_begin_rotate_and_end() {
     let catalog = catalog();
     let signs = |catalog: &Catalog| {
         let app = body(&read(catalog, APP).unwrap(), 200);
-        (
-            app["signs_clicks"].as_bool(),
-            app["has_previous_click_secret"].as_bool(),
-        )
+        (app["signs_clicks"].as_bool(), app["has_previous_click_secret"].as_bool())
     };
     for (of, expected) in [
         (SecretChange::RenewClick, (Some(true), Some(false))),
@@ -285,11 +237,7 @@ fn bad_values_are_refused_and_change_nothing() {
         json!({ "blocked_offers": ["no id!"] }),
         json!({ "name": "" }),
     ] {
-        assert_eq!(
-            refused(patch(&catalog, &document)).0,
-            "invalid_field",
-            "{document}"
-        );
+        assert_eq!(refused(patch(&catalog, &document)).0, "invalid_field", "{document}");
     }
     assert_eq!(catalog.dump(), before);
 }
@@ -320,10 +268,7 @@ fn a_publisher_sets_up_as_many_apps_as_it_may() {
     body(&create(&catalog, "20", &new_app()).unwrap(), 201);
     let ended = json!({ "name": "Acme", "approved": false });
     catalog.put(Resource::Publisher, "acme", &ended);
-    assert_eq!(
-        refused(create(&catalog, "21", &new_app())).0,
-        "publisher_not_approved"
-    );
+    assert_eq!(refused(create(&catalog, "21", &new_app())).0, "publisher_not_approved");
 }
 
 #[test]
@@ -333,10 +278,7 @@ fn the_list_has_the_publishers_own_apps_in_pages() {
         catalog.put(Resource::App, &format!("2000{number:04}"), &app("acme"));
     }
     let list = |cursor: Option<String>| {
-        let list = ListOwnApps {
-            publisher_id: publisher("acme"),
-            cursor,
-        };
+        let list = ListOwnApps { publisher_id: publisher("acme"), cursor };
         body(&catalog.send(Command::ListOwnApps(list)).unwrap(), 200)
     };
     let first = list(None);
@@ -360,23 +302,14 @@ fn a_key_sets_up_test_apps_under_ids_of_their_own_and_up_to_a_limit_of_their_own
     let put = |name: &str| body(&put_test(&catalog, name, &new_callback()).unwrap(), 201);
     let first = put("test 0");
     let id = first["app_id"].as_str().unwrap();
-    assert!(
-        AppId::parse(id).unwrap().is_test() && first["test"] == true,
-        "{first}"
-    );
+    assert!(AppId::parse(id).unwrap().is_test() && first["test"] == true, "{first}");
     let stored = catalog.get(Resource::App, id);
-    assert_eq!(
-        (&stored["outbox_shards"], &stored["platform"]),
-        (&json!(1), &json!("web"))
-    );
+    assert_eq!((&stored["outbox_shards"], &stored["platform"]), (&json!(1), &json!("web")));
     // The name finds it again, with a new secret and without the former one.
     let again = put("test 0");
     assert_eq!(again["app_id"], first["app_id"]);
     assert_ne!(again["callback_secret"], first["callback_secret"]);
-    assert_eq!(
-        catalog.get(Resource::App, id)["callback"].get("previous_secret"),
-        None
-    );
+    assert_eq!(catalog.get(Resource::App, id)["callback"].get("previous_secret"), None);
     for n in 1..20 {
         put(&format!("test {n}"));
     }
@@ -395,32 +328,16 @@ fn a_key_sets_up_test_apps_under_ids_of_their_own_and_up_to_a_limit_of_their_own
 fn the_rules_of_callbacks_hold_for_test_apps() {
     let catalog = catalog();
     for (callback, code) in [
-        (
-            json!({ "url": "https://acme.example:8443/", "method": "GET", "events": ["approved"] }),
-            "invalid_field",
-        ),
-        (
-            json!({ "url": "https://acme.example/", "method": "PUT", "events": ["approved"] }),
-            "invalid_field",
-        ),
-        (
-            json!({ "url": "https://acme.example/", "method": "GET", "events": [] }),
-            "invalid_field",
-        ),
+        (json!({ "url": "https://acme.example:8443/", "method": "GET", "events": ["approved"] }), "invalid_field"),
+        (json!({ "url": "https://acme.example/", "method": "PUT", "events": ["approved"] }), "invalid_field"),
+        (json!({ "url": "https://acme.example/", "method": "GET", "events": [] }), "invalid_field"),
         (Value::Null, "invalid_field"),
     ] {
-        assert_eq!(
-            refused(put_test(&catalog, "test", &callback)).0,
-            code,
-            "{callback}"
-        );
+        assert_eq!(refused(put_test(&catalog, "test", &callback)).0, code, "{callback}");
     }
     let unapproved = json!({ "name": "acme", "approved": false });
     catalog.put(Resource::Publisher, "acme", &unapproved);
-    assert_eq!(
-        refused(put_test(&catalog, "test", &new_callback())).0,
-        "publisher_not_approved"
-    );
+    assert_eq!(refused(put_test(&catalog, "test", &new_callback())).0, "publisher_not_approved");
 }
 
 #[test]

@@ -11,9 +11,7 @@ const ACME: &str = "acme";
 
 fn issue(catalog: &Catalog) -> bool {
     let publisher_id = ACME.to_owned();
-    catalog
-        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-        .is_ok()
+    catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).is_ok()
 }
 
 fn with_key() -> Catalog {
@@ -42,30 +40,15 @@ fn a_publisher_has_one_open_request_until_a_new_key_closes_it() {
     assert_eq!(open_request(&catalog), Value::Null);
     let first = body(&catalog.send(ask(ACME, "Ada")).unwrap(), 201)["request"].clone();
     let requested_at = catalog.now().div_euclid(1_000);
-    assert_eq!(
-        first,
-        json!({ "requested_at": requested_at, "requested_by": "Ada", "reason": "Ada lost it" })
-    );
+    assert_eq!(first, json!({ "requested_at": requested_at, "requested_by": "Ada", "reason": "Ada lost it" }));
     catalog.wait(60_000);
     let again = body(&catalog.send(ask(ACME, "Bob")).unwrap(), 200)["request"].clone();
     assert_eq!(again, first);
 
     let publisher_id = ACME.to_owned();
-    let shown = body(
-        &catalog
-            .send(Command::GetPubKey(GetPubKey { publisher_id }))
-            .unwrap(),
-        200,
-    );
+    let shown = body(&catalog.send(Command::GetPubKey(GetPubKey { publisher_id })).unwrap(), 200);
     assert_eq!(shown["request"], first);
-    let list = || {
-        body(
-            &catalog
-                .send(Command::ListPubKeyRequests(ListPubKeyRequests {}))
-                .unwrap(),
-            200,
-        )
-    };
+    let list = || body(&catalog.send(Command::ListPubKeyRequests(ListPubKeyRequests {})).unwrap(), 200);
     let counted = || {
         let status = body(&catalog.send(Command::Status(GetStatus {})).unwrap(), 200);
         status["pub_key_requests"].as_i64().unwrap()
@@ -92,9 +75,7 @@ fn nobody_asks_for_a_new_key_where_there_is_none() {
 fn a_new_key_and_the_end_of_its_request_are_one_commit() {
     let key = |catalog: &Catalog| {
         let publisher_id = ACME.to_owned();
-        let shown = catalog
-            .send(Command::GetPubKey(GetPubKey { publisher_id }))
-            .unwrap();
+        let shown = catalog.send(Command::GetPubKey(GetPubKey { publisher_id })).unwrap();
         body(&shown, 200)["pub_key"].clone()
     };
     let prepared = || {
@@ -105,10 +86,6 @@ fn a_new_key_and_the_end_of_its_request_are_one_commit() {
     let former = key(&prepared());
     under_every_fault(prepared, |catalog, fault| {
         issue(catalog);
-        assert_eq!(
-            key(catalog) == former,
-            !open_request(catalog).is_null(),
-            "{fault}"
-        );
+        assert_eq!(key(catalog) == former, !open_request(catalog).is_null(), "{fault}");
     });
 }

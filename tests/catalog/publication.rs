@@ -4,9 +4,7 @@ use serde_json::json;
 
 use crate::{
     Catalog, NOON, offer, prepare_listing,
-    service::{
-        Kv, check_reachable, find_lost, publish_listing, publish_tracking, run_for, sweep, write_tracking,
-    },
+    service::{Kv, check_reachable, find_lost, publish_listing, publish_tracking, run_for, sweep, write_tracking},
     sqlite::{Fault, Faults},
     tracking::Tracking,
     with,
@@ -72,11 +70,7 @@ fn versions_of_both_kinds_increase() {
     let (catalog, kv) = (Catalog::small(), Kv::default());
     let mut last = 0;
     for n in 0..3 {
-        catalog.put(
-            O,
-            "o-1",
-            &with(offer(&["g-1"]), &json!({ "name": format!("{n}") })),
-        );
+        catalog.put(O, "o-1", &with(offer(&["g-1"]), &json!({ "name": format!("{n}") })));
         publish_tracking(&catalog, &kv).unwrap();
         let manifest = Manifest::open(kv.pointer().unwrap().manifest).unwrap();
         assert!(manifest.version() > last);
@@ -101,18 +95,10 @@ fn kv_that_was_emptied_moved_or_damaged_gets_everything_again() {
     let damages: [(&str, Damage, bool); 6] = [
         ("nothing", |_| {}, false),
         ("emptied", |kv| kv.values.borrow_mut().clear(), true),
-        (
-            "pointer lost",
-            |kv| drop(kv.values.borrow_mut().remove(kv::KEY)),
-            true,
-        ),
+        ("pointer lost", |kv| drop(kv.values.borrow_mut().remove(kv::KEY)), true),
         ("pointer damaged", |kv| set(kv, b"<html>"), true),
         ("pointer of a newer release", |kv| set(kv, b"{\"v\":2}\n"), true),
-        (
-            "moved",
-            |kv| set(kv, b"{\"confirmed_at_ms\":1,\"listing\":[1]}\n"),
-            true,
-        ),
+        ("moved", |kv| set(kv, b"{\"confirmed_at_ms\":1,\"listing\":[1]}\n"), true),
     ];
     for (name, damage, is_found) in damages {
         let (catalog, kv) = (Catalog::small(), Kv::default());
@@ -131,24 +117,12 @@ fn kv_that_was_emptied_moved_or_damaged_gets_everything_again() {
         assert_eq!(publication::chunks_to_write(&catalog.db, 9), Ok(vec![]), "{name}");
         catalog.wait(300_000);
         publish();
-        assert_eq!(
-            kv.writes.get() - writes > 3,
-            is_found,
-            "{name}: {}",
-            kv.writes.get() - writes
-        );
-        assert!(
-            kv.values.borrow().len() > published - usize::from(is_found),
-            "{name}"
-        );
+        assert_eq!(kv.writes.get() - writes > 3, is_found, "{name}: {}", kv.writes.get() - writes);
+        assert!(kv.values.borrow().len() > published - usize::from(is_found), "{name}");
         let (opens, listed) = edge_view(&catalog, &kv);
         assert_eq!((opens, listed), (true, vec!["o-1".to_owned()]), "{name}");
         let newest = Listing::open(kv.get(&listing_key(kv.pointer().unwrap().listing[0])).unwrap()).unwrap();
-        assert!(
-            kv.get(&kv::bodies_key(newest.chunk_keys().get(0).unwrap()))
-                .is_some(),
-            "{name}"
-        );
+        assert!(kv.get(&kv::bodies_key(newest.chunk_keys().get(0).unwrap())).is_some(), "{name}");
     }
 }
 
@@ -158,9 +132,7 @@ fn edge_view(catalog: &Catalog, kv: &Kv) -> (bool, Vec<String>) {
     let tracking = Tracking::of_kv(kv, &pointer);
     let listing = Listing::open(kv.get(&listing_key(pointer.listing[0])).unwrap()).unwrap();
     let ids = (0..listing.len()).map(|row| listing.id(row).unwrap().to_owned());
-    let live = tracking
-        .goal("g-1")
-        .is_some_and(|goal| goal.offer.is_live(catalog.now()));
+    let live = tracking.goal("g-1").is_some_and(|goal| goal.offer.is_live(catalog.now()));
     (live, ids.collect())
 }
 
@@ -179,16 +151,9 @@ fn a_change_is_in_kv_within_seconds_and_in_the_listing_within_five_minutes() {
     run_for(&catalog, &kv, 25 * HOUR_MS);
     let keys: Vec<_> = kv.values.borrow().keys().cloned().collect();
     let count = |prefix: &str| keys.iter().filter(|key| key.starts_with(prefix)).count();
-    assert_eq!(
-        ["advertisers-", "apps-", "goals-", "bodies-"].map(count),
-        [1, 1, 1, 0],
-        "{keys:?}"
-    );
+    assert_eq!(["advertisers-", "apps-", "goals-", "bodies-"].map(count), [1, 1, 1, 0], "{keys:?}");
     assert!((15..=17).contains(&count("listing-")), "{keys:?}");
-    assert!(
-        catalog.now() - kv.pointer().unwrap().confirmed_at_ms <= 300_000,
-        "confirmed with every rebuild"
-    );
+    assert!(catalog.now() - kv.pointer().unwrap().confirmed_at_ms <= 300_000, "confirmed with every rebuild");
 }
 
 /// A published catalog with two unpublished changes: one offer is paused and another is new.
@@ -217,11 +182,7 @@ fn a_publication_that_fails_in_kv_is_retried() {
             kv.writes.set(0);
             kv.fault.set(Some((nth, fault)));
             run_for(&catalog, &kv, 330_000);
-            assert_eq!(
-                edge_view(&catalog, &kv),
-                (false, vec!["o-2".into()]),
-                "write {nth} to KV: {fault:?}"
-            );
+            assert_eq!(edge_view(&catalog, &kv), (false, vec!["o-2".into()]), "write {nth} to KV: {fault:?}");
         }
     }
 }
@@ -283,10 +244,7 @@ fn a_publication_that_fails_in_the_database_is_retried() {
             }
         }
     }
-    assert!(
-        lost.is_empty(),
-        "of {writes} writes, the failure of these loses the publication: {lost:?}"
-    );
+    assert!(lost.is_empty(), "of {writes} writes, the failure of these loses the publication: {lost:?}");
 }
 
 #[test]
@@ -296,10 +254,7 @@ fn a_publication_interrupted_by_a_crash_is_retried() {
     // The object's process ends before the pointer was written.
     write_tracking(&catalog, &kv).unwrap();
     run_for(&catalog, &kv, 60_000);
-    assert!(
-        !edge_view(&catalog, &kv).0,
-        "the paused offer still accepts clicks"
-    );
+    assert!(!edge_view(&catalog, &kv).0, "the paused offer still accepts clicks");
 }
 
 /// A catalog whose listing changed once, hours ago. It was rebuilt since, but never swept.

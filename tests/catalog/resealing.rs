@@ -31,19 +31,10 @@ fn catalog() -> Catalog {
     let catalog = Catalog::small();
     let secret = json!({ "click_secret": SECRET });
     for number in 0..APPS {
-        catalog.put(
-            Resource::App,
-            &app_id(number),
-            &with(app_with_url("https://a.example.com/cb?k=v"), &secret),
-        );
+        catalog.put(Resource::App, &app_id(number), &with(app_with_url("https://a.example.com/cb?k=v"), &secret));
     }
     let publisher_id = "acme".to_owned();
-    body(
-        &catalog
-            .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-            .unwrap(),
-        201,
-    );
+    body(&catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap(), 201);
     catalog
 }
 
@@ -55,19 +46,14 @@ fn rotate(catalog: &mut Catalog) {
 }
 
 fn begin(catalog: &Catalog) -> bool {
-    catalog
-        .with_context(|context| resealing::begin(&catalog.db, context))
-        .unwrap()
+    catalog.with_context(|context| resealing::begin(&catalog.db, context)).unwrap()
 }
 
 /// Runs a pass, and returns its steps.
 fn reseal(catalog: &Catalog) -> usize {
     let mut pass = Resealing::default();
     let mut steps = 1;
-    while catalog
-        .with_context(|context| pass.step(&catalog.db, context))
-        .unwrap()
-    {
+    while catalog.with_context(|context| pass.step(&catalog.db, context)).unwrap() {
         steps += 1;
     }
     steps
@@ -84,9 +70,7 @@ fn old_seals(catalog: &Catalog) -> i64 {
 
 fn read_all(catalog: &Catalog) -> Vec<String> {
     let publisher_id = "acme".to_owned();
-    let pub_key = catalog
-        .send(Command::GetPubKey(GetPubKey { publisher_id }))
-        .unwrap();
+    let pub_key = catalog.send(Command::GetPubKey(GetPubKey { publisher_id })).unwrap();
     let apps = (0..APPS).map(|number| {
         let app = Command::GetOwnApp(GetOwnApp {
             publisher_id: PublisherId::parse("acme").unwrap(),
@@ -145,10 +129,7 @@ fn outboxes_get_callbacks_that_are_sealed_again() {
     let mut before = queued.clone();
     before.settings.sealed.as_mut().unwrap().0[0] = 1;
     before.confirm(&catalog.db).unwrap();
-    assert_eq!(
-        settings_of(&catalog.db, app).unwrap(),
-        std::slice::from_ref(&queued)
-    );
+    assert_eq!(settings_of(&catalog.db, app).unwrap(), std::slice::from_ref(&queued));
     queued.confirm(&catalog.db).unwrap();
     assert_eq!(settings_of(&catalog.db, app).unwrap(), []);
 }
@@ -157,10 +138,7 @@ fn outboxes_get_callbacks_that_are_sealed_again() {
 fn a_secret_that_no_listed_key_decrypts_stays_and_is_counted() {
     let mut catalog = catalog();
     let lost = "UPDATE apps SET callback_sealed = x'63' || substr(callback_sealed, 2) WHERE id = ?";
-    let lost = lost.replace(
-        "x'63' || substr(callback_sealed, 2)",
-        "CAST(x'63' || substr(callback_sealed, 2) AS BLOB)",
-    );
+    let lost = lost.replace("x'63' || substr(callback_sealed, 2)", "CAST(x'63' || substr(callback_sealed, 2) AS BLOB)");
     catalog.db.execute(&lost, params![app_id(0)]).unwrap();
     rotate(&mut catalog);
     begin(&catalog);
@@ -168,8 +146,7 @@ fn a_secret_that_no_listed_key_decrypts_stays_and_is_counted() {
     assert_eq!(old_seals(&catalog), 1);
     assert_eq!(revisions::get(&catalog.db, revisions::RESEAL_FROM), Ok(None));
     // The operator lists the lost key again, behind the same first key.
-    let found =
-        "UPDATE apps SET callback_sealed = CAST(x'01' || substr(callback_sealed, 2) AS BLOB) WHERE id = ?";
+    let found = "UPDATE apps SET callback_sealed = CAST(x'01' || substr(callback_sealed, 2) AS BLOB) WHERE id = ?";
     catalog.db.execute(found, params![app_id(0)]).unwrap();
     assert!(begin(&catalog));
     reseal(&catalog);

@@ -8,9 +8,7 @@ use domain::model::document::tag;
 use platform::failure::Failure;
 use serde_json::{Value, json};
 
-use crate::{
-    Catalog, app, app_with_url, body, demo::Demo, lists::pages, offer, refused, under_every_fault, with,
-};
+use crate::{Catalog, app, app_with_url, body, demo::Demo, lists::pages, offer, refused, under_every_fault, with};
 
 const O: Resource = Resource::Offer;
 
@@ -46,11 +44,7 @@ fn a_stored_resource_reads_back_and_is_listed() {
 #[test]
 fn a_put_with_an_unknown_reference_is_refused_and_changes_nothing() {
     let catalog = Catalog::small();
-    catalog.put(
-        Resource::Publisher,
-        "beta",
-        &json!({ "name": "Beta", "approved": true }),
-    );
+    catalog.put(Resource::Publisher, "beta", &json!({ "name": "Beta", "approved": true }));
     catalog.put(Resource::App, "10000001", &app("acme"));
     let before = catalog.dump();
     let with_code = |code: &str| {
@@ -67,23 +61,13 @@ fn a_put_with_an_unknown_reference_is_refused_and_changes_nothing() {
         (Resource::App, "10000002", app("nobody"), "publisher_id"),
         (Resource::App, "10000001", app("beta"), "publisher_id"),
         (Resource::App, "1000001", app("acme"), "app_id"),
-        (
-            O,
-            "o",
-            with(offer(&["g"]), &json!({ "advertiser_id": "nobody" })),
-            "advertiser_id",
-        ),
+        (O, "o", with(offer(&["g"]), &json!({ "advertiser_id": "nobody" })), "advertiser_id"),
         (O, "o_1", offer(&["g"]), "offer_id"),
         (O, "o", offer(&["g", "g"]), "goals[1].id"),
         (O, "o", offer(&[]), "goals"),
         (O, "o", with_code("{event}"), "goals[0].gl_val"),
         (O, "o", with_code(" Null "), "goals[0].gl_val"),
-        (
-            Resource::App,
-            "10000002",
-            with_md5("abc\n"),
-            "callback.legacy_md5.secret",
-        ),
+        (Resource::App, "10000002", with_md5("abc\n"), "callback.legacy_md5.secret"),
     ] {
         let (code, message) = refused(catalog.try_put(resource, id, &document));
         assert_eq!(code, "invalid_field", "{message}");
@@ -97,10 +81,7 @@ fn a_goal_belongs_to_one_offer_and_can_be_retired_and_restored() {
     let catalog = Catalog::small();
     catalog.put(O, "o-1", &offer(&["g-1", "g-2", "g-3"]));
     let (code, message) = refused(catalog.try_put(O, "o-2", &offer(&["g-4", "g-2"])));
-    assert_eq!(
-        (code, message.as_str()),
-        ("invalid_field", "goals[1].id: goal g-2 belongs to offer o-1")
-    );
+    assert_eq!((code, message.as_str()), ("invalid_field", "goals[1].id: goal g-2 belongs to offer o-1"));
 
     catalog.wait(1_000);
     let left = catalog.put(O, "o-1", &offer(&["g-3"]));
@@ -115,11 +96,7 @@ fn a_goal_belongs_to_one_offer_and_can_be_retired_and_restored() {
     let back = catalog.put(O, "o-1", &offer(&["g-2", "g-3"]));
     assert_eq!(back["retired_goals"], json!(["g-1"]));
     let times = [retired_at(0), retired_at(1), retired_at(2)];
-    assert_eq!(
-        times,
-        [Some(catalog.now() - 1_000), None, None],
-        "g-1 was retired the first time"
-    );
+    assert_eq!(times, [Some(catalog.now() - 1_000), None, None], "g-1 was retired the first time");
     let all = catalog.put(O, "o-1", &offer(&["g-1", "g-2", "g-3"]));
     assert_eq!(all.get("retired_goals"), None);
 }
@@ -151,11 +128,7 @@ fn an_offer_leaves_the_tracking_snapshot_97_days_after_its_end() {
     let end_ms = since + 150 * DAY_MS;
     let ends_at = json!({ "ends_at": end_ms / 1_000 });
     catalog.put(O, "ended", &with(offer(&["g-ended"]), &ends_at));
-    catalog.put(
-        O,
-        "inactive",
-        &with(offer(&["g-inactive"]), &json!({ "active": false })),
-    );
+    catalog.put(O, "inactive", &with(offer(&["g-inactive"]), &json!({ "active": false })));
     catalog.put(O, "live", &offer(&["g-live"]));
     let kept_at = |now_ms: i64| {
         catalog.now_ms.set(now_ms);
@@ -177,10 +150,7 @@ fn an_offer_leaves_the_tracking_snapshot_97_days_after_its_end() {
 #[test]
 fn a_repeated_put_changes_neither_revision_nor_update_time() {
     let catalog = Catalog::small();
-    let document = with(
-        offer(&["g-1"]),
-        &json!({ "click_cap": { "dur": "DAILY", "lim": 5 } }),
-    );
+    let document = with(offer(&["g-1"]), &json!({ "click_cap": { "dur": "DAILY", "lim": 5 } }));
     let first = catalog.put(O, "o-1", &document);
     let before = catalog.dump();
     catalog.wait(60_000);
@@ -188,17 +158,9 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
     // The same document with other order, spacing and number format.
     let mut reordered: Vec<_> = document.as_object().unwrap().iter().rev().collect();
     reordered.rotate_left(3);
-    let members: Vec<_> = reordered
-        .iter()
-        .map(|(name, value)| format!("\"{name}\" : {value}"))
-        .collect();
+    let members: Vec<_> = reordered.iter().map(|(name, value)| format!("\"{name}\" : {value}")).collect();
     let rewritten = format!(" {{ {} }} ", members.join(", ")).replace("1.25", "1.250");
-    let again = Command::Put(Put {
-        resource: O,
-        id: "o-1".into(),
-        body: rewritten,
-        condition: None,
-    });
+    let again = Command::Put(Put { resource: O, id: "o-1".into(), body: rewritten, condition: None });
     assert_eq!(body(&catalog.send(again).unwrap(), 200), first);
     assert_eq!(catalog.dump(), before);
 
@@ -212,12 +174,8 @@ fn a_put_with_a_condition_undoes_nobody_elses_change() {
     let catalog = Catalog::small();
     let put = |id: &str, name: &str, condition: PutCondition| {
         let document = with(offer(&["g-1"]), &json!({ "name": name }));
-        let put = Command::Put(Put {
-            resource: O,
-            id: id.into(),
-            body: document.to_string(),
-            condition: Some(condition),
-        });
+        let put =
+            Command::Put(Put { resource: O, id: id.into(), body: document.to_string(), condition: Some(condition) });
         catalog.send(put)
     };
     let refused = |outcome: Result<OperatorReply, Failure>| match outcome {
@@ -232,10 +190,7 @@ fn a_put_with_a_condition_undoes_nobody_elses_change() {
     // A repeat whose first answer was lost.
     assert_eq!(put("o-1", "First", PutCondition::New).unwrap(), created);
     let before = catalog.dump();
-    assert_eq!(
-        refused(put("o-1", "Another's", PutCondition::New)),
-        precondition_failed
-    );
+    assert_eq!(refused(put("o-1", "Another's", PutCondition::New)), precondition_failed);
     assert_eq!(catalog.dump(), before);
 
     let first = tag(&created.body);
@@ -291,11 +246,7 @@ fn a_put_that_fails_leaves_the_old_or_the_new_offer() {
         assert!(state == old_state || state == new_state, "{fault}");
         assert!(state == new_state || outcome.is_err(), "{fault}");
         catalog.db.inject(crate::Faults::none());
-        assert_eq!(
-            catalog.put(O, "o-1", &new)["retired_goals"],
-            json!(["g-1"]),
-            "{fault}"
-        );
+        assert_eq!(catalog.put(O, "o-1", &new)["retired_goals"], json!(["g-1"]), "{fault}");
         assert_eq!(catalog.dump(), new_state, "{fault}");
     });
 }

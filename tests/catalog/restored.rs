@@ -65,12 +65,7 @@ fn send(world: &World, command: impl Into<Command>) -> Result<OperatorReply, Fai
 }
 
 fn put(world: &World, resource: Resource, id: &str, document: &Json) {
-    let put = Put {
-        resource,
-        id: id.into(),
-        body: document.to_string(),
-        condition: None,
-    };
+    let put = Put { resource, id: id.into(), body: document.to_string(), condition: None };
     // An outbox that does not answer is told later.
     if let Err(Failure::Internal(error)) = send(world, put) {
         panic!("{error}");
@@ -79,11 +74,7 @@ fn put(world: &World, resource: Resource, id: &str, document: &Json) {
 
 fn newest(world: &World, table: &str, id: &str) -> i64 {
     let sql = format!("SELECT terms_revision FROM {table} WHERE id = '{id}'");
-    world
-        .catalog
-        .rows(&sql)
-        .first()
-        .map_or(0, |row| row.integer(0).unwrap())
+    world.catalog.rows(&sql).first().map_or(0, |row| row.integer(0).unwrap())
 }
 
 fn carry_out(world: &World, op: &Op) {
@@ -94,10 +85,7 @@ fn carry_out(world: &World, op: &Op) {
             put(world, Resource::Publisher, "acme", &document);
         }
         Op::App(n) => {
-            let url = format!(
-                "https://acme.example.com/cb?u={{user_id}}&t={{transaction_id}}&v={{value}}&n={}",
-                n % 2
-            );
+            let url = format!("https://acme.example.com/cb?u={{user_id}}&t={{transaction_id}}&v={{value}}&n={}", n % 2);
             let terms = json!({ "currency": { "name": "Coins", "per_usd": 1_000 * (i64::from(n) + 1), "decimals": 0, "rounding": "down" } });
             put(world, Resource::App, APP, &with(app_with_url(&url), &terms));
         }
@@ -121,14 +109,7 @@ fn carry_out(world: &World, op: &Op) {
             let oldest = world.catalog.rows("SELECT MIN(serial) FROM advertiser_tokens");
             if let Some(serial) = oldest[0].optional_integer(0).unwrap() {
                 let (advertiser_id, token_id) = ("northwind".into(), serial.to_string());
-                send(
-                    world,
-                    RevokeToken {
-                        advertiser_id,
-                        token_id,
-                    },
-                )
-                .unwrap();
+                send(world, RevokeToken { advertiser_id, token_id }).unwrap();
             }
         }
         Op::PubKey => {
@@ -140,19 +121,13 @@ fn carry_out(world: &World, op: &Op) {
             put(world, Resource::Offer, &id(n), &document);
         }
         Op::Import(n) => {
-            let offer = with(
-                document(9, None, &format!("g-{n}")),
-                &json!({ "kind": "offer", "id": id(n) }),
-            );
+            let offer = with(document(9, None, &format!("g-{n}")), &json!({ "kind": "offer", "id": id(n) }));
             let advertiser = json!({ "kind": "advertiser", "id": "imported", "name": format!("No. {n}") });
             drop(world.import_lines(&format!("{advertiser}\n{offer}\n"), false));
         }
         Op::Ask(shard, None) => {
-            let question = GetAppTerms {
-                app_id: AppId::parse(APP).unwrap(),
-                shard,
-                revision: newest(world, "apps", APP),
-            };
+            let question =
+                GetAppTerms { app_id: AppId::parse(APP).unwrap(), shard, revision: newest(world, "apps", APP) };
             drop(send(world, question));
         }
         Op::Ask(shard, Some(offer)) => {
@@ -166,12 +141,8 @@ fn carry_out(world: &World, op: &Op) {
         Op::EnterTerms(n) => {
             let terms = json!({ "advertiser_id": "northwind", "conversion_window_days": 30, "once_per": "click",
                 "goals": [{ "id": "g-9", "gl_val": null, "payout_usd": 3 }] });
-            let enter = EnterTerms {
-                resource: Resource::Offer,
-                id: id(n),
-                revision: "7".into(),
-                body: terms.to_string(),
-            };
+            let enter =
+                EnterTerms { resource: Resource::Offer, id: id(n), revision: "7".into(), body: terms.to_string() };
             drop(send(world, enter));
         }
     }
@@ -196,10 +167,7 @@ fn knowledge(catalog: &Catalog) -> Vec<Vec<Row>> {
     ];
     let mut known: Vec<_> = tables.iter().map(|sql| catalog.rows(sql)).collect();
     for app in &mut known[2] {
-        let keys = [
-            (6, &catalog.vault, format!("callback/{APP}")),
-            (7, &catalog.edge_vault, signature::purpose(APP)),
-        ];
+        let keys = [(6, &catalog.vault, format!("callback/{APP}")), (7, &catalog.edge_vault, signature::purpose(APP))];
         for (column, vault, purpose) in keys {
             if let Some(sealed) = app.optional_blob(column).unwrap() {
                 app.0[column] = Value::Blob(vault.open(&purpose, sealed).unwrap());
@@ -241,12 +209,7 @@ proptest! {
 #[test]
 fn a_request_that_set_up_an_app_finds_it_after_a_restore() {
     let mut world = World::new();
-    put(
-        &world,
-        Resource::Publisher,
-        "acme",
-        &json!({ "name": "Acme", "approved": true }),
-    );
+    put(&world, Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": true }));
     let copy = world.catalog.db.copy();
     let create = |world: &World| {
         let currency = json!({ "name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down" });
@@ -268,16 +231,9 @@ fn a_request_that_set_up_an_app_finds_it_after_a_restore() {
 #[test]
 fn no_token_is_issued_whose_answer_might_be_lost() {
     let world = World::new();
-    put(
-        &world,
-        Resource::Advertiser,
-        "northwind",
-        &json!({ "name": "Northwind" }),
-    );
+    put(&world, Resource::Advertiser, "northwind", &json!({ "name": "Northwind" }));
     world.catalog.registers.are_down.set(true);
-    let issue = IssueToken {
-        advertiser_id: "northwind".into(),
-    };
+    let issue = IssueToken { advertiser_id: "northwind".into() };
     assert!(matches!(send(&world, issue), Err(Failure::Refused(error)) if error.status == 503));
     assert_eq!(world.catalog.rows("SELECT * FROM advertiser_tokens"), []);
 }

@@ -39,11 +39,7 @@ fn changes_are_batched_for_one_second() {
     assert_eq!(tracking_due(&catalog), Some(NOON + 1_000));
     catalog.wait(900);
     change("b");
-    assert_eq!(
-        tracking_due(&catalog),
-        Some(NOON + 1_000),
-        "a later change does not postpone it"
-    );
+    assert_eq!(tracking_due(&catalog), Some(NOON + 1_000), "a later change does not postpone it");
     catalog.wait(200);
     publish(&catalog);
     assert_eq!(tracking_due(&catalog), None);

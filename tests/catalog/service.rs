@@ -127,8 +127,7 @@ impl platform::traits::Kv for Runtime<'_> {
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
         self.catalog.put_after(&self.kv.put_meanwhile);
         self.kv.bytes.set(self.kv.bytes.get() + bytes.len());
-        self.kv
-            .change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
+        self.kv.change(|values| drop(values.insert(key.to_owned(), bytes.to_vec())))
     }
 
     async fn delete(&self, key: &str) -> Result<(), String> {
@@ -141,16 +140,9 @@ fn now<T>(work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap()
 }
 
-fn with_writer<T>(
-    catalog: &Catalog,
-    kv: &Kv,
-    work: impl FnOnce(&KvWriter<'_, Sqlite, Runtime<'_>>) -> T,
-) -> T {
+fn with_writer<T>(catalog: &Catalog, kv: &Kv, work: impl FnOnce(&KvWriter<'_, Sqlite, Runtime<'_>>) -> T) -> T {
     let runtime = Runtime { catalog, kv };
-    work(&KvWriter {
-        db: &catalog.db,
-        runtime: &runtime,
-    })
+    work(&KvWriter { db: &catalog.db, runtime: &runtime })
 }
 
 /// Writes a prepared listing and then the pointer to KV.
@@ -240,18 +232,11 @@ fn check_listed(catalog: &Catalog, kv: &Kv) {
     let tracking = Tracking::of_kv(kv, &pointer);
     let goals = catalog.rows("SELECT offer_id, id FROM goals");
     let known = |row: &&Row| tracking.goal(row.text(1).unwrap()).is_some();
-    let known: BTreeSet<_> = goals
-        .iter()
-        .filter(known)
-        .map(|row| row.text(0).unwrap())
-        .collect();
+    let known: BTreeSet<_> = goals.iter().filter(known).map(|row| row.text(0).unwrap()).collect();
     let listing = Listing::open(kv.get(&kv::listing_key(*version)).unwrap()).unwrap();
     for row in 0..listing.len() {
         let id = listing.id(row).unwrap();
-        assert!(
-            known.contains(id),
-            "offer {id} is listed, and its goals are unknown"
-        );
+        assert!(known.contains(id), "offer {id} is listed, and its goals are unknown");
     }
 }
 
@@ -265,10 +250,7 @@ pub fn check_reachable(kv: &Kv) {
         let listing = Listing::open(kv.get(&kv::listing_key(version)).unwrap()).unwrap();
         let keys = listing.chunk_keys();
         for chunk in (0..).map_while(|index| keys.get(index)) {
-            assert!(
-                kv.get(&kv::bodies_key(chunk)).is_some(),
-                "chunk {chunk} of listing {version}"
-            );
+            assert!(kv.get(&kv::bodies_key(chunk)).is_some(), "chunk {chunk} of listing {version}");
         }
     }
 }

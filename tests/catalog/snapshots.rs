@@ -29,9 +29,7 @@ fn instants(demo: &Demo) -> Vec<i64> {
 fn the_tracking_snapshot_shows_exactly_the_catalog() {
     let catalog = Catalog::from_fixtures();
     let publisher_id = "lumen-arcade".to_owned();
-    let issued = catalog
-        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-        .unwrap();
+    let issued = catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap();
     let pub_key = body(&issued, 201)["pub_key"].as_str().unwrap().to_owned();
     let demo = Demo::read();
     let tracking = catalog.tracking();
@@ -39,14 +37,8 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
     for (id, app) in &demo.apps {
         let shown = tracking.app(AppId::parse(id).unwrap()).unwrap();
         let publisher = app["publisher_id"].as_str().unwrap();
-        assert_eq!(
-            (shown.id.to_string(), shown.publisher.id),
-            (id.clone(), publisher)
-        );
-        assert_eq!(
-            shown.publisher.approved,
-            demo.publishers[publisher]["approved"] == true
-        );
+        assert_eq!((shown.id.to_string(), shown.publisher.id), (id.clone(), publisher));
+        assert_eq!(shown.publisher.approved, demo.publishers[publisher]["approved"] == true);
         let key_hash = (publisher == "lumen-arcade").then(|| credentials::hash(&pub_key));
         assert_eq!(shown.publisher.pub_key_hash.copied(), key_hash);
         assert_eq!(app["platform"], shown.platform.as_str());
@@ -66,17 +58,11 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
         for goal in &parsed.goals {
             goals += 1;
             let shown = tracking.goal(goal.id.as_str()).unwrap();
-            assert_eq!(
-                (shown.id, shown.offer.id, shown.retired),
-                (goal.id.as_str(), id.as_str(), false)
-            );
+            assert_eq!((shown.id, shown.offer.id, shown.retired), (goal.id.as_str(), id.as_str(), false));
         }
         let shown = tracking.goal(parsed.goals[0].id.as_str()).unwrap().offer;
         let url = offer["target_url"].as_str().or(offer["lp_url"].as_str()).unwrap();
-        assert_eq!(
-            shown.target,
-            domain::tracking::target::Template::parse(url).unwrap().as_str()
-        );
+        assert_eq!(shown.target, domain::tracking::target::Template::parse(url).unwrap().as_str());
         assert_eq!(offer["os"], shown.os.as_str());
         for country in Country::all() {
             let expected = demo::is_for(offer, country.as_str());
@@ -90,11 +76,7 @@ fn the_tracking_snapshot_shows_exactly_the_catalog() {
         let cap = number(&offer["conversion_cap"]["lim"]);
         assert_eq!(shown.current().conversion_cap, cap);
         for instant in instants(&demo) {
-            assert_eq!(
-                shown.is_live(instant * 1_000),
-                demo::is_live(offer, instant),
-                "{id} at {instant}"
-            );
+            assert_eq!(shown.is_live(instant * 1_000), demo::is_live(offer, instant), "{id} at {instant}");
         }
     }
     assert!(goals > demo.offers.len());
@@ -107,12 +89,8 @@ fn the_listing_shows_exactly_the_offers_that_are_live() {
     let demo = Demo::read();
     for instant in instants(&demo) {
         catalog.now_ms.set(instant * 1_000);
-        let live: Vec<_> = demo
-            .offers
-            .iter()
-            .filter(|(_, offer)| demo::is_live(offer, instant))
-            .map(|(id, _)| id.as_str())
-            .collect();
+        let live: Vec<_> =
+            demo.offers.iter().filter(|(_, offer)| demo::is_live(offer, instant)).map(|(id, _)| id.as_str()).collect();
         assert_eq!(catalog.listed(), live, "at {instant}");
     }
 
@@ -127,20 +105,12 @@ fn the_listing_shows_exactly_the_offers_that_are_live() {
         assert_eq!(offer["os"], listing.platform(row).unwrap().as_str());
         let countries = listing.countries(row).unwrap();
         for country in Country::all() {
-            assert_eq!(
-                countries.contains(country),
-                demo::is_for(offer, country.as_str()),
-                "{id} in {country}"
-            );
+            assert_eq!(countries.contains(country), demo::is_for(offer, country.as_str()), "{id} in {country}");
         }
         let figures = listing.figures(row).unwrap();
         assert_eq!((figures.clicks, figures.conversions, figures.payout.0), (0, 0, 0));
         let lim = |cap: &str| offer[cap]["lim"].as_u64();
-        assert_eq!(
-            figures.conversion_left.map(u64::from),
-            lim("conversion_cap"),
-            "{id}"
-        );
+        assert_eq!(figures.conversion_left.map(u64::from), lim("conversion_cap"), "{id}");
         assert_eq!(figures.click_left.map(u64::from), lim("click_cap"), "{id}");
     }
     assert_eq!(listing.find(&OfferId::parse("none").unwrap()), None);
@@ -152,31 +122,18 @@ fn an_offer_is_live_from_its_first_millisecond_to_its_last() {
     let (starts_at, ends_at) = (NOON / 1_000, NOON / 1_000 + 60);
     let dates = json!({ "starts_at": starts_at, "ends_at": ends_at });
     catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &dates));
-    for (now_ms, is_live) in [
-        (NOON - 1, false),
-        (NOON, true),
-        (NOON + 59_999, true),
-        (NOON + 60_000, false),
-    ] {
+    for (now_ms, is_live) in [(NOON - 1, false), (NOON, true), (NOON + 59_999, true), (NOON + 60_000, false)] {
         catalog.now_ms.set(now_ms);
         assert_eq!(catalog.listed().len(), usize::from(is_live), "{now_ms}");
         // A tracking snapshot holds every offer, and each click compares its own time.
-        assert_eq!(
-            catalog.tracking().goal("g-1").unwrap().offer.is_live(now_ms),
-            is_live,
-            "{now_ms}"
-        );
+        assert_eq!(catalog.tracking().goal("g-1").unwrap().offer.is_live(now_ms), is_live, "{now_ms}");
     }
 }
 
 #[test]
 fn the_operators_changes_are_in_the_next_snapshots() {
     let catalog = Catalog::small();
-    catalog.put(
-        Resource::App,
-        "10000001",
-        &with(app("acme"), &json!({ "blocked_offers": ["o-1", "o-9"] })),
-    );
+    catalog.put(Resource::App, "10000001", &with(app("acme"), &json!({ "blocked_offers": ["o-1", "o-9"] })));
     let blocked = || {
         let tracking = catalog.tracking();
         let app = tracking.app(AppId::parse("10000001").unwrap()).unwrap();
@@ -194,11 +151,7 @@ fn the_operators_changes_are_in_the_next_snapshots() {
     assert_eq!(live("o-1"), (true, 1));
     let revision = |tracking: &crate::tracking::Tracking| tracking.goal("g-1").unwrap().offer.revision;
     let before = revision(&catalog.tracking());
-    catalog.put(
-        Resource::Offer,
-        "o-1",
-        &with(offer(&["g-1"]), &json!({ "active": false })),
-    );
+    catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &json!({ "active": false })));
     assert_eq!(live("o-1"), (false, 0));
     assert!(revision(&catalog.tracking()) > before);
     let changed = json!({ "os": "web", "lp_url": "https://example.com/?c={click_id}" });
@@ -206,8 +159,5 @@ fn the_operators_changes_are_in_the_next_snapshots() {
     assert_eq!(live("o-1"), (true, 1));
     let tracking = catalog.tracking();
     let shown = tracking.goal("g-2").unwrap().offer;
-    assert_eq!(
-        (shown.os, shown.target),
-        (Platform::Web, "https://example.com/?c={click_id}")
-    );
+    assert_eq!((shown.os, shown.target), (Platform::Web, "https://example.com/?c={click_id}"));
 }

@@ -1,10 +1,10 @@
 //! The SQL texts. A bound integer arrives as a double, so a statement must convert it back before it uses it.
 
 use contract::catalog::{
-    AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest,
-    GetStatus, IssuePubKey, IssueToken, KnownPublishers, List, ListEarning, ListOfferOutboxes, ListOwnApps,
-    ListPubKeyRequests, ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, PutTestApp,
-    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
+    AppNames, ChangeOwnApp, CountWaiting, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
+    IssuePubKey, IssueToken, KnownPublishers, List, ListEarning, ListOfferOutboxes, ListOwnApps, ListPubKeyRequests,
+    ListPublisherOutboxes, ListTerms, OfferNames, OwnAppChange, PutTestApp, ReadOfferFigures, RequestPubKey,
+    RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -81,22 +81,10 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     catalog.send(revoke).unwrap();
     body(&catalog.send(Command::Status(GetStatus {})).unwrap(), 200);
     let publisher_id = "lumen-arcade".to_owned();
-    body(
-        &catalog
-            .send(Command::AppNames(AppNames {
-                publisher_id,
-                after: None,
-            }))
-            .unwrap(),
-        200,
-    );
+    body(&catalog.send(Command::AppNames(AppNames { publisher_id, after: None })).unwrap(), 200);
     let app = *demo.apps.keys().collect::<Vec<_>>().first().unwrap();
     catalog.ask_app(app);
-    catalog
-        .send(Command::AppSettings(GetAppSettings {
-            app_id: AppId::parse(app).unwrap(),
-        }))
-        .unwrap();
+    catalog.send(Command::AppSettings(GetAppSettings { app_id: AppId::parse(app).unwrap() })).unwrap();
     own_apps(&catalog, app);
     let test = json!({
         "name": "test", "callback": { "url": "https://acme.example/", "method": "GET", "events": ["approved"] },
@@ -114,19 +102,12 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     });
     catalog.enter("60240", 1, &lost).unwrap();
     let capped = json!({ "conversion_cap": { "dur": "DAILY", "lim": 5 } });
-    catalog.put(
-        Resource::Offer,
-        "60240",
-        &with(demo.offers["60240"].clone(), &capped),
-    );
+    catalog.put(Resource::Offer, "60240", &with(demo.offers["60240"].clone(), &capped));
     let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
     catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
     for approved in [false, true] {
-        let document = with(
-            demo.publishers["lumen-arcade"].clone(),
-            &json!({ "approved": approved }),
-        );
+        let document = with(demo.publishers["lumen-arcade"].clone(), &json!({ "approved": approved }));
         catalog.put(Resource::Publisher, "lumen-arcade", &document);
     }
 
@@ -141,12 +122,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     told[0].confirm(db).unwrap();
     let app = AppId::parse(app).unwrap();
     let shard = callback_sync::settings_of(db, app).unwrap()[0].shard;
-    assert_eq!(
-        claim::<callback_sync::QueuedSettings>(db, NOON, NOON + FIRST_PUSH_MS, 10)
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(claim::<callback_sync::QueuedSettings>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap().len(), 1);
     crate::confirm(db, shard, &CallbackSettings::default()).unwrap();
     callback_sync::settings_of_publisher(db, &told[0].publisher).unwrap();
     let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
@@ -169,8 +145,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     publication::store_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
     publication::delete_stale_stats(db, "counters-0", UtcDay::of_ms(NOON)).unwrap();
     // A body rendered by an older version.
-    db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[])
-        .unwrap();
+    db.execute("UPDATE offer_bodies SET format = 0 WHERE id = '60240'", &[]).unwrap();
     let listing = prepare_listing(db, NOON).unwrap();
     for key in publication::chunks_to_write(db, 10_000).unwrap() {
         publication::chunk(db, &key).unwrap().unwrap();
@@ -198,10 +173,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
 /// Lists, sets up and changes apps as a member of their publisher, and changes one whose secret the operator does not know.
 fn own_apps(catalog: &Catalog, app: &str) {
     let publisher_id = PublisherId::parse("lumen-arcade").unwrap();
-    let list = ListOwnApps {
-        publisher_id: publisher_id.clone(),
-        cursor: None,
-    };
+    let list = ListOwnApps { publisher_id: publisher_id.clone(), cursor: None };
     body(&catalog.send(Command::ListOwnApps(list)).unwrap(), 200);
     let currency = json!({ "name": "Coins", "per_usd": 1 });
     let create = CreateOwnApp {
@@ -222,21 +194,12 @@ fn own_apps(catalog: &Catalog, app: &str) {
 
 /// Asks what the console asks.
 fn lookups(catalog: &Catalog) {
-    for (resource, owner) in [
-        (Resource::App, "lumen-arcade"),
-        (Resource::Offer, "mangrove-mobile"),
-    ] {
-        let list = List {
-            owner: Some(owner.to_owned()),
-            ..List::of(resource, 10, None)
-        };
+    for (resource, owner) in [(Resource::App, "lumen-arcade"), (Resource::Offer, "mangrove-mobile")] {
+        let list = List { owner: Some(owner.to_owned()), ..List::of(resource, 10, None) };
         body(&catalog.send(Command::List(list)).unwrap(), 200);
     }
     for resource in Resource::ALL {
-        let list = List {
-            by_name: true,
-            ..List::of(resource, 10, None)
-        };
+        let list = List { by_name: true, ..List::of(resource, 10, None) };
         body(&catalog.send(Command::List(list)).unwrap(), 200);
     }
     let advertiser_id = "mangrove-mobile".to_owned();
@@ -249,39 +212,21 @@ fn lookups(catalog: &Catalog) {
         Command::Search(Search { text: "lum".into() }),
         Command::CountWaiting(CountWaiting {}),
         Command::Earning(ListEarning { limit: 500 }),
-        Command::OfferNames(OfferNames {
-            offer_ids: ["60240".to_owned()].into(),
-        }),
-        Command::KnownPublishers(KnownPublishers {
-            publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()],
-        }),
+        Command::OfferNames(OfferNames { offer_ids: ["60240".to_owned()].into() }),
+        Command::KnownPublishers(KnownPublishers { publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()] }),
         Command::PublisherOutboxes(ListPublisherOutboxes {
             publisher_id: PublisherId::parse("lumen-arcade").unwrap(),
             from: None,
             to: None,
         }),
-        Command::Search(Search {
-            text: "60240-1".into(),
-        }),
-        Command::Terms(ListTerms {
-            offer_id: offer_id.clone(),
-        }),
-        Command::OfferOutboxes(ListOfferOutboxes {
-            offer_id: offer_id.clone(),
-        }),
-        Command::OfferFigures(ReadOfferFigures {
-            offer_ids: vec![offer_id],
-        }),
+        Command::Search(Search { text: "60240-1".into() }),
+        Command::Terms(ListTerms { offer_id: offer_id.clone() }),
+        Command::OfferOutboxes(ListOfferOutboxes { offer_id: offer_id.clone() }),
+        Command::OfferFigures(ReadOfferFigures { offer_ids: vec![offer_id] }),
     ] {
         body(&catalog.send(command).unwrap(), 200);
     }
-    catalog
-        .db
-        .execute(
-            "UPDATE offers SET click_cap = 1, ever_capped = 1 WHERE id = '60240'",
-            &[],
-        )
-        .unwrap();
+    catalog.db.execute("UPDATE offers SET click_cap = 1, ever_capped = 1 WHERE id = '60240'", &[]).unwrap();
     let mut near = NearCaps::default();
     while near.step(&catalog.db, NOON).unwrap() {}
     near.finish(&catalog.db).unwrap();
@@ -296,11 +241,7 @@ fn reseal_everything(catalog: &Catalog) {
     app["click_secret"] = json!("demo_click_secret_of_lumen_arcade");
     catalog.put(Resource::App, "10000001", &app);
     catalog.with_context(|context| {
-        let context = Context {
-            vault: &vault,
-            edge_vault: &edge_vault,
-            ..*context
-        };
+        let context = Context { vault: &vault, edge_vault: &edge_vault, ..*context };
         resealing::begin(&catalog.db, &context).unwrap();
         let mut pass = Resealing::default();
         while pass.step(&catalog.db, &context).unwrap() {}
@@ -326,11 +267,7 @@ fn track_everything(catalog: &Catalog) {
         let goals = [format!("long-{n}")];
         let document = crate::offer(&goals.each_ref().map(String::as_str));
         let advertiser = json!({ "advertiser_id": "mangrove-mobile" });
-        catalog.put(
-            Resource::Offer,
-            &format!("long-{n}"),
-            &with(with(document, &changed), &advertiser),
-        );
+        catalog.put(Resource::Offer, &format!("long-{n}"), &with(with(document, &changed), &advertiser));
     }
     publish_tracking(catalog, &kv).unwrap();
     tracking_slots::mark_next(db).unwrap();
@@ -382,10 +319,7 @@ fn no_parameter_is_an_operand_of_arithmetic() {
 fn every_table_is_strict_and_stores_bound_integers_as_integers() {
     let (catalog, _) = run_everything();
     let tables = catalog.rows("PRAGMA table_list");
-    let own: Vec<_> = tables
-        .iter()
-        .filter(|table| !table.text(1).unwrap().starts_with("sqlite_"))
-        .collect();
+    let own: Vec<_> = tables.iter().filter(|table| !table.text(1).unwrap().starts_with("sqlite_")).collect();
     assert!(own.len() > 10, "{own:?}");
     for table in own {
         assert!(table.boolean(5).unwrap(), "{table:?} is not STRICT");

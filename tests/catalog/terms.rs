@@ -6,9 +6,7 @@ use contract::catalog::Put;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{
-    Catalog, Faults, STORE_KEYS, app, app_with_url, demo::Demo, goal, offer, refused, token_mac, with,
-};
+use crate::{Catalog, Faults, STORE_KEYS, app, app_with_url, demo::Demo, goal, offer, refused, token_mac, with};
 use contract::catalog::{CallbackSettings, Command, Resource};
 use domain::{
     callbacks::guard::Guard,
@@ -55,10 +53,7 @@ fn an_outbox_gets_the_terms_that_the_snapshot_names() {
     let tracking = catalog.tracking();
     for (app, document) in &demo.apps {
         let known = catalog.ask_app(app);
-        assert_eq!(
-            tracking.app(AppId::parse(app).unwrap()).unwrap().current(),
-            Some(known.current.clone())
-        );
+        assert_eq!(tracking.app(AppId::parse(app).unwrap()).unwrap().current(), Some(known.current.clone()));
         assert_eq!(known.current.publisher_id.as_str(), document["publisher_id"]);
         let currency: CurrencyRate = serde_json::from_value(document["currency"].clone()).unwrap();
         assert_eq!(known.terms.currency, currency);
@@ -85,9 +80,7 @@ fn an_outbox_gets_the_terms_that_the_snapshot_names() {
         let expected = goals.into_iter().map(|goal| GoalTerms {
             id: goal["id"].as_str().unwrap().into(),
             gl_val: goal["gl_val"].as_str().map(str::to_owned),
-            payout_micro_usd: serde_json::from_value::<MicroUsd>(goal["payout_usd"].clone())
-                .unwrap()
-                .0,
+            payout_micro_usd: serde_json::from_value::<MicroUsd>(goal["payout_usd"].clone()).unwrap().0,
         });
         assert!(known.terms.goals.iter().cloned().eq(expected), "{id}: {known:?}");
     }
@@ -98,10 +91,7 @@ fn an_unknown_app_or_offer_is_refused_and_not_stored() {
     let catalog = with_app();
     let before = catalog.dump();
     let (code, message) = refused(catalog.try_ask_app("10000002"));
-    assert_eq!(
-        (code, message),
-        ("not_found", "no app has the id 10000002".into())
-    );
+    assert_eq!((code, message), ("not_found", "no app has the id 10000002".into()));
     let (code, message) = refused(catalog.try_ask_offer("o-1", 1));
     assert_eq!((code, message), ("not_found", "no offer has the id o-1".into()));
     assert_eq!(catalog.dump(), before);
@@ -128,31 +118,21 @@ fn only_changed_terms_make_a_revision() {
     }
     let mut last = first;
     let another_goal = json!({ "goals": [goal("g-1"), with(goal("g-2"), &json!({ "ord": 2 }))] });
-    for members in [
-        another_goal,
-        json!({ "conversion_window_days": 7 }),
-        json!({}),
-        json!({ "goals": paying(2.0)["goals"] }),
-    ] {
+    for members in
+        [another_goal, json!({ "conversion_window_days": 7 }), json!({}), json!({ "goals": paying(2.0)["goals"] })]
+    {
         let revision = put(&with(paying(1.0), &members));
         assert!(revision > last, "{members}: {revision} after {last}");
         last = revision;
     }
-    assert_eq!(
-        (payout(&catalog, first), payout(&catalog, last)),
-        (Some(1_000_000), Some(2_000_000))
-    );
+    assert_eq!((payout(&catalog, first), payout(&catalog, last)), (Some(1_000_000), Some(2_000_000)));
 }
 
 #[test]
 fn a_cap_is_current_and_carries_the_offers_revision() {
     let catalog = with_app();
     let put_cap = |cap: Value| {
-        catalog.put(
-            Resource::Offer,
-            "o-1",
-            &with(offer(&["g-1"]), &json!({ "conversion_cap": cap })),
-        );
+        catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &json!({ "conversion_cap": cap })));
         let current = catalog.ask_offer("o-1", in_force(&catalog).revision).current;
         (current.conversion_cap, current.revision)
     };
@@ -170,22 +150,13 @@ fn terms_since_only_rises_and_stays_where_a_document_leaves_it_out() {
     let catalog = with_app();
     let now_s = catalog.now() / 1_000;
     catalog.put(Resource::Offer, "o-1", &offer(&["g-1"]));
-    let documents = [
-        (Resource::Offer, "o-1", offer(&["g-1"])),
-        (Resource::App, APP, app("acme")),
-    ];
+    let documents = [(Resource::Offer, "o-1", offer(&["g-1"])), (Resource::App, APP, app("acme"))];
     for (resource, id, document) in documents {
         let since = || match resource {
             Resource::Offer => in_force(&catalog).since,
             _ => catalog.ask_app(APP).current.terms.since,
         };
-        let put = |since: i64| {
-            catalog.try_put(
-                resource,
-                id,
-                &with(document.clone(), &json!({ "terms_since": since })),
-            )
-        };
+        let put = |since: i64| catalog.try_put(resource, id, &with(document.clone(), &json!({ "terms_since": since })));
         assert_eq!(since(), 0);
         put(now_s - 100).unwrap();
         assert_eq!(since(), now_s - 100);
@@ -196,19 +167,13 @@ fn terms_since_only_rises_and_stays_where_a_document_leaves_it_out() {
         assert_eq!(code, "invalid_field");
         assert_eq!(
             message,
-            format!(
-                "terms_since: must not be less than {}, because the time can only be moved later",
-                now_s - 100
-            )
+            format!("terms_since: must not be less than {}, because the time can only be moved later", now_s - 100)
         );
         // Milliseconds, sent by mistake, would pay all clicks for ever by the current terms.
         for future in [now_s + 1, catalog.now()] {
             let (code, message) = refused(put(future));
             assert_eq!(code, "invalid_field");
-            assert!(
-                message.starts_with("terms_since: must be UNIX seconds"),
-                "{message}"
-            );
+            assert!(message.starts_with("terms_since: must be UNIX seconds"), "{message}");
         }
         put(now_s).unwrap();
         assert_eq!(since(), now_s);
@@ -255,35 +220,11 @@ fn entered_terms_are_checked_and_replace_none() {
     for (offer, revision, terms, code, part) in [
         ("o-2", 5, good.clone(), "not_found", "o-2"),
         ("o-1", 0, good.clone(), "invalid_field", "revision"),
-        (
-            "o-1",
-            current + 1_000_000,
-            good.clone(),
-            "invalid_field",
-            "revision",
-        ),
+        ("o-1", current + 1_000_000, good.clone(), "invalid_field", "revision"),
         ("o-1", current, good.clone(), "terms_exist", "never change"),
-        (
-            "o-1",
-            5,
-            with(good.clone(), &json!({ "goals": [] })),
-            "invalid_field",
-            "goals",
-        ),
-        (
-            "o-1",
-            5,
-            with(good.clone(), &json!({ "conversion_window_days": 91 })),
-            "invalid_field",
-            "90",
-        ),
-        (
-            "o-1",
-            5,
-            with(good.clone(), &json!({ "name": "x" })),
-            "unknown_field",
-            "name",
-        ),
+        ("o-1", 5, with(good.clone(), &json!({ "goals": [] })), "invalid_field", "goals"),
+        ("o-1", 5, with(good.clone(), &json!({ "conversion_window_days": 91 })), "invalid_field", "90"),
+        ("o-1", 5, with(good.clone(), &json!({ "name": "x" })), "unknown_field", "name"),
     ] {
         let (found, message) = refused(catalog.enter(offer, revision, &terms));
         assert!(found == code && message.contains(part), "{found}: {message}");
@@ -291,9 +232,8 @@ fn entered_terms_are_checked_and_replace_none() {
     assert_eq!(catalog.dump(), before);
     // The terms that GET lists can be entered again. For an app they are its currency.
     catalog.enter("o-1", 5, &good).unwrap();
-    let listed = catalog.send(Command::Terms(contract::catalog::ListTerms {
-        offer_id: domain::model::OfferId::parse("o-1").unwrap(),
-    }));
+    let listed = catalog
+        .send(Command::Terms(contract::catalog::ListTerms { offer_id: domain::model::OfferId::parse("o-1").unwrap() }));
     let listed: Value = serde_json::from_str(&listed.unwrap().body).unwrap();
     catalog.enter("o-1", 6, &listed["revisions"][1]["terms"]).unwrap();
     assert_eq!(payout(&catalog, 6), Some(2_000_000));
@@ -347,16 +287,7 @@ fn backup(catalog: &Catalog) -> Catalog {
         guard: Guard::default(),
         ..Catalog::empty()
     };
-    for table in [
-        "state",
-        "publishers",
-        "apps",
-        "advertisers",
-        "offers",
-        "offer_documents",
-        "goals",
-        "terms",
-    ] {
+    for table in ["state", "publishers", "apps", "advertisers", "offers", "offer_documents", "goals", "terms"] {
         for row in catalog.rows(&format!("SELECT * FROM {table}")) {
             let places = vec!["?"; row.0.len()].join(", ");
             let sql = format!("INSERT INTO {table} VALUES ({places})");
@@ -369,16 +300,8 @@ fn backup(catalog: &Catalog) -> Catalog {
 /// All revisions: of the offer's terms, of the app's terms, of the offer, of the app.
 fn revisions(catalog: &Catalog) -> [i64; 4] {
     let newest = in_force(catalog).revision;
-    let (offer, app) = (
-        catalog.ask_offer("o-1", newest).current,
-        catalog.ask_app(APP).current,
-    );
-    [
-        offer.terms.revision,
-        app.terms.revision,
-        offer.revision,
-        app.revision,
-    ]
+    let (offer, app) = (catalog.ask_offer("o-1", newest).current, catalog.ask_app(APP).current);
+    [offer.terms.revision, app.terms.revision, offer.revision, app.revision]
 }
 
 proptest! {

@@ -12,9 +12,7 @@ use domain::{
     model::{AppId, PublisherId},
     snapshot::{listing::Listing, tracking::Manifest},
 };
-use origin::objects::catalog::{
-    publication::rebuild_after_other_code, schedule::listing_due_ms, tracking_slots,
-};
+use origin::objects::catalog::{publication::rebuild_after_other_code, schedule::listing_due_ms, tracking_slots};
 use platform::{database::Database, params};
 
 const APP: &str = "10000001";
@@ -31,25 +29,18 @@ fn catalog() -> Catalog {
 
 /// Puts a member that this code does not know into a stored document.
 fn add_member(catalog: &Catalog, table: &str, id: &str) {
-    let sql = format!(
-        "UPDATE {table} SET document = json_set(document, '$.of_tomorrow', json('[1]')) WHERE id = ?"
-    );
+    let sql = format!("UPDATE {table} SET document = json_set(document, '$.of_tomorrow', json('[1]')) WHERE id = ?");
     catalog.db.execute(&sql, params![id]).unwrap();
 }
 
 /// Changes the name of an app, as a member does.
 fn change_name(catalog: &Catalog, name: &str) {
     let change = OwnAppChange::Document {
-        revision: catalog.rows(&format!("SELECT revision FROM apps WHERE id = '{APP}'"))[0]
-            .integer(0)
-            .unwrap(),
+        revision: catalog.rows(&format!("SELECT revision FROM apps WHERE id = '{APP}'"))[0].integer(0).unwrap(),
         body: json!({ "name": name }).to_string(),
     };
-    let change = ChangeOwnApp {
-        publisher_id: PublisherId::parse("acme").unwrap(),
-        app_id: AppId::parse(APP).unwrap(),
-        change,
-    };
+    let change =
+        ChangeOwnApp { publisher_id: PublisherId::parse("acme").unwrap(), app_id: AppId::parse(APP).unwrap(), change };
     catalog.send(Command::ChangeOwnApp(change)).unwrap();
 }
 
@@ -63,30 +54,10 @@ fn document(catalog: &Catalog, table: &str, id: &str) -> Value {
 fn members_that_newer_code_has_stored_are_read_over_and_stay() {
     let catalog = catalog();
     let kinds = [
-        (
-            Resource::Publisher,
-            "publishers",
-            "acme",
-            json!({ "name": "Acme 2", "approved": true }),
-        ),
-        (
-            Resource::Advertiser,
-            "advertisers",
-            "northwind",
-            json!({ "name": "Adv 2" }),
-        ),
-        (
-            Resource::App,
-            "apps",
-            APP,
-            with(app("acme"), &json!({ "name": "App 2" })),
-        ),
-        (
-            Resource::Offer,
-            "offer_documents",
-            "o-1",
-            with(offer(&["g-1"]), &json!({ "name": "Offer 2" })),
-        ),
+        (Resource::Publisher, "publishers", "acme", json!({ "name": "Acme 2", "approved": true })),
+        (Resource::Advertiser, "advertisers", "northwind", json!({ "name": "Adv 2" })),
+        (Resource::App, "apps", APP, with(app("acme"), &json!({ "name": "App 2" }))),
+        (Resource::Offer, "offer_documents", "o-1", with(offer(&["g-1"]), &json!({ "name": "Offer 2" }))),
     ];
     for (resource, table, id, changed) in &kinds {
         add_member(&catalog, table, id);
@@ -94,24 +65,13 @@ fn members_that_newer_code_has_stored_are_read_over_and_stay() {
         let stored = document(&catalog, table, id);
         // A document can be put as it was read.
         assert_eq!(catalog.get(*resource, id).get("of_tomorrow"), None);
-        assert_eq!(
-            (&stored["of_tomorrow"], &stored["name"]),
-            (&json!([1]), &changed["name"]),
-            "{stored}"
-        );
+        assert_eq!((&stored["of_tomorrow"], &stored["name"]), (&json!([1]), &changed["name"]), "{stored}");
         // A member that this code knows leaves with the PUT that leaves it out.
-        assert_eq!(
-            stored.get("callback").is_some(),
-            changed.get("callback").is_some(),
-            "{stored}"
-        );
+        assert_eq!(stored.get("callback").is_some(), changed.get("callback").is_some(), "{stored}");
     }
     change_name(&catalog, "App 3");
     let stored = document(&catalog, "apps", APP);
-    assert_eq!(
-        (&stored["of_tomorrow"], &stored["name"]),
-        (&json!([1]), &json!("App 3"))
-    );
+    assert_eq!((&stored["of_tomorrow"], &stored["name"]), (&json!([1]), &json!("App 3")));
     assert!(catalog.tracking().app(AppId::parse(APP).unwrap()).is_some());
 }
 
@@ -119,9 +79,7 @@ fn members_that_newer_code_has_stored_are_read_over_and_stay() {
 fn a_row_that_this_code_cannot_read_stops_no_other() {
     let catalog = catalog();
     let break_it = |sql: &str| catalog.db.execute(sql, &[]).unwrap();
-    break_it(&format!(
-        "UPDATE apps SET document = json_set(document, '$.platform', 'watch') WHERE id = '{APP}'"
-    ));
+    break_it(&format!("UPDATE apps SET document = json_set(document, '$.platform', 'watch') WHERE id = '{APP}'"));
     break_it("UPDATE offers SET os = 99 WHERE id = 'o-1'");
     let tracking = catalog.tracking();
     assert!(tracking.app(AppId::parse(APP).unwrap()).is_none());
@@ -129,16 +87,9 @@ fn a_row_that_this_code_cannot_read_stops_no_other() {
     assert!(tracking.goal("g-1").is_none() && tracking.goal("g-2").is_some());
     assert_eq!(catalog.listed(), ["o-2"]);
     // People's documents are as strict as before.
-    let refused = catalog.try_put(
-        Resource::App,
-        APP,
-        &with(app("acme"), &json!({ "of_tomorrow": 1 })),
-    );
+    let refused = catalog.try_put(Resource::App, APP, &with(app("acme"), &json!({ "of_tomorrow": 1 })));
     assert!(refused.is_err(), "{refused:?}");
-    let nested = with(
-        app("acme"),
-        &json!({ "currency": { "name": "c", "per_usd": 1, "of_tomorrow": 1 } }),
-    );
+    let nested = with(app("acme"), &json!({ "currency": { "name": "c", "per_usd": 1, "of_tomorrow": 1 } }));
     assert!(catalog.try_put(Resource::App, APP, &nested).is_err());
 }
 
@@ -149,10 +100,7 @@ fn a_callback_that_newer_code_has_sealed_stays_as_it_is_when_another_member_chan
         "url": "https://acme.example/cb", "method": "GET", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         "of_tomorrow": 1,
     });
-    let sealed = catalog
-        .vault
-        .seal(&callback_purpose(APP), sealed.to_string().as_bytes(), [7; 12])
-        .unwrap();
+    let sealed = catalog.vault.seal(&callback_purpose(APP), sealed.to_string().as_bytes(), [7; 12]).unwrap();
     let masked = json!({ "url": "https://acme.example/cb", "method": "GET", "secret": "********" });
     catalog
         .db
@@ -182,8 +130,7 @@ fn all_is_published_again_in_own_formats_after_other_code_has_published() {
     assert_eq!(kv.pointer().unwrap().manifest, pointer.manifest);
 
     // Newer code publishes, and is rolled back.
-    let newer =
-        "UPDATE snapshot_parts SET bytes = CAST(substr(bytes, 1, 5) || x'02' || substr(bytes, 7) AS BLOB)";
+    let newer = "UPDATE snapshot_parts SET bytes = CAST(substr(bytes, 1, 5) || x'02' || substr(bytes, 7) AS BLOB)";
     catalog.db.execute(newer, &[]).unwrap();
     let by = "UPDATE state SET value = value + 1 WHERE name = 'published_by'";
     catalog.db.execute(by, &[]).unwrap();
@@ -191,11 +138,7 @@ fn all_is_published_again_in_own_formats_after_other_code_has_published() {
     kv.values.borrow_mut().get_mut(&key).unwrap()[5] = 2;
 
     rebuild_after_other_code(&catalog.db, catalog.now()).unwrap();
-    assert_eq!(
-        tracking_slots::changed(&catalog.db, 9).unwrap().len(),
-        3,
-        "every shard is built again"
-    );
+    assert_eq!(tracking_slots::changed(&catalog.db, 9).unwrap().len(), 3, "every shard is built again");
     assert!(listing_due_ms(&catalog.db).unwrap() <= catalog.now());
     publish();
     let pointer = kv.pointer().unwrap();

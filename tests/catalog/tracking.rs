@@ -66,15 +66,12 @@ impl Tracking {
 
     pub fn offer(&self, id: &str) -> Option<OfferView<'_>> {
         let goals = self.offer_of.iter().filter(|(_, offer)| *offer == id);
-        goals
-            .map(|(goal, _)| goal)
-            .find_map(|goal| Some(self.goal(goal)?.offer))
+        goals.map(|(goal, _)| goal).find_map(|goal| Some(self.goal(goal)?.offer))
     }
 
     pub fn accepts(&self, token: &Token) -> bool {
         let hash = slots::hash(token.advertiser.as_str());
-        self.shard_of(&self.advertisers, hash)
-            .accepts(token, self.as_of_ms)
+        self.shard_of(&self.advertisers, hash).accepts(token, self.as_of_ms)
     }
 
     /// How many shards of goals there are.
@@ -110,9 +107,7 @@ fn slot(kind: ShardKind, bits: u8, number: u32) -> Slot {
 
 fn shards_of_kv<S: Shard>(kv: &Kv, manifest: &Manifest) -> Vec<S> {
     let open = |(slot, named)| {
-        let value = kv
-            .get(&kv::shard_key(S::KIND, named))
-            .unwrap_or_else(|| panic!("no shard of {slot:?}"));
+        let value = kv.get(&kv::shard_key(S::KIND, named)).unwrap_or_else(|| panic!("no shard of {slot:?}"));
         assert_eq!(checksum(&value), Some(named));
         S::open(slot, value).unwrap()
     };

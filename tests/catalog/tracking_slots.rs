@@ -78,11 +78,7 @@ fn a_large_catalog_has_small_shards_and_a_change_writes_few_of_them() {
     let values = kv.values.borrow().clone();
     for (key, value) in &values {
         let is_shard = !key.starts_with("listing-") && !key.starts_with("bodies-");
-        assert!(
-            !is_shard || value.len() <= 33 << 10,
-            "{key} has {} bytes",
-            value.len()
-        );
+        assert!(!is_shard || value.len() <= 33 << 10, "{key} has {} bytes", value.len());
     }
 
     import(&catalog, &lines(700..701, "Another game"));
@@ -92,16 +88,10 @@ fn a_large_catalog_has_small_shards_and_a_change_writes_few_of_them() {
     check_current(&catalog, &kv);
     kv.writes.set(0);
     let publisher_id = "acme".to_owned();
-    catalog
-        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-        .unwrap();
+    catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap();
     publish_tracking(&catalog, &kv).unwrap();
     let of_apps = values.keys().filter(|key| key.starts_with("apps-")).count();
-    assert_eq!(
-        kv.writes.get(),
-        of_apps + 1,
-        "the publisher's key stands with each of its apps"
-    );
+    assert_eq!(kv.writes.get(), of_apps + 1, "the publisher's key stands with each of its apps");
     check_current(&catalog, &kv);
 }
 
@@ -116,9 +106,7 @@ fn while_the_slots_of_goals_are_doubled_changes_of_apps_are_published() {
 
     import(&catalog, &lines(1_500..6_000, "A game"));
     let publisher_id = "acme".to_owned();
-    catalog
-        .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-        .unwrap();
+    catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap();
     // Acts like an invocation that may write only some shards of the doubled slots.
     let bits = slots(&before, ShardKind::Goals)[0].0.bits;
     let mut doubled = 0;
@@ -134,10 +122,7 @@ fn while_the_slots_of_goals_are_doubled_changes_of_apps_are_published() {
     }
     let prepared = tracking_slots::prepare_manifest(&catalog.db, None, catalog.now()).unwrap();
     let manifest = Manifest::open(prepared.expect("a manifest").bytes).unwrap();
-    assert_eq!(
-        slots(&manifest, ShardKind::Goals),
-        slots(&before, ShardKind::Goals)
-    );
+    assert_eq!(slots(&manifest, ShardKind::Goals), slots(&before, ShardKind::Goals));
     assert_ne!(slots(&manifest, ShardKind::Apps), slots(&before, ShardKind::Apps));
     run_for(&catalog, &kv, 60_000);
     check_current(&catalog, &kv);
@@ -146,20 +131,8 @@ fn while_the_slots_of_goals_are_doubled_changes_of_apps_are_published() {
 #[test]
 fn a_shard_leaves_kv_a_day_after_its_last_manifest() {
     let (catalog, kv) = (Catalog::small(), Kv::default());
-    let put = |name: &str| {
-        catalog.put(
-            Resource::Offer,
-            "o-1",
-            &with(offer(&["g-1"]), &json!({ "name": name })),
-        )
-    };
-    let goals = || {
-        kv.values
-            .borrow()
-            .keys()
-            .filter(|key| key.starts_with("goals-"))
-            .count()
-    };
+    let put = |name: &str| catalog.put(Resource::Offer, "o-1", &with(offer(&["g-1"]), &json!({ "name": name })));
+    let goals = || kv.values.borrow().keys().filter(|key| key.starts_with("goals-")).count();
     put("one");
     run_for(&catalog, &kv, 2_000);
     assert_eq!(goals(), 1);
@@ -213,11 +186,7 @@ fn the_catalog_answers_for_slots_of_other_bits() {
     import(&catalog, &lines(0..10, "A game"));
     for bits in 0..4 {
         for number in 0..1 << bits {
-            let slot = Slot {
-                kind: ShardKind::Goals,
-                bits,
-                number,
-            };
+            let slot = Slot { kind: ShardKind::Goals, bits, number };
             let bytes = tracking_slots::for_isolate(&catalog.db, slot, catalog.now()).unwrap();
             assert!(checksum(&bytes).is_some() && GoalShard::open(slot, bytes).is_ok());
         }
@@ -268,11 +237,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn take(catalog: &Catalog, kv: &Kv, step: &Step) {
     match step {
-        Step::Offer {
-            offer: n,
-            goals,
-            pays,
-        } => {
+        Step::Offer { offer: n, goals, pays } => {
             let ids: Vec<_> = (0..*goals).map(|goal| format!("g-{n}-{goal}")).collect();
             let ids: Vec<_> = ids.iter().map(String::as_str).collect();
             let changed = with(offer(&ids), &json!({ "name": format!("{pays}") }));
@@ -283,31 +248,19 @@ fn take(catalog: &Catalog, kv: &Kv, step: &Step) {
             catalog.put(Resource::App, &format!("1000000{n}"), &document);
         }
         Step::Publisher { approved } => {
-            catalog.put(
-                Resource::Publisher,
-                "acme",
-                &json!({ "name": "Acme", "approved": approved }),
-            );
+            catalog.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": approved }));
         }
         Step::PubKey => {
             let publisher_id = "acme".to_owned();
-            catalog
-                .send(Command::IssuePubKey(IssuePubKey { publisher_id }))
-                .unwrap();
+            catalog.send(Command::IssuePubKey(IssuePubKey { publisher_id })).unwrap();
         }
         Step::Token => {
             let advertiser_id = "northwind".to_owned();
-            catalog
-                .send(Command::IssueToken(IssueToken { advertiser_id }))
-                .unwrap();
+            catalog.send(Command::IssueToken(IssueToken { advertiser_id })).unwrap();
         }
-        Step::Many { from } => import(
-            catalog,
-            &lines(usize::from(*from)..usize::from(*from) + 150, "Many"),
-        ),
+        Step::Many { from } => import(catalog, &lines(usize::from(*from)..usize::from(*from) + 150, "Many")),
         Step::Run { seconds, fault } => {
-            let fault =
-                fault.map(|(nth, is_before)| (nth, if is_before { Fault::Before } else { Fault::After }));
+            let fault = fault.map(|(nth, is_before)| (nth, if is_before { Fault::Before } else { Fault::After }));
             kv.writes.set(0);
             kv.fault.set(fault);
             run_for(catalog, kv, i64::from(*seconds) * 1_000);

@@ -45,10 +45,7 @@ fn synced_catalog() -> Catalog {
 
 fn sync(catalog: &Catalog) {
     let settings = settings(catalog);
-    let shard = OutboxShard {
-        app: id(APP),
-        number: 5,
-    };
+    let shard = OutboxShard { app: id(APP), number: 5 };
     crate::confirm(&catalog.db, shard, &settings).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
@@ -182,19 +179,12 @@ fn every_change_of_the_callback_is_pushed_after_put_and_import() {
         let before = settings(&catalog);
         send(&catalog, &app("acme"));
         let removal = settings(&catalog);
-        assert!(
-            removal.revision > before.revision && removal.sealed.is_none(),
-            "{how}"
-        );
+        assert!(removal.revision > before.revision && removal.sealed.is_none(), "{how}");
         assert_eq!(due(&catalog), Some(removal.clone()), "{how}");
         send(&catalog, &app_with_secrets());
         let again = settings(&catalog);
         assert!(again.revision > removal.revision, "{how}");
-        assert_eq!(
-            opened(&catalog.vault, &again),
-            app_with_secrets()["callback"],
-            "{how}"
-        );
+        assert_eq!(opened(&catalog.vault, &again), app_with_secrets()["callback"], "{how}");
     }
 }
 

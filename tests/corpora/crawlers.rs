@@ -58,24 +58,13 @@ fn crawlers() -> Vec<Crawler> {
 /// both cases, and anchors.
 fn names_of(pattern: &str) -> Option<Vec<String>> {
     let mut pattern = pattern.to_owned();
-    for (found, plain) in [
-        ("([^-]|$)", ""),
-        ("(^| )", ""),
-        ("\\/", "/"),
-        ("\\.", "."),
-        ("\\-", "-"),
-    ] {
+    for (found, plain) in [("([^-]|$)", ""), ("(^| )", ""), ("\\/", "/"), ("\\.", "."), ("\\-", "-")] {
         pattern = pattern.replace(found, plain);
     }
-    let pattern = pattern
-        .replace("\\(", "\u{1}")
-        .replace("\\)", "\u{2}")
-        .replace("\\+", "\u{3}");
+    let pattern = pattern.replace("\\(", "\u{1}").replace("\\)", "\u{2}").replace("\\+", "\u{3}");
     if let Some((before, rest)) = pattern.split_once('(') {
         let (choices, after) = rest.split_once(')')?;
-        let each = choices
-            .split('|')
-            .map(|choice| names_of(&format!("{before}{choice}{after}")));
+        let each = choices.split('|').map(|choice| names_of(&format!("{before}{choice}{after}")));
         return Some(each.collect::<Option<Vec<_>>>()?.concat());
     }
     // A name that counts only at the beginning would match anywhere. Such names are few, and mostly libraries.
@@ -85,15 +74,9 @@ fn names_of(pattern: &str) -> Option<Vec<String>> {
         for letter in 'a'..='z' {
             name = name.replace(&format!("[{letter}{letter}]"), &letter.to_string());
         }
-        let name = name
-            .trim_start_matches(|char: char| !char.is_ascii_alphanumeric())
-            .trim_end();
+        let name = name.trim_start_matches(|char: char| !char.is_ascii_alphanumeric()).trim_end();
         let is_plain = !name.contains(['[', ']', '\\', '*', '+', '?', '{', '}', '^', '$', '!']);
-        is_plain.then(|| {
-            name.replace('\u{1}', "(")
-                .replace('\u{2}', ")")
-                .replace('\u{3}', "+")
-        })
+        is_plain.then(|| name.replace('\u{1}', "(").replace('\u{2}', ")").replace('\u{3}', "+"))
     });
     each.collect()
 }
@@ -106,15 +89,8 @@ fn list() -> String {
             skipped.push(crawler.pattern);
             continue;
         };
-        let needs_name = crawler
-            .instances
-            .iter()
-            .any(|instance| !has_crawlers_form(instance));
-        names.extend(
-            found
-                .into_iter()
-                .filter(|name| needs_name || !has_crawlers_form(name)),
-        );
+        let needs_name = crawler.instances.iter().any(|instance| !has_crawlers_form(instance));
+        names.extend(found.into_iter().filter(|name| needs_name || !has_crawlers_form(name)));
     }
     assert!(skipped.len() < 10, "these patterns are not names: {skipped:?}");
     names.retain(|name| name.len() >= 3 && !OF_PEOPLE_TOO.contains(&name.as_str()));
@@ -139,10 +115,7 @@ fn share(texts: &[String], is: impl Fn(&str) -> bool) -> f64 {
 
 #[test]
 fn crawlers_of_the_package_itself_are_known() {
-    let instances: Vec<String> = crawlers()
-        .into_iter()
-        .flat_map(|crawler| crawler.instances)
-        .collect();
+    let instances: Vec<String> = crawlers().into_iter().flat_map(|crawler| crawler.instances).collect();
     assert!(instances.len() > 1_900, "{}", instances.len());
     let known = share(&instances, is_crawler);
     assert!(known > 0.99, "{known}");
@@ -150,9 +123,7 @@ fn crawlers_of_the_package_itself_are_known() {
 
 /// The User-Agents of a file of tests of Matomo's device detector.
 fn matomo(file: &str) -> String {
-    read(&format!(
-        ".tools/crawlers/device_detector/tests/fixtures/upstream/{file}"
-    ))
+    read(&format!(".tools/crawlers/device_detector/tests/fixtures/upstream/{file}"))
 }
 
 /// Matomo's crawlers and previews, without monitors, scanners and tools.
@@ -188,11 +159,7 @@ fn crawlers_of_another_list_are_known() {
         let category = entry.bot.category.as_deref();
         category.is_some_and(|category| MATOMO_CRAWLERS.contains(&category))
     };
-    let crawlers: Vec<String> = entries
-        .into_iter()
-        .filter(is_wanted)
-        .map(|entry| entry.user_agent)
-        .collect();
+    let crawlers: Vec<String> = entries.into_iter().filter(is_wanted).map(|entry| entry.user_agent).collect();
     assert!(crawlers.len() > 900, "{}", crawlers.len());
     let known = share(&crawlers, is_crawler);
     assert!(known >= 0.95, "{known}");
@@ -208,22 +175,16 @@ fn people_are_not_taken_for_crawlers() {
     struct Device {
         user_agent: String,
     }
-    let devices: Vec<Device> =
-        serde_json::from_str(&read("node_modules/user-agents/dist/user-agents.json")).unwrap();
+    let devices: Vec<Device> = serde_json::from_str(&read("node_modules/user-agents/dist/user-agents.json")).unwrap();
     let visitors: Vec<String> = devices.into_iter().map(|device| device.user_agent).collect();
 
     let folder = root().join(".tools/crawlers/device_detector/tests/fixtures/upstream");
     let mut models = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if ["smartphone", "phablet", "tablet"]
-            .iter()
-            .any(|kind| name.starts_with(kind))
-        {
+        if ["smartphone", "phablet", "tablet"].iter().any(|kind| name.starts_with(kind)) {
             let text = matomo(&name);
-            let lines = text
-                .lines()
-                .filter_map(|line| line.strip_prefix("  user_agent: "));
+            let lines = text.lines().filter_map(|line| line.strip_prefix("  user_agent: "));
             models.extend(lines.map(|line| line.trim_matches(['"', '\'']).to_owned()));
         }
     }
@@ -231,16 +192,8 @@ fn people_are_not_taken_for_crawlers() {
     models.retain(|user_agent| !user_agent.starts_with("WhatsApp/"));
     for (people, least) in [(visitors, 10_000), (models, 29_000)] {
         assert!(people.len() >= least, "{}", people.len());
-        let mistaken: Vec<&String> = people
-            .iter()
-            .filter(|user_agent| is_crawler(user_agent))
-            .collect();
+        let mistaken: Vec<&String> = people.iter().filter(|user_agent| is_crawler(user_agent)).collect();
         let allowed = people.len() as f64 * PEOPLE_MISTAKEN;
-        assert!(
-            mistaken.len() as f64 <= allowed,
-            "{} of {}: {mistaken:#?}",
-            mistaken.len(),
-            people.len()
-        );
+        assert!(mistaken.len() as f64 <= allowed, "{} of {}: {mistaken:#?}", mistaken.len(), people.len());
     }
 }

@@ -8,8 +8,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use contract::{
-    accounts, activity, attention, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks,
-    recovery, register,
+    accounts, activity, attention, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks, recovery,
+    register,
 };
 use domain::{
     callbacks::fields::Fields,
@@ -30,11 +30,7 @@ type Check = fn(&Value) -> Result<(), String>;
 fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), String> {
     let read: T = serde_json::from_value(example.clone()).map_err(|error| error.to_string())?;
     let written = serde_json::to_value(&read).map_err(|error| error.to_string())?;
-    if written == *example {
-        Ok(())
-    } else {
-        Err(format!("is written as {written}"))
-    }
+    if written == *example { Ok(()) } else { Err(format!("is written as {written}")) }
 }
 
 /// The same of an object's command, which its callers send by operations of their own.
@@ -111,14 +107,8 @@ const FORMATS: [(&str, Check); 71] = [
     ("stored_advertiser", survives::<Advertiser>),
     ("registered_by_accounts", survives::<Ended>),
     ("registered_by_alarms", survives::<lasting::Address>),
-    (
-        "registered_by_catalog",
-        survives::<catalog_object::lasting::Lasting>,
-    ),
-    (
-        "registered_by_ledger",
-        survives::<ledger_object::lasting::Lasting>,
-    ),
+    ("registered_by_catalog", survives::<catalog_object::lasting::Lasting>),
+    ("registered_by_ledger", survives::<ledger_object::lasting::Lasting>),
     ("stored_app_terms", survives::<AppTerms>),
     ("stored_offer_terms", survives::<OfferTerms>),
     ("stored_app", survives::<App>),
@@ -160,10 +150,8 @@ fn each_command_has_an_example() {
         ("recovery_command", recovery::Command::NAMES),
     ] {
         let shown = examples[object].as_array().unwrap().iter();
-        let shown: BTreeSet<_> = shown
-            .flat_map(|command| command.as_object().unwrap().keys())
-            .map(|name| name.replace('_', ""))
-            .collect();
+        let shown: BTreeSet<_> =
+            shown.flat_map(|command| command.as_object().unwrap().keys()).map(|name| name.replace('_', "")).collect();
         let names: BTreeSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(shown, names, "{object}");
     }

@@ -26,9 +26,7 @@ use std::{
 use random::Random;
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .join("tests/fuzz")
-        .join(name)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/fuzz").join(name)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -54,10 +52,7 @@ impl Drop for Input<'_> {
         if std::thread::panicking() {
             let found = std::env::temp_dir().join("signpost-found");
             let saved = fs::write(&found, &self.bytes).map(|()| found);
-            eprintln!(
-                "this happens with {}, or a change of it: {saved:?}",
-                self.path.display()
-            );
+            eprintln!("this happens with {}, or a change of it: {saved:?}", self.path.display());
         }
     }
 }
@@ -68,10 +63,7 @@ fn every_property_holds_for_every_corpus() {
         let inputs = files(&folder("corpus").join(name));
         assert!(inputs.len() >= 20, "{name} has only {}", inputs.len());
         for path in inputs {
-            let input = Input {
-                path: &path,
-                bytes: fs::read(&path).unwrap(),
-            };
+            let input = Input { path: &path, bytes: fs::read(&path).unwrap() };
             target(&input.bytes);
         }
     }
@@ -83,18 +75,13 @@ fn every_property_holds_for_every_corpus() {
 fn every_property_holds_for_changed_inputs() {
     let mut random = Random(1);
     for (name, target) in fuzz::TARGETS {
-        let inputs: Vec<_> = files(&folder("corpus").join(name))
-            .into_iter()
-            .map(|path| (fs::read(&path).unwrap(), path))
-            .collect();
+        let inputs: Vec<_> =
+            files(&folder("corpus").join(name)).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
         let mut tried = 0;
         while tried < CHANGED_INPUTS {
             for (bytes, path) in &inputs {
                 let other = &inputs[random.below(inputs.len())].0;
-                let input = Input {
-                    path,
-                    bytes: changed(bytes, other, &mut random),
-                };
+                let input = Input { path, bytes: changed(bytes, other, &mut random) };
                 target(&input.bytes);
                 tried += 1;
             }
@@ -131,10 +118,7 @@ fn every_target_has_its_binary_and_its_corpus() {
     let mut sorted = binaries.clone();
     sorted.sort_unstable();
     for (of, suffix) in [("corpus", ""), ("fuzz_targets", ".rs")] {
-        let expected: Vec<_> = sorted
-            .iter()
-            .map(|name| folder(of).join(format!("{name}{suffix}")))
-            .collect();
+        let expected: Vec<_> = sorted.iter().map(|name| folder(of).join(format!("{name}{suffix}"))).collect();
         assert_eq!(files(&folder(of)), expected);
     }
 }

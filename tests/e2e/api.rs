@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::{
     dashboard::signed_in,
     harness::{
-        METRICS_TOKEN, OPERATOR_TOKEN, Publisher, Receiver, Setup, Signpost, callback, eventually,
-        expect_accepted, methods, now_ms, root,
+        METRICS_TOKEN, OPERATOR_TOKEN, Publisher, Receiver, Setup, Signpost, callback, eventually, expect_accepted,
+        methods, now_ms, root,
     },
     test_apps::TestApp,
 };
@@ -60,21 +60,14 @@ fn schemathesis_finds_no_undocumented_answer() {
     let served = signpost.get("/openapi.json", &[]).expect(200);
     fs::write(folder.path().join("openapi.json"), &served.body).expect("a file written");
     let environment = prepare(&signpost, folder.path());
-    let seconds = std::env::var("API_SECONDS")
-        .ok()
-        .filter(|seconds| !seconds.is_empty());
+    let seconds = std::env::var("API_SECONDS").ok().filter(|seconds| !seconds.is_empty());
     if seconds.is_none() {
         let settings = OpenOptions::new().append(true).open(folder.path().join(SETTINGS));
-        settings
-            .and_then(|mut file| file.write_all(SHORT.as_bytes()))
-            .expect("settings");
+        settings.and_then(|mut file| file.write_all(SHORT.as_bytes())).expect("settings");
     }
 
     // A timed run takes a while longer to end.
-    let timeout_s = seconds
-        .as_ref()
-        .map_or(0, |seconds| seconds.parse::<u64>().expect("seconds"))
-        + 300;
+    let timeout_s = seconds.as_ref().map_or(0, |seconds| seconds.parse::<u64>().expect("seconds")) + 300;
     let mut command = Command::new("timeout");
     command
         .args([&timeout_s.to_string(), "python3"])
@@ -86,48 +79,29 @@ fn schemathesis_finds_no_undocumented_answer() {
         .args(["--config-file", SETTINGS, "run", "--no-color"]);
     match &seconds {
         // With links between operations and a new seed each time, which it prints.
-        Some(seconds) => command.args([
-            "--phases=examples,coverage,fuzzing,stateful",
-            "--max-time",
-            seconds,
-        ]),
-        None => command.args([
-            "--phases=examples,coverage,fuzzing",
-            "--seed=1",
-            "--max-examples",
-            EXAMPLES,
-        ]),
+        Some(seconds) => command.args(["--phases=examples,coverage,fuzzing,stateful", "--max-time", seconds]),
+        None => command.args(["--phases=examples,coverage,fuzzing", "--seed=1", "--max-examples", EXAMPLES]),
     };
     // From a file: it skips the operation that serves a document which it fetched itself.
     let base = signpost.base();
     let output = command.args(["--url", &base, "openapi.json"]).output();
     let output = output.expect("schemathesis, which `make verify` installs");
     let report = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{report}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{report}\n{}", String::from_utf8_lossy(&output.stderr));
 
     let counts = fs::read_to_string(folder.path().join("counts.json")).expect("counts");
     let counts: Counts = serde_json::from_str(&counts).expect("counts");
     let all: u64 = counts.values().flat_map(BTreeMap::values).sum();
     println!("schemathesis sent {all} requests");
     // A service that refuses everything would pass, so every operation must succeed at least once.
-    let succeeded = |counts: &BTreeMap<String, u64>| {
-        counts
-            .keys()
-            .any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]))
-    };
+    let succeeded =
+        |counts: &BTreeMap<String, u64>| counts.keys().any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]));
     // Plain workerd cannot put an object back; `restored::recovery` does it by a stand-in. An object starts only after
     // a load, which other requests of this test give up; `copies::loaded` does it in order.
     let can_succeed = |label: &str| {
         !label.ends_with("/objects/{object}/restore") && label != "POST /v1/operator/objects/{object}/copy"
     };
-    let failed: Vec<_> = counts
-        .iter()
-        .filter(|(label, counts)| can_succeed(label) && !succeeded(counts))
-        .collect();
+    let failed: Vec<_> = counts.iter().filter(|(label, counts)| can_succeed(label) && !succeeded(counts)).collect();
     assert!(failed.is_empty(), "never successful: {failed:?}");
     assert_eq!(counts.len(), operations(&served.json()), "{:?}", counts.keys());
 }
@@ -143,11 +117,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     signpost.refresh();
     // Half of them are paid and the others are pending, so that every action finds some.
     let transaction = |user: usize| {
-        let status = if user.is_multiple_of(2) {
-            "approved"
-        } else {
-            "pending"
-        };
+        let status = if user.is_multiple_of(2) { "approved" } else { "pending" };
         let click = spare.click_id(&format!("user-{user}"));
         expect_accepted(spare.convert(&click, &format!("&status={status}")), status, false)
     };
@@ -171,9 +141,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     eventually(&true, || matches!(order_replay().status, 200 | 202));
     let ordered = order_replay().expect(200).json();
     let replay = ordered["replay_id"].as_str().expect("an id").to_owned();
-    let click_ids: Vec<_> = (0..200)
-        .map(|user| keeper.click_id(&format!("user-{user}")))
-        .collect();
+    let click_ids: Vec<_> = (0..200).map(|user| keeper.click_id(&format!("user-{user}"))).collect();
     let (_, last_token) = (spare.issue_token(), spare.issue_token());
 
     let publisher = signpost.existing_publisher(KEEPER.0);
@@ -183,10 +151,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         let keys = (0..count).map(|_| publisher.create_key("a test's"));
         keys.map(|key| (key.id, key.api_key)).collect()
     };
-    let report_keys: Vec<_> = issue(&publisher, REPORT_KEYS)
-        .into_iter()
-        .map(|(_, key)| key)
-        .collect();
+    let report_keys: Vec<_> = issue(&publisher, REPORT_KEYS).into_iter().map(|(_, key)| key).collect();
     let spare_publisher = signpost.existing_publisher(SPARE.0);
     let mut kept_keys = Vec::new();
     let mut keys_for = |scope: &str, count: usize| -> Vec<String> {
@@ -201,36 +166,24 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     let test_app = TestApp::of(spare, &Receiver::start());
     let test_click = |user: usize| test_app.click("signpost-test-one-goal-1", &format!("user-{user}"));
     let test_click_ids: Vec<_> = (0..100).map(test_click).collect();
-    let revocable: Vec<_> = issue(&spare_publisher, 20)
-        .into_iter()
-        .map(|(id, _)| id)
-        .collect();
+    let revocable: Vec<_> = issue(&spare_publisher, 20).into_iter().map(|(id, _)| id).collect();
 
     // A member, and more invites than requests of a short run.
     signed_in(signpost, &spare_publisher, "owner");
     for guest in 0..20 {
         let body = json!({ "name": format!("Guest {guest}"), "role": "analyst" });
-        spare_publisher
-            .operator("POST", "invites", Some(&body))
-            .expect(201);
+        spare_publisher.operator("POST", "invites", Some(&body)).expect(201);
     }
-    let people = spare_publisher
-        .operator("GET", "members", None)
-        .expect(200)
-        .json();
+    let people = spare_publisher.operator("GET", "members", None).expect(200).json();
     let ids = |list: &str, id: &str| -> Vec<_> {
         let entries = people[list].as_array().expect("a list").iter();
-        entries
-            .map(|entry| entry[id].as_str().expect("an id").to_owned())
-            .collect()
+        entries.map(|entry| entry[id].as_str().expect("an id").to_owned()).collect()
     };
 
     // Items as a restore leaves them: enough for a short run, with numbers that no real item has.
     signpost.operator("GET", "attention", None).expect(200);
     let items = 1_001..=1_060;
-    let rows = items
-        .clone()
-        .map(|n| format!("({n}, 'ledger-{n}', 12, 'a day', 1, 'load_again')"));
+    let rows = items.clone().map(|n| format!("({n}, 'ledger-{n}', 12, 'a day', 1, 'load_again')"));
     let rows = rows.collect::<Vec<_>>().join(", ");
     signpost.restart_after(|| {
         let insert = "INSERT INTO attention_items (item, source, kind, subject, since_ms, reason) VALUES";

@@ -34,28 +34,15 @@ fn a_tenth_of_the_planned_size_is_published_listed_and_clicked_within_its_limits
     let mut seen = BTreeSet::new();
     for page in 1.. {
         let body = json!({ "page": page, "size": 1000 });
-        let answer = signpost
-            .offers(&large_catalog::app(0), &pub_key, &body)
-            .expect(200)
-            .json();
+        let answer = signpost.offers(&large_catalog::app(0), &pub_key, &body).expect(200).json();
         let offers = answer["offers"].as_array().unwrap();
         if offers.is_empty() {
             break;
         }
-        seen.extend(
-            offers
-                .iter()
-                .map(|offer| offer["id"].as_str().unwrap().to_owned()),
-        );
-        assert_eq!(
-            answer["total"].as_u64().unwrap(),
-            (0..OFFERS).filter(|offer| offer % 3 != 1).count() as u64
-        );
+        seen.extend(offers.iter().map(|offer| offer["id"].as_str().unwrap().to_owned()));
+        assert_eq!(answer["total"].as_u64().unwrap(), (0..OFFERS).filter(|offer| offer % 3 != 1).count() as u64);
     }
-    let expected: BTreeSet<_> = (0..OFFERS)
-        .filter(|offer| offer % 3 != 1)
-        .map(|offer| offer.to_string())
-        .collect();
+    let expected: BTreeSet<_> = (0..OFFERS).filter(|offer| offer % 3 != 1).map(|offer| offer.to_string()).collect();
     assert_eq!(seen, expected);
 
     for goal in [0, 29_999, 59_999] {
@@ -64,10 +51,7 @@ fn a_tenth_of_the_planned_size_is_published_listed_and_clicked_within_its_limits
         let (goal, app) = (large_catalog::goal(goal), large_catalog::app(offer % 3));
         let query = format!("rid={goal}&app={app}&user_id=u-1");
         let location = signpost.click(&query, country).expect(302).location().to_owned();
-        assert!(
-            location.starts_with(&format!("https://go.example.com/c/{offer}?click=")),
-            "{location}"
-        );
+        assert!(location.starts_with(&format!("https://go.example.com/c/{offer}?click=")), "{location}");
     }
 
     let values = std::fs::read_dir(signpost.state.path().join("kv")).unwrap();
@@ -81,8 +65,5 @@ fn a_tenth_of_the_planned_size_is_published_listed_and_clicked_within_its_limits
         .filter(|line| line.starts_with("signpost_isolate_held_bytes{"))
         .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
         .sum();
-    assert!(
-        held > 8 << 20 && held < MAX_HELD_BYTES,
-        "the isolate holds {held} bytes\n{metrics}"
-    );
+    assert!(held > 8 << 20 && held < MAX_HELD_BYTES, "the isolate holds {held} bytes\n{metrics}");
 }

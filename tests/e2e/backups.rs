@@ -98,12 +98,7 @@ fn back_up(state: &Path, to: &Path, kills: u64, random: &mut Random) -> PathBuf 
 
 /// Restores into an empty state, and kills some of the runs. A killed run leaves no objects, or all.
 fn restore(from: &Path, state: &Path, erased: &Path, kills: u64, random: &mut Random) {
-    let restore = || {
-        command(
-            &[("--from", from), ("--state", state), ("--erased", erased)],
-            "restore",
-        )
-    };
+    let restore = || command(&[("--from", from), ("--state", state), ("--erased", erased)], "restore");
     let count = manifest(from)["files"].as_array().expect("files").len();
     for _ in 0..kills {
         kill(restore(), random);
@@ -122,25 +117,13 @@ fn restore(from: &Path, state: &Path, erased: &Path, kills: u64, random: &mut Ra
 /// Each damage of a backup is refused by name, and nothing is written.
 fn refuse_damaged(backup: &Path, scratch: &Path) {
     let file = manifest(backup)["files"][5].clone();
-    let name = format!(
-        "{}/{}.sqlite",
-        file["namespace"].as_str().unwrap(),
-        file["id"].as_str().unwrap()
-    );
+    let name = format!("{}/{}.sqlite", file["namespace"].as_str().unwrap(), file["id"].as_str().unwrap());
     let whole = fs::read(backup.join(&name)).unwrap();
     let [flipped, cut] = [whole.len() / 2, whole.len() - 1].map(|at| (whole[..at].to_vec(), at));
-    let flipped = [
-        flipped.0,
-        vec![whole[flipped.1] ^ 1],
-        whole[flipped.1 + 1..].to_vec(),
-    ]
-    .concat();
+    let flipped = [flipped.0, vec![whole[flipped.1] ^ 1], whole[flipped.1 + 1..].to_vec()].concat();
     let state = scratch.join("refused");
     let refuse = |problem: &str| {
-        expect_refused(
-            command(&[("--from", backup), ("--state", &state)], "restore"),
-            problem,
-        );
+        expect_refused(command(&[("--from", backup), ("--state", &state)], "restore"), problem);
         assert!(!state.exists());
     };
     for damaged in [flipped, cut.0] {
@@ -151,11 +134,7 @@ fn refuse_damaged(backup: &Path, scratch: &Path) {
     refuse(&name);
     fs::write(backup.join(&name), whole).unwrap();
     let listed = fs::read_to_string(backup.join("manifest.json")).unwrap();
-    fs::write(
-        backup.join("manifest.json"),
-        listed.replace("\"format\": 1", "\"format\": 2"),
-    )
-    .unwrap();
+    fs::write(backup.join("manifest.json"), listed.replace("\"format\": 1", "\"format\": 2")).unwrap();
     refuse("this release reads format 1");
     fs::remove_file(backup.join("manifest.json")).unwrap();
     refuse("is not a complete backup");
@@ -207,38 +186,22 @@ fn a_backup_under_load_keeps_every_promise_after_a_restore() {
         backup
     });
     let log = signpost.log();
-    assert!(
-        !log.contains("SQLITE_CORRUPT") && !log.contains("malformed"),
-        "{log}"
-    );
-    println!(
-        "{} times an object was locked",
-        log.matches("SQLITE_BUSY").count()
-    );
+    assert!(!log.contains("SQLITE_CORRUPT") && !log.contains("malformed"), "{log}");
+    println!("{} times an object was locked", log.matches("SQLITE_BUSY").count());
     let until = manifest(&backup)["complete_until"].clone();
-    let until_ms = DateTime::parse_from_rfc3339(until.as_str().unwrap())
-        .unwrap()
-        .timestamp_millis();
+    let until_ms = DateTime::parse_from_rfc3339(until.as_str().unwrap()).unwrap().timestamp_millis();
     assert!(until_ms > began_ms && until_ms < now_ms(), "{until}");
     refuse_damaged(&backup, scratch.path());
 
     let state = scratch.path().join("state");
     signpost.stop();
-    restore(
-        &backup,
-        &state,
-        signpost.state.path(),
-        kills.div_ceil(2),
-        &mut random,
-    );
+    restore(&backup, &state, signpost.state.path(), kills.div_ceil(2), &mut random);
     let restored = Setup::new().state(&state).start();
     let again = fs::read_to_string(state.join("erase_again.ndjson")).expect("a list of users");
     for line in again.lines() {
         let user: Value = serde_json::from_str(line).expect("JSON");
         let path = format!("apps/{}/erase_user", user["app_id"].as_str().unwrap());
-        restored
-            .operator("POST", &path, Some(&json!({ "user_id": user["user_id"] })))
-            .expect(200);
+        restored.operator("POST", &path, Some(&json!({ "user_id": user["user_id"] }))).expect(200);
     }
     println!("{} users erased again", again.lines().count());
     let walls = walls.each_ref().map(|wall| wall.on(&restored));
@@ -250,9 +213,7 @@ fn a_backup_under_load_keeps_every_promise_after_a_restore() {
     let publisher = restored.existing_publisher(&walls[0].id);
     let status = |key: &str| restored.report_with(key, b"{").status;
     assert_eq!([status(&revoked.api_key), status(&kept.api_key)], [401, 400]);
-    signed_in(&restored, &publisher, "owner")
-        .get("overview")
-        .expect(200);
+    signed_in(&restored, &publisher, "owner").get("overview").expect(200);
     for wall in &walls {
         wall.expect_reconciled_since(began_ms);
         let publisher = restored.existing_publisher(&wall.id);

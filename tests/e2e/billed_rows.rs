@@ -35,9 +35,7 @@ fn measure_times(signpost: &Signpost, a_second: u32, times: u32, mut one: impl F
     let began_ms = now_ms();
     for n in 0..times {
         let due_ms = began_ms + i64::from(n) * 1_000 / i64::from(a_second);
-        thread::sleep(Duration::from_millis(
-            u64::try_from(due_ms - now_ms()).unwrap_or(0),
-        ));
+        thread::sleep(Duration::from_millis(u64::try_from(due_ms - now_ms()).unwrap_or(0)));
         one(n);
     }
     thread::sleep(AFTERWARDS);
@@ -48,10 +46,7 @@ fn measure_times(signpost: &Signpost, a_second: u32, times: u32, mut one: impl F
         .flat_map(|(object, statements)| {
             let line = move |(statement, rows): (&String, &u64)| {
                 let words: Vec<_> = statement.split_whitespace().collect();
-                (
-                    *rows,
-                    format!("{:.3} {object}: {:.80}", each(*rows), words.join(" ")),
-                )
+                (*rows, format!("{:.3} {object}: {:.80}", each(*rows), words.join(" ")))
             };
             statements.iter().map(line)
         })
@@ -97,11 +92,7 @@ fn a_conversion_writes_few_rows() {
 
 #[test]
 fn a_conversion_with_a_cap_writes_few_rows() {
-    expect_at_most(
-        16.5,
-        "a conversion with a cap",
-        measure_conversions(1, 10, Some(1_000_000)),
-    );
+    expect_at_most(16.5, "a conversion with a cap", measure_conversions(1, 10, Some(1_000_000)));
 }
 
 #[test]
@@ -120,10 +111,7 @@ fn measure_clicks(a_second: u32, placements: u32) -> (f64, String) {
     let wall = signpost.offer_wall("rows-clicks", "79500003", None);
     let click = |n: u32| {
         let placement = n % placements;
-        let query = format!(
-            "rid={}-1&app={}&user_id=u{n}&placement=p{placement}",
-            wall.id, wall.app
-        );
+        let query = format!("rid={}-1&app={}&user_id=u{n}&placement=p{placement}", wall.id, wall.app);
         signpost.click(&query, "DE").expect(302);
     };
     (0..placements).for_each(click);
@@ -198,17 +186,12 @@ fn each_postback_keeps_its_budget() {
 fn the_steps_after_a_reward_keep_their_budgets() {
     let (signpost, receiver) = (counting(), Receiver::start());
     let (wall, clicks) = clicked(&signpost, &receiver);
-    let ids: Vec<_> = clicks
-        .iter()
-        .map(|click| accepted_id(wall.convert(click, "")))
-        .collect();
+    let ids: Vec<_> = clicks.iter().map(|click| accepted_id(wall.convert(click, ""))).collect();
     thread::sleep(AFTERWARDS);
     let expect = |most: f64, what: &str, one: &dyn Fn(u32)| {
         expect_at_most(most, what, measure_times(&signpost, 1, TIMES, one));
     };
-    expect(22.0, "a replay", &|n| {
-        drop(wall.replay(&ids[n as usize]).expect(200))
-    });
+    expect(22.0, "a replay", &|n| drop(wall.replay(&ids[n as usize]).expect(200)));
     expect(34.0, "a reversal", &|n| {
         drop(wall.convert(&clicks[n as usize], "&status=reversed").expect(200));
     });
@@ -222,10 +205,7 @@ fn expect_operator(most: f64, status: &str, verb: &str) {
     let (wall, clicks) = clicked(&signpost, &receiver);
     let convert = |click: &String| {
         let answer = wall.convert(click, &format!("&status={status}"));
-        answer.expect(200).json()["transaction_id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        answer.expect(200).json()["transaction_id"].as_str().unwrap().to_owned()
     };
     let ids: Vec<_> = clicks.iter().map(convert).collect();
     thread::sleep(AFTERWARDS);

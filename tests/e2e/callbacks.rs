@@ -26,10 +26,7 @@ const ATTEMPTS_MS: i64 = 60 * SECOND_MS;
 /// A Signpost that makes an attempt each second, with a timeout of two seconds. The schedule has more attempts than a
 /// test needs on a busy machine before its receiver accepts one.
 fn quick() -> Signpost {
-    Setup::new()
-        .var("CALLBACK_SCHEDULE", "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1")
-        .var("CALLBACK_TIMEOUT_MS", "2000")
-        .start()
+    Setup::new().var("CALLBACK_SCHEDULE", "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1").var("CALLBACK_TIMEOUT_MS", "2000").start()
 }
 
 /// A Signpost that makes two attempts.
@@ -47,10 +44,7 @@ fn wait_for_state(wall: &OfferWall<'_>, transaction_id: &str, state: &str) -> Va
 /// The statuses of an entry's attempts, null where there was no answer.
 fn statuses(entry: &Value) -> Value {
     let attempts = entry["attempts"].as_array().expect("attempts");
-    attempts
-        .iter()
-        .map(|attempt| attempt["http_status"].clone())
-        .collect()
+    attempts.iter().map(|attempt| attempt["http_status"].clone()).collect()
 }
 
 /// The status of an endpoint that is healthy and has no waiting callbacks.

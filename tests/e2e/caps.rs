@@ -29,18 +29,11 @@ fn send_clicks(signpost: &Signpost, offer: &str, times: usize) -> Vec<Answer> {
         // The app of a click makes no difference; none of these has a fallback.
         let address = address(offer, [ANDROID_APP, IOS_APP][thread % 2]);
         let share = times / THREADS + usize::from(thread < times % THREADS);
-        (0..share)
-            .map(|_| signpost.get(&address, &[]))
-            .collect::<Vec<_>>()
+        (0..share).map(|_| signpost.get(&address, &[])).collect::<Vec<_>>()
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || send(thread)))
-            .collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect()
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || send(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     })
 }
 
@@ -54,11 +47,7 @@ fn count_redirected(answers: Vec<Answer>) -> usize {
             continue;
         }
         let answer = expect_redirect(answer);
-        assert_eq!(
-            Url::parse(answer.location()).unwrap().host_str(),
-            Some("adv.example"),
-            "{answer:?}"
-        );
+        assert_eq!(Url::parse(answer.location()).unwrap().host_str(), Some("adv.example"), "{answer:?}");
         let Ok(Opened::Whole { nonce, .. }) = click_id::open(&keys(), &click_id_at(&answer)) else {
             panic!("{answer:?}");
         };
@@ -79,10 +68,8 @@ fn counted_and_taken(signpost: &Signpost, offer: &str) -> (i64, i64) {
     let sql = format!(
         "SELECT clicks, (SELECT COUNT(*) FROM takes t WHERE t.day = d.day AND t.offer = d.offer) FROM daily d WHERE offer = '{offer}'"
     );
-    let rows: Vec<(i64, i64)> =
-        signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
-    rows.into_iter()
-        .fold((0, 0), |(clicks, taken), row| (clicks + row.0, taken + row.1))
+    let rows: Vec<(i64, i64)> = signpost.stored("signpost-counters", &sql, |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.into_iter().fold((0, 0), |(clicks, taken), row| (clicks + row.0, taken + row.1))
 }
 
 #[test]
@@ -95,23 +82,12 @@ fn exactly_as_many_clicks_pass_as_the_cap_allows() {
 
     // A spent cap also refuses machines, which take nothing from it, and sends users of an app with a fallback there.
     for (method, headers) in MACHINES {
-        let answer = signpost
-            .send(method, &address("rush", ANDROID_APP), headers, b"")
-            .expect(410);
+        let answer = signpost.send(method, &address("rush", ANDROID_APP), headers, b"").expect(410);
         assert_eq!(answer.header("Location"), None, "{answer:?}");
     }
     let answer = expect_redirect(signpost.get(&address("rush", WEB_APP), &[]));
-    assert!(
-        answer
-            .location()
-            .starts_with("https://play.lumen-arcade.example/"),
-        "{answer:?}"
-    );
-    assert_eq!(
-        listed_cap(&signpost, &pub_key, "rush"),
-        Some(json!(cap(1_000))),
-        "the listing before the refresh"
-    );
+    assert!(answer.location().starts_with("https://play.lumen-arcade.example/"), "{answer:?}");
+    assert_eq!(listed_cap(&signpost, &pub_key, "rush"), Some(json!(cap(1_000))), "the listing before the refresh");
     signpost.refresh();
     assert_eq!(listed_cap(&signpost, &pub_key, "rush"), None);
     // Each refresh counts the clicks that have arrived.
@@ -173,19 +149,12 @@ fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     signpost.put_offer("machines", &json!({"click_cap": cap(3)}));
     signpost.put_offer("none", &json!({"click_cap": cap(0)}));
     signpost.refresh();
-    for (offer, expected) in [
-        ("two-caps", Some(cap(40))),
-        ("machines", Some(cap(3))),
-        ("no-cap", Some(Value::Null)),
-        ("none", None),
-    ] {
+    for (offer, expected) in
+        [("two-caps", Some(cap(40))), ("machines", Some(cap(3))), ("no-cap", Some(Value::Null)), ("none", None)]
+    {
         assert_eq!(listed_cap(&signpost, &pub_key, offer), expected, "{offer}");
     }
-    expect_click_error(
-        signpost.get(&address("none", ANDROID_APP), &[]),
-        410,
-        "offer_capped",
-    );
+    expect_click_error(signpost.get(&address("none", ANDROID_APP), &[]), 410, "offer_capped");
 
     for offer in ["two-caps", "no-cap"] {
         assert_eq!(count_redirected(send_clicks(&signpost, offer, 13)), 13);
@@ -197,20 +166,12 @@ fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     }
     // A refused click takes nothing.
     for _ in 0..5 {
-        signpost
-            .get(&address("two-caps", ANDROID_APP), &[("CF-IPCountry", "CN")])
-            .expect(403);
+        signpost.get(&address("two-caps", ANDROID_APP), &[("CF-IPCountry", "CN")]).expect(403);
         signpost.get(&address("two-caps", "10000009"), &[]).expect(403);
-        signpost
-            .get(&(address("two-caps", ANDROID_APP) + "&c1=!"), &[])
-            .expect(400);
+        signpost.get(&(address("two-caps", ANDROID_APP) + "&c1=!"), &[]).expect(400);
     }
     signpost.refresh();
-    for (offer, expected) in [
-        ("two-caps", Some(cap(27))),
-        ("machines", Some(cap(3))),
-        ("no-cap", Some(Value::Null)),
-    ] {
+    for (offer, expected) in [("two-caps", Some(cap(27))), ("machines", Some(cap(3))), ("no-cap", Some(Value::Null))] {
         assert_eq!(listed_cap(&signpost, &pub_key, offer), expected, "{offer}");
     }
     eventually(&(13, 13), || counted_and_taken(&signpost, "two-caps"));
@@ -221,18 +182,13 @@ fn the_listing_shows_the_cap_that_confirmed_clicks_leave() {
     let offer = |id: &str| listed.iter().find(|listed| listed["id"] == id).unwrap();
     assert_eq!(offer("two-caps")["conversion_cap"], cap(7));
     for member in ["click_cap", "conversion_cap"] {
-        assert!(
-            offer("no-cap").get(member).is_none() && offer("23817").get(member).is_none(),
-            "{member}"
-        );
+        assert!(offer("no-cap").get(member).is_none() && offer("23817").get(member).is_none(), "{member}");
     }
     assert!(offer("machines").get("conversion_cap").is_none());
 
     // The three clicks are left for people; after them machines are refused, too.
     assert_eq!(count_redirected(send_clicks(&signpost, "machines", 9)), 3);
     for (method, headers) in MACHINES {
-        signpost
-            .send(method, &address("machines", ANDROID_APP), headers, b"")
-            .expect(410);
+        signpost.send(method, &address("machines", ANDROID_APP), headers, b"").expect(410);
     }
 }

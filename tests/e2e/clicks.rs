@@ -26,24 +26,17 @@ pub const CLICK: &str = "/v2/tracking/click";
 const RIGHT: &str = "rid=410271&app=10000001&user_id=u-1";
 
 const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1";
-const ANDROID: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36";
-const DESKTOP: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
+const ANDROID: &str =
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36";
+const DESKTOP: &str =
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
 
 /// Requests that are redirected but not confirmed clicks: a method, and headers.
 pub const MACHINES: &[(&str, &[(&str, &str)])] = &[
     ("HEAD", &[]),
-    (
-        "GET",
-        &[(
-            "User-Agent",
-            "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-        )],
-    ),
+    ("GET", &[("User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")]),
     ("GET", &[("User-Agent", "facebookexternalhit/1.1")]),
-    (
-        "GET",
-        &[("User-Agent", DESKTOP), ("Sec-Purpose", "prefetch;prerender")],
-    ),
+    ("GET", &[("User-Agent", DESKTOP), ("Sec-Purpose", "prefetch;prerender")]),
     ("GET", &[("User-Agent", DESKTOP), ("Sec-Purpose", "prefetch")]),
     ("GET", &[("User-Agent", DESKTOP), ("Purpose", "prefetch")]),
     ("GET", &[("User-Agent", DESKTOP), ("X-Purpose", "preview")]),
@@ -59,11 +52,7 @@ fn click(signpost: &Signpost, rid: &str, app: &str, headers: &[(&str, &str)]) ->
 pub fn expect_redirect(answer: Answer) -> Answer {
     let answer = answer.expect(302);
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
-    assert_eq!(
-        answer.header("Referrer-Policy"),
-        Some("no-referrer"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Referrer-Policy"), Some("no-referrer"), "{answer:?}");
     assert_eq!(answer.body, "", "{answer:?}");
     Url::parse(answer.location()).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
     answer
@@ -74,11 +63,7 @@ pub fn expect_redirect(answer: Answer) -> Answer {
 pub fn expect_click_error(answer: Answer, status: u16, code: &str) -> Answer {
     let answer = answer.expect_error(status, code);
     assert_eq!(answer.header("Location"), None, "{answer:?}");
-    assert_eq!(
-        answer.header("Content-Type"),
-        Some("application/json"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
     answer
 }

@@ -31,8 +31,7 @@ impl Browser<'_> {
             headers.extend([("Origin", ORIGIN), ("Content-Type", media_type)]);
         }
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
-        self.signpost
-            .send(method, path, &headers, body.unwrap_or_default().as_bytes())
+        self.signpost.send(method, path, &headers, body.unwrap_or_default().as_bytes())
     }
 
     /// The beginning of a POST, whose body the caller sends.
@@ -56,10 +55,7 @@ impl Browser<'_> {
 /// An invite to the console, by the operator's token.
 pub fn invite(signpost: &Signpost, name: &str, role: &str) -> String {
     let body = json!({ "name": name, "role": role });
-    let invited = signpost
-        .operator("POST", "members/invites", Some(&body))
-        .expect(201)
-        .json();
+    let invited = signpost.operator("POST", "members/invites", Some(&body)).expect(201).json();
     let invite = invited["invite"].as_str().unwrap();
     assert_eq!(invited["url"], format!("{ORIGIN}/console#invite={invite}"));
     invite.to_owned()
@@ -67,14 +63,9 @@ pub fn invite(signpost: &Signpost, name: &str, role: &str) -> String {
 
 /// A browser in which a new member with this role has signed in.
 pub fn signed_in<'s>(signpost: &'s Signpost, name: &str, role: &str) -> Browser<'s> {
-    let mut browser = Browser {
-        signpost,
-        cookie: None,
-    };
+    let mut browser = Browser { signpost, cookie: None };
     let invite = invite(signpost, name, role);
-    let signed_in = browser
-        .post("/v1/console/sign_in", &json!({ "invite": invite }))
-        .expect(204);
+    let signed_in = browser.post("/v1/console/sign_in", &json!({ "invite": invite })).expect(204);
     let cookie = signed_in.header("Set-Cookie").unwrap();
     assert!(cookie.starts_with("signpost_operator_8787="), "{cookie}");
     browser.cookie = cookie.split(';').next().map(str::to_owned);

@@ -25,17 +25,9 @@ use crate::harness::{Answer, expect_accepted};
 #[track_caller]
 pub fn expect_conversion_error(answer: Answer, status: u16, code: &str) -> Answer {
     let answer = answer.expect_error(status, code);
-    assert_eq!(
-        answer.header("Content-Type"),
-        Some("application/json"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
-    assert_eq!(
-        answer.header("Retry-After").is_some(),
-        status == 503,
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Retry-After").is_some(), status == 503, "{answer:?}");
     answer
 }
 

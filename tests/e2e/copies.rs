@@ -80,9 +80,7 @@ fn write(random: &mut Random) -> String {
     let (v, w, k) = (value(random), value(random), key(random));
     match random.below(16) {
         0 | 1 => format!("INSERT OR REPLACE INTO numbered VALUES ({big}{n}, {v})"),
-        2 => format!(
-            "UPDATE OR IGNORE numbered SET id = id + {n}, v = {v} WHERE id % 7 = {n} % 7 AND abs(id) < 1000"
-        ),
+        2 => format!("UPDATE OR IGNORE numbered SET id = id + {n}, v = {v} WHERE id % 7 = {n} % 7 AND abs(id) < 1000"),
         3 => format!("DELETE FROM numbered WHERE id = {n}"),
         4 | 5 => format!("INSERT INTO keyless VALUES ({v}, {w})"),
         6 => format!("DELETE FROM keyless WHERE rowid % 5 = {n} % 5"),
@@ -93,10 +91,7 @@ fn write(random: &mut Random) -> String {
             format!("INSERT OR REPLACE INTO composite VALUES ({big}{n}, {k}, CAST({n} % 3 AS BLOB), {v})")
         }
         12 => format!("UPDATE OR IGNORE composite SET x = x / 2, v = {v} WHERE x % 4 = {n} % 4"),
-        13 => format!(
-            "INSERT OR IGNORE INTO \"it's\" VALUES ({n}, {}, {v})",
-            random.below(40)
-        ),
+        13 => format!("INSERT OR IGNORE INTO \"it's\" VALUES ({n}, {}, {v})", random.below(40)),
         // Rows exchange a unique value.
         14 => format!("UPDATE OR IGNORE \"it's\" SET u = 40 - u WHERE id % 3 = {n} % 3"),
         _ => match n {
@@ -128,15 +123,8 @@ fn dump_sql() -> Vec<String> {
     ];
     let dump = |(table, columns): (&str, Vec<&str>)| {
         let columns: Vec<_> = columns.iter().map(|column| exact(column)).collect();
-        let own = if table == "sqlite_schema" {
-            "WHERE name NOT GLOB '_cf_*' AND name NOT GLOB 'copy_l*'"
-        } else {
-            ""
-        };
-        format!(
-            "SELECT {} AS row FROM {table} {own} ORDER BY row",
-            columns.join(" || ',' || ")
-        )
+        let own = if table == "sqlite_schema" { "WHERE name NOT GLOB '_cf_*' AND name NOT GLOB 'copy_l*'" } else { "" };
+        format!("SELECT {} AS row FROM {table} {own} ORDER BY row", columns.join(" || ',' || "))
     };
     tables.into_iter().map(dump).collect()
 }
@@ -148,18 +136,11 @@ struct Copied<'s> {
 
 impl Copied<'_> {
     fn post(&self, command: &str, body: &str) -> Answer {
-        self.workerd.send(
-            "POST",
-            &format!("/{}/{command}", self.object),
-            &[],
-            body.as_bytes(),
-        )
+        self.workerd.send("POST", &format!("/{}/{command}", self.object), &[], body.as_bytes())
     }
 
     fn run(&self, statements: &[String]) -> Value {
-        self.post("run", &json!(statements).to_string())
-            .expect(200)
-            .json()
+        self.post("run", &json!(statements).to_string()).expect(200).json()
     }
 
     fn dump(&self) -> Vec<Value> {
@@ -184,10 +165,7 @@ impl Copied<'_> {
                 0 => &pages[random.below(pages.len())],
                 _ => right,
             };
-            state = self
-                .post(&format!("load?cursor={}", encoded(cursor)), page)
-                .expect(200)
-                .json();
+            state = self.post(&format!("load?cursor={}", encoded(cursor)), page).expect(200).json();
         }
     }
 
@@ -207,10 +185,7 @@ fn database(pages: &str, folder: &Path) -> Connection {
     fs::write(&from, pages).expect("a file");
     // The command replaces no file.
     let _ = fs::remove_file(&to);
-    expect_done(copy_command(
-        "to-sqlite",
-        &[("--from", from.as_ref()), ("--to", to.as_ref())],
-    ));
+    expect_done(copy_command("to-sqlite", &[("--from", from.as_ref()), ("--to", to.as_ref())]));
     Connection::open(to).expect("a database")
 }
 
@@ -221,10 +196,7 @@ fn a_copy_is_the_database_at_its_last_page_whatever_is_written_between_the_pages
     let mut checked = 0;
     for seed in 0..15 {
         let mut random = Random(seed);
-        let object = Copied {
-            workerd: &workerd,
-            object: format!("o-{seed}"),
-        };
+        let object = Copied { workerd: &workerd, object: format!("o-{seed}") };
         let schema: Vec<_> = SCHEMA.iter().map(|&sql| sql.to_owned()).collect();
         object.run(&schema);
         let mut writes = |most: usize| {
@@ -253,24 +225,17 @@ fn a_copy_is_the_database_at_its_last_page_whatever_is_written_between_the_pages
             }
         }
         assert!(!object.is_copied(), "the copy leaves nothing");
-        let loaded = Copied {
-            workerd: &workerd,
-            object: format!("loaded-{seed}"),
-        };
+        let loaded = Copied { workerd: &workerd, object: format!("loaded-{seed}") };
         loaded.load(&parts, &mut Random(seed));
         let copied = database(&pages, folder.path());
         for ((sql, live), loaded) in dump_sql().into_iter().zip(object.dump()).zip(loaded.dump()) {
             assert!(loaded == live, "seed {seed}, {count} pages: {sql}");
             let mut query = copied.prepare(&sql).expect("a query");
-            let rows: Result<BTreeSet<String>, _> =
-                query.query_map([], |row| row.get(0)).expect("rows").collect();
+            let rows: Result<BTreeSet<String>, _> = query.query_map([], |row| row.get(0)).expect("rows").collect();
             let (rows, live) = (rows.expect("texts"), texts(&live));
-            let [lost, wrong] = [(&live, &rows), (&rows, &live)]
-                .map(|(all, known)| all.difference(known).take(3).collect::<Vec<_>>());
-            assert!(
-                lost.is_empty() && wrong.is_empty(),
-                "seed {seed}, {count} pages: {lost:?} {wrong:?}"
-            );
+            let [lost, wrong] =
+                [(&live, &rows), (&rows, &live)].map(|(all, known)| all.difference(known).take(3).collect::<Vec<_>>());
+            assert!(lost.is_empty() && wrong.is_empty(), "seed {seed}, {count} pages: {lost:?} {wrong:?}");
             checked += rows.len();
         }
         // SQLite's texts of reals differ between releases.
@@ -295,10 +260,7 @@ fn texts(rows: &Value) -> BTreeSet<String> {
 #[test]
 fn a_copy_ends_if_the_schema_changes_another_begins_or_the_object_goes_back() {
     let workerd = workerd();
-    let object = Copied {
-        workerd: &workerd,
-        object: "ended".into(),
-    };
+    let object = Copied { workerd: &workerd, object: "ended".into() };
     let schema: Vec<_> = SCHEMA.iter().map(|&sql| sql.to_owned()).collect();
     object.run(&schema);
     let mut rows = String::from("INSERT INTO numbered VALUES (0, 0)");
@@ -342,10 +304,7 @@ fn a_copy_ends_if_the_schema_changes_another_begins_or_the_object_goes_back() {
 #[test]
 fn a_write_before_an_object_restarts_for_a_load_is_kept() {
     let workerd = workerd();
-    let of = |object: &str| Copied {
-        workerd: &workerd,
-        object: object.to_owned(),
-    };
+    let of = |object: &str| Copied { workerd: &workerd, object: object.to_owned() };
     let numbered = SCHEMA[0].to_owned();
     let source = of("source");
     source.run(&[numbered.clone(), "INSERT INTO numbered VALUES (1, 1)".into()]);
@@ -361,9 +320,7 @@ fn a_write_before_an_object_restarts_for_a_load_is_kept() {
         assert_eq!(ids(), json!([7]));
         assert!(!object.is_copied(), "the load has ended");
         // Its alarm may have been left out during the load.
-        eventually_within(10_000, &json!(true), || {
-            object.post("alarm", "").expect(200).json()
-        });
+        eventually_within(10_000, &json!(true), || object.post("alarm", "").expect(200).json());
         object.post("load?cursor=", &page).expect(409);
 
         // Without such a write, another copy replaces one that is not started.
@@ -380,9 +337,7 @@ fn a_write_before_an_object_restarts_for_a_load_is_kept() {
 
 fn copy_command(name: &str, arguments: &[(&str, &OsStr)]) -> Command {
     let mut command = Command::new("python3");
-    command
-        .arg(root().join("fixtures/local/copy_objects.py"))
-        .arg(name);
+    command.arg(root().join("fixtures/local/copy_objects.py")).arg(name);
     for (option, value) in arguments {
         command.arg(option).arg(value);
     }
@@ -392,9 +347,5 @@ fn copy_command(name: &str, arguments: &[(&str, &OsStr)]) -> Command {
 
 fn expect_done(mut command: Command) {
     let output = command.output().expect("python3");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

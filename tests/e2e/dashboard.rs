@@ -43,12 +43,7 @@ impl<'s> Browser<'s> {
     }
 
     pub fn at(signpost: &'s Signpost, site: &'s str) -> Self {
-        Self {
-            signpost,
-            site,
-            cookie: None,
-            publisher: None,
-        }
+        Self { signpost, site, cookie: None, publisher: None }
     }
 
     /// Sends what a page of the dashboard sends.
@@ -114,10 +109,7 @@ impl<'s> Browser<'s> {
 #[track_caller]
 pub fn invite(publisher: &Publisher<'_>, name: &str, role: &str) -> String {
     let body = json!({ "name": name, "role": role });
-    let answer = publisher
-        .operator("POST", "invites", Some(&body))
-        .expect(201)
-        .json();
+    let answer = publisher.operator("POST", "invites", Some(&body)).expect(201).json();
     let invite = answer["invite"].as_str().expect("an invite");
     assert_eq!(answer["url"], format!("{ORIGIN}/dashboard#invite={invite}"));
     invite.to_owned()

@@ -64,9 +64,7 @@ fn goals() -> Vec<String> {
     let goals = catalog.lines().flat_map(|line| {
         let line: Value = serde_json::from_str(line).unwrap();
         let goals = line["goals"].as_array().cloned().unwrap_or_default();
-        goals
-            .into_iter()
-            .map(|goal| goal["id"].as_str().unwrap().to_owned())
+        goals.into_iter().map(|goal| goal["id"].as_str().unwrap().to_owned())
     });
     let goals: Vec<_> = goals.collect();
     assert!(goals.len() > 100);
@@ -83,14 +81,10 @@ fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         "",
     ];
     let maybe = |name: &'static str, values: Vec<&'static str>| {
-        proptest::option::of(select(values))
-            .prop_map(move |value| value.map(|value| (name, value.to_owned())))
+        proptest::option::of(select(values)).prop_map(move |value| value.map(|value| (name, value.to_owned())))
     };
     (
-        maybe(
-            "CF-IPCountry",
-            vec!["DE", "DE", "DE", "US", "US", "JP", "de", "XX", "T1", "ZZ", ""],
-        ),
+        maybe("CF-IPCountry", vec!["DE", "DE", "DE", "US", "US", "JP", "de", "XX", "T1", "ZZ", ""]),
         maybe("User-Agent", agents.to_vec()),
         maybe("Sec-Purpose", vec!["prefetch", "prefetch;prerender", "", "x"]),
         maybe("Purpose", vec!["prefetch", "navigate"]),
@@ -98,14 +92,9 @@ fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         maybe("X-Moz", vec!["prefetch", "x"]),
         maybe("Accept", vec!["text/html,*/*", "application/json"]),
     )
-        .prop_map(
-            |(country, agent, sec_purpose, purpose, x_purpose, x_moz, accept)| {
-                [country, agent, sec_purpose, purpose, x_purpose, x_moz, accept]
-                    .into_iter()
-                    .flatten()
-                    .collect()
-            },
-        )
+        .prop_map(|(country, agent, sec_purpose, purpose, x_purpose, x_moz, accept)| {
+            [country, agent, sec_purpose, purpose, x_purpose, x_moz, accept].into_iter().flatten().collect()
+        })
 }
 
 /// An answer without the parts that differ between any two clicks: nonce and time.
@@ -125,27 +114,16 @@ fn comparable(keys: &KeyRing, answer: &Answer) -> Comparable {
         let decoded = value.replace("%3D", "=");
         let is_id = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
         let parts = decoded.split(|character| !is_id(character)).map(str::to_owned);
-        for id in parts
-            .filter(|part| click_id::is_in_form(part))
-            .collect::<Vec<_>>()
-        {
+        for id in parts.filter(|part| click_id::is_in_form(part)).collect::<Vec<_>>() {
             *value = value.replace(&id, "{click_id}");
             click = match click_id::open(keys, &id) {
-                Ok(Opened::Whole { click, .. }) => Some(Click {
-                    clicked_at_ms: 0,
-                    ..click
-                }),
+                Ok(Opened::Whole { click, .. }) => Some(Click { clicked_at_ms: 0, ..click }),
                 Ok(Opened::Short { .. }) => None,
                 Err(error) => panic!("{error:?} of {id}"),
             };
         }
     }
-    Comparable {
-        status: answer.status,
-        headers,
-        body: answer.body.clone(),
-        click,
-    }
+    Comparable { status: answer.status, headers, body: answer.body.clone(), click }
 }
 
 /// The number of answers of a kind in all, and of those on the fast path.
@@ -155,11 +133,7 @@ fn answer_counts(signpost: &Signpost, base: &str, kind: &str) -> (u64, u64) {
 }
 
 fn runner(cases: u32) -> TestRunner {
-    TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    })
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }
 
 fn comparable_headers(answer: &Answer) -> Vec<(String, String)> {
@@ -187,10 +161,7 @@ fn use_up_cap(signpost: &Signpost) {
 /// The answers to the same click: from the edge's entry, then from the ordinary path.
 fn both_answers(signpost: &Signpost, query: &str, headers: &[(&'static str, String)]) -> [Comparable; 2] {
     let keys = click_keys();
-    let headers: Vec<_> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     [signpost.base(), signpost.control()].map(|base| {
         let answer = signpost.get(&format!("{base}/v2/tracking/click?{query}"), &headers);
         comparable(&keys, &answer)
@@ -212,15 +183,9 @@ fn both_paths_redirect_alike() {
 
     let (total, fast) = answer_counts(&signpost, &signpost.base(), "redirect");
     let redirected = total - before;
-    assert!(
-        redirected > u64::from(CLICKS) / 10,
-        "{redirected} of {CLICKS} were redirects"
-    );
+    assert!(redirected > u64::from(CLICKS) / 10, "{redirected} of {CLICKS} were redirects");
     assert!(fast > redirected / 2, "{fast} of {redirected} took the fast path");
-    assert_eq!(
-        answer_counts(&signpost, &signpost.control(), "redirect"),
-        (redirected, 0)
-    );
+    assert_eq!(answer_counts(&signpost, &signpost.control(), "redirect"), (redirected, 0));
 }
 
 #[test]
@@ -303,11 +268,7 @@ fn pages() -> impl Strategy<Value = (String, &'static str, &'static str, bool)> 
         1 => Just(json!({"dim": "offer_id", "match": {"type": "any", "value": ["23817", "nothing"]}})),
         1 => Just(json!({"dim": "x"})),
     ];
-    let body = (
-        0..4_u32,
-        select(vec![1_u32, 2, 20, 1_000, 1_001]),
-        proptest::collection::vec(filter, 0..3),
-    )
+    let body = (0..4_u32, select(vec![1_u32, 2, 20, 1_000, 1_001]), proptest::collection::vec(filter, 0..3))
         .prop_map(|(page, size, filt)| json!({"page": page, "size": size, "filt": filt}).to_string());
     let body = prop_oneof![
         12 => body,
@@ -325,17 +286,10 @@ fn pages() -> impl Strategy<Value = (String, &'static str, &'static str, bool)> 
 
 #[test]
 fn both_paths_return_the_same_page() {
-    let (signpost, pub_key) = Setup::new()
-        .config("ordinary_path.capnp")
-        .var("OFFERS_RATE", "0")
-        .start_with_fixtures();
+    let (signpost, pub_key) = Setup::new().config("ordinary_path.capnp").var("OFFERS_RATE", "0").start_with_fixtures();
     let compared = runner(PAGES).run(&pages(), |(body, app, media_type, has_key)| {
         let pub_key = if has_key { pub_key.as_str() } else { "pk_of_nobody" };
-        let headers = [
-            ("App-Id", app),
-            ("Pub-Key", pub_key),
-            ("Content-Type", media_type),
-        ];
+        let headers = [("App-Id", app), ("Pub-Key", pub_key), ("Content-Type", media_type)];
         let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| {
             let answer = signpost.send("POST", &format!("{base}/v1/offer/api"), &headers, body.as_bytes());
             let mut headers = comparable_headers(&answer);
@@ -351,18 +305,13 @@ fn both_paths_return_the_same_page() {
     let (total, fast) = answer_counts(&signpost, &signpost.base(), "offers");
     assert!(total > u64::from(PAGES) / 10, "{total} of {PAGES} were pages");
     assert!(fast > total / 2, "{fast} of {total} took the fast path");
-    assert_eq!(
-        answer_counts(&signpost, &signpost.control(), "offers"),
-        (total, 0)
-    );
+    assert_eq!(answer_counts(&signpost, &signpost.control(), "offers"), (total, 0));
 }
 
 /// The answer to these bytes, without the headers that depend on the time.
 fn answer_to(base: &str, request: &str) -> String {
     let answer = harness::answer_to(base, request.as_bytes());
-    let lines = answer
-        .lines()
-        .filter(|line| !line.starts_with("Cache-Control: private"));
+    let lines = answer.lines().filter(|line| !line.starts_with("Cache-Control: private"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -382,10 +331,7 @@ fn both_paths_answer_odd_requests_alike() {
         (post("/x/../v1/offer/api", "o.example", body.len(), body), ""),
         (post("/x/v1/offer/api", "o.example", body.len(), body), "404"),
         (post("/v1/offer/api?", "o.example", body.len(), body), "200"),
-        (
-            post("/v1/operator/import?/v1/offer/api", "o.example", body.len(), body),
-            "421",
-        ),
+        (post("/v1/operator/import?/v1/offer/api", "o.example", body.len(), body), "421"),
         (post(offers, "O.EXAMPLE:80", body.len(), body), "200"),
         (post(offers, "[::", body.len(), body), ""),
         (post(offers, "", body.len(), body), ""),
@@ -393,10 +339,7 @@ fn both_paths_answer_odd_requests_alike() {
     ] {
         let [fast, ordinary] = [signpost.base(), signpost.control()].map(|base| answer_to(&base, &request));
         assert_eq!(fast, ordinary, "{request}");
-        assert!(
-            fast.starts_with("HTTP/1.1 ") && fast[9..].starts_with(status),
-            "{request}\n{fast}"
-        );
+        assert!(fast.starts_with("HTTP/1.1 ") && fast[9..].starts_with(status), "{request}\n{fast}");
     }
     // A truncated body does not affect the next request.
     for base in [signpost.base(), signpost.control()] {

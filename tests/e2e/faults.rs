@@ -15,22 +15,13 @@ use domain::model::time::SECOND_MS;
 
 /// A Signpost with injectable faults whose isolate looks for newer snapshots on every request.
 fn unreliable() -> (Signpost, String) {
-    Setup::new()
-        .config("faults.capnp")
-        .var("REVALIDATE_SECONDS", "0")
-        .start_with_fixtures()
+    Setup::new().config("faults.capnp").var("REVALIDATE_SECONDS", "0").start_with_fixtures()
 }
 
 /// Injects these faults of `faults.js`, separated by commas, and ends all others.
 pub fn inject_faults(signpost: &Signpost, faults: &str) {
-    let answer = signpost
-        .get(&format!("{}/{faults}", signpost.control()), &[])
-        .expect(200);
-    assert_eq!(
-        answer.body.trim(),
-        format!("broken: {}", faults.replace(',', " ")).trim(),
-        "{answer:?}"
-    );
+    let answer = signpost.get(&format!("{}/{faults}", signpost.control()), &[]).expect(200);
+    assert_eq!(answer.body.trim(), format!("broken: {}", faults.replace(',', " ")).trim(), "{answer:?}");
 }
 
 fn click(signpost: &Signpost) -> crate::harness::Answer {
@@ -41,23 +32,13 @@ fn click(signpost: &Signpost) -> crate::harness::Answer {
 fn with_kv_and_the_catalog_down_a_warm_isolate_still_redirects_and_lists() {
     let (signpost, pub_key) = unreliable();
     let offers = |page: u32| {
-        signpost
-            .offers(
-                ANDROID_APP,
-                &pub_key,
-                &json!({ "page": page, "size": 3, "filt": [] }),
-            )
-            .expect(200)
-            .json()
+        signpost.offers(ANDROID_APP, &pub_key, &json!({ "page": page, "size": 3, "filt": [] })).expect(200).json()
     };
     let before = offers(1);
     for faults in ["kv", "catalog", "counters", "kv,catalog,counters"] {
         inject_faults(&signpost, faults);
         for _ in 0..5 {
-            assert!(
-                click(&signpost).expect(302).location().starts_with("https://go."),
-                "{faults}"
-            );
+            assert!(click(&signpost).expect(302).location().starts_with("https://go."), "{faults}");
             assert_eq!(offers(1), before, "{faults}");
             assert_eq!(offers(2)["total"], before["total"], "{faults}");
             sleep(Duration::from_millis(50));
@@ -70,17 +51,10 @@ fn with_kv_and_the_catalog_down_a_warm_isolate_still_redirects_and_lists() {
 fn with_the_catalog_down_the_operators_api_answers_503() {
     let (signpost, _) = unreliable();
     inject_faults(&signpost, "catalog");
-    let answer = signpost
-        .operator("GET", "publishers", None)
-        .expect_error(503, "unavailable");
+    let answer = signpost.operator("GET", "publishers", None).expect_error(503, "unavailable");
     assert!(answer.header("Retry-After").is_some(), "{answer:?}");
-    assert!(
-        !answer.body.contains("order"),
-        "the cause is only for the log: {answer:?}"
-    );
-    signpost
-        .operator("POST", "refresh", None)
-        .expect_error(503, "unavailable");
+    assert!(!answer.body.contains("order"), "the cause is only for the log: {answer:?}");
+    signpost.operator("POST", "refresh", None).expect_error(503, "unavailable");
     inject_faults(&signpost, "");
     signpost.operator("GET", "publishers", None).expect(200);
 }
@@ -94,20 +68,14 @@ fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both
         signpost.restart();
         inject_faults(&signpost, faults);
         click(&signpost).expect(302);
-        assert_eq!(
-            signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(),
-            before,
-            "{faults}"
-        );
+        assert_eq!(signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(), before, "{faults}");
     }
     signpost.restart();
     inject_faults(&signpost, "kv,catalog");
     for _ in 0..2 {
         let answer = click(&signpost).expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
-        signpost
-            .offers(ANDROID_APP, &pub_key, &body)
-            .expect_error(503, "unavailable");
+        signpost.offers(ANDROID_APP, &pub_key, &body).expect_error(503, "unavailable");
         signpost.get("/healthz", &[]).expect_unhealthy();
     }
     inject_faults(&signpost, "");
@@ -119,15 +87,11 @@ fn a_cold_isolate_loads_from_the_catalog_without_kv_and_answers_503_without_both
 fn with_the_counters_down_only_clicks_on_capped_offers_are_answered_503() {
     let (signpost, _) = unreliable();
     inject_faults(&signpost, "counters");
-    let capped = signpost
-        .click("rid=606012&app=10000003&user_id=u-1", "DE")
-        .expect_error(503, "unavailable");
+    let capped = signpost.click("rid=606012&app=10000003&user_id=u-1", "DE").expect_error(503, "unavailable");
     assert!(capped.header("Retry-After").is_some(), "{capped:?}");
     click(&signpost).expect(302);
     inject_faults(&signpost, "");
-    signpost
-        .click("rid=606012&app=10000003&user_id=u-1", "DE")
-        .expect(302);
+    signpost.click("rid=606012&app=10000003&user_id=u-1", "DE").expect(302);
 }
 
 #[test]
@@ -139,12 +103,7 @@ fn clicks_during_an_outage_of_the_counters_are_counted_after_it() {
         click(&signpost).expect(302);
     }
     // A batch was sent and failed.
-    let has_failed = || {
-        signpost
-            .log_lines()
-            .iter()
-            .any(|line| line["where"] == "click_flush")
-    };
+    let has_failed = || signpost.log_lines().iter().any(|line| line["where"] == "click_flush");
     eventually_within(20 * SECOND_MS, &true, has_failed);
     inject_faults(&signpost, "");
     eventually_within(30 * SECOND_MS, &20, || publisher.clicks());
@@ -179,10 +138,7 @@ fn a_damaged_listing_in_kv_is_rejected_and_an_older_one_is_used() {
     let file = format!("listing-{}", newest["listing_version"]);
     damage(&signpost.state.path().join("kv").join(file));
     signpost.restart();
-    let offers = signpost
-        .offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 3 }))
-        .expect(200)
-        .json();
+    let offers = signpost.offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 3 })).expect(200).json();
     assert_eq!(offers["offers"].as_array().unwrap().len(), 3);
 }
 
@@ -206,10 +162,7 @@ fn a_publication_is_retried_after(fault: &str) {
     sleep(Duration::from_secs(2));
     inject_faults(&signpost, "");
     let currency = || {
-        let page = signpost
-            .offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 1 }))
-            .expect(200)
-            .json();
+        let page = signpost.offers(ANDROID_APP, &pub_key, &json!({ "page": 1, "size": 1 })).expect(200).json();
         page["offers"][0]["inapp_pyt"]["cur"].clone()
     };
     eventually_within(40 * SECOND_MS, &json!("Stars"), currency);
@@ -253,10 +206,7 @@ fn simultaneous_refreshes_share_publications_that_began_after_them() {
                 })
             })
             .collect();
-        refreshes
-            .into_iter()
-            .map(|refresh| refresh.join().expect("a refresh"))
-            .collect()
+        refreshes.into_iter().map(|refresh| refresh.join().expect("a refresh")).collect()
     });
     assert!(published.len() <= TOGETHER / 2, "{published:?}");
 }
@@ -271,9 +221,7 @@ fn a_slow_answer_of_kv_does_not_restore_an_older_snapshot() {
     let new_key = signpost.issue_pub_key("lumen-arcade");
     signpost.refresh();
     for _ in 0..25 {
-        signpost
-            .offers(ANDROID_APP, &pub_key, &body)
-            .expect_error(401, "invalid_credentials");
+        signpost.offers(ANDROID_APP, &pub_key, &body).expect_error(401, "invalid_credentials");
         signpost.offers(ANDROID_APP, &new_key, &body).expect(200);
         sleep(Duration::from_millis(100));
     }

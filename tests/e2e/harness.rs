@@ -149,11 +149,7 @@ impl Signpost {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Answer, String> {
-        let address = if address.starts_with('/') {
-            self.base() + address
-        } else {
-            address.to_owned()
-        };
+        let address = if address.starts_with('/') { self.base() + address } else { address.to_owned() };
         let mut request = http::Request::builder().method(method).uri(&address);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -161,25 +157,14 @@ impl Signpost {
         let shown: String = String::from_utf8_lossy(body).chars().take(500).collect();
         let request_text = format!("{method} {address} {headers:?} {shown}");
         let mut answer = if body.is_empty() {
-            self.agent.run(
-                request
-                    .body(())
-                    .unwrap_or_else(|error| panic!("{request_text}: {error}")),
-            )
+            self.agent.run(request.body(()).unwrap_or_else(|error| panic!("{request_text}: {error}")))
         } else {
-            self.agent.run(
-                request
-                    .body(body)
-                    .unwrap_or_else(|error| panic!("{request_text}: {error}")),
-            )
+            self.agent.run(request.body(body).unwrap_or_else(|error| panic!("{request_text}: {error}")))
         }
         .map_err(|error| format!("{request_text}: {error}"))?;
         let bytes = answer.body_mut().with_config().limit(100 << 20).read_to_vec();
         let bytes = bytes.map_err(|error| format!("{request_text}: {error}"))?;
-        let is_packed = answer
-            .headers()
-            .get("Content-Encoding")
-            .is_some_and(|encoding| encoding == "gzip");
+        let is_packed = answer.headers().get("Content-Encoding").is_some_and(|encoding| encoding == "gzip");
         let body = String::from_utf8(if is_packed { gunzip(&bytes) } else { bytes });
         let answer = Answer {
             status: answer.status().as_u16(),
@@ -197,14 +182,8 @@ impl Signpost {
     fn check_contract(&self, method: &str, address: &str, answer: &Answer) {
         let is = |name: &str| self.setup.has_config(name);
         // Both sockets of this configuration lead to the same Signpost.
-        let bases = [
-            Some(self.base()),
-            is("ordinary_path.capnp").then(|| self.control()),
-        ];
-        let mut targets = bases
-            .iter()
-            .flatten()
-            .filter_map(|base| address.strip_prefix(base.as_str()));
+        let bases = [Some(self.base()), is("ordinary_path.capnp").then(|| self.control())];
+        let mut targets = bases.iter().flatten().filter_map(|base| address.strip_prefix(base.as_str()));
         if let Some(target) = targets.find(|target| target.starts_with('/'))
             // This route exists only in the bundle with fault injection.
             && !target.starts_with("/v1/signpost-faults")
@@ -249,8 +228,7 @@ impl Signpost {
     pub fn metrics_at(&self, base: &str) -> [String; 2] {
         let authorization = format!("Bearer {METRICS_TOKEN}");
         let headers = [("Authorization", authorization.as_str())];
-        ["/metrics", "/v1/operator/metrics"]
-            .map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)
+        ["/metrics", "/v1/operator/metrics"].map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)
     }
 
     /// Reads a metric by its name and labels, as written in the exposition. If both Workers have it, returns the sum,
@@ -268,15 +246,9 @@ impl Signpost {
             let mut lines = text.lines();
             lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' '))
         });
-        let found: Vec<u64> = found
-            .map(|value| value.parse().expect("a whole number"))
-            .collect();
+        let found: Vec<u64> = found.map(|value| value.parse().expect("a whole number")).collect();
         assert!(!found.is_empty(), "no {series} in {texts:?}");
-        if series.ends_with("_bytes") {
-            found.into_iter().max().unwrap_or(0)
-        } else {
-            found.into_iter().sum()
-        }
+        if series.ends_with("_bytes") { found.into_iter().max().unwrap_or(0) } else { found.into_iter().sum() }
     }
 
     #[track_caller]
@@ -290,9 +262,7 @@ impl Signpost {
     }
 
     pub fn issue_pub_key(&self, publisher: &str) -> String {
-        let answer = self
-            .operator("POST", &format!("publishers/{publisher}/pub_key"), None)
-            .expect(201);
+        let answer = self.operator("POST", &format!("publishers/{publisher}/pub_key"), None).expect(201);
         answer.json()["pub_key"].as_str().expect("a Pub-Key").to_owned()
     }
 
@@ -311,11 +281,7 @@ impl Signpost {
 
     /// Requests offers with a JSON body.
     pub fn offers(&self, app: &str, pub_key: &str, body: &Value) -> Answer {
-        let headers = [
-            ("App-Id", app),
-            ("Pub-Key", pub_key),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("App-Id", app), ("Pub-Key", pub_key), ("Content-Type", "application/json")];
         self.send("POST", "/v1/offer/api", &headers, body.to_string().as_bytes())
     }
 
@@ -343,10 +309,7 @@ impl Signpost {
 
     /// Sends a click from a country.
     pub fn click(&self, query: &str, country: &str) -> Answer {
-        self.get(
-            &format!("/v2/tracking/click?{query}"),
-            &[("CF-IPCountry", country)],
-        )
+        self.get(&format!("/v2/tracking/click?{query}"), &[("CF-IPCountry", country)])
     }
 }
 
@@ -386,8 +349,5 @@ pub fn encoded(text: &str) -> String {
 }
 
 pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("a folder in the repository")
-        .to_owned()
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder in the repository").to_owned()
 }

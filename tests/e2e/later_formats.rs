@@ -58,19 +58,12 @@ fn an_object_with_a_newer_schema_answers_503_until_the_newer_code_is_back() {
     ] {
         change_schema(&signpost, namespace, NEWER_THAT_ADDS);
         let answer = ask(name);
-        assert!(
-            answer.status < 300,
-            "{name} with a schema that only adds: {answer:?}"
-        );
+        assert!(answer.status < 300, "{name} with a schema that only adds: {answer:?}");
         change_schema(&signpost, namespace, BACK);
         change_schema(&signpost, namespace, NEWER);
         let answer = ask(name);
         assert!(is_stated(&answer), "{name}: {answer:?}");
-        assert!(
-            unreadable(&signpost).contains(&json!(binding)),
-            "{name}: {:?}",
-            unreadable(&signpost)
-        );
+        assert!(unreadable(&signpost).contains(&json!(binding)), "{name}: {:?}", unreadable(&signpost));
         change_schema(&signpost, namespace, BACK);
         let answer = ask(name);
         assert!(answer.status < 300, "{name} with the newer code: {answer:?}");
@@ -101,13 +94,7 @@ fn a_value_of_another_format_in_kv_makes_no_answer_wrong_and_is_healed() {
     let (signpost, pub_key) = Setup::new().var("REVALIDATE_SECONDS", "0").start_with_fixtures();
     let click = || signpost.click("rid=410271&app=10000001&user_id=u-1", "DE");
     let offers = || signpost.offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 5}));
-    let location = click()
-        .expect(302)
-        .location()
-        .split('?')
-        .next()
-        .unwrap()
-        .to_owned();
+    let location = click().expect(302).location().split('?').next().unwrap().to_owned();
     let page = offers().expect(200).body;
     for format in [2, 77] {
         let pointer = signpost.state.path().join("kv").join(contract::kv::KEY);
@@ -117,10 +104,7 @@ fn a_value_of_another_format_in_kv_makes_no_answer_wrong_and_is_healed() {
         let clicked = click().expect(302);
         assert!(clicked.location().starts_with(&location), "{clicked:?}");
         let listed = offers();
-        assert!(
-            listed.status == 200 && listed.body == page || listed.status == 503,
-            "{listed:?}"
-        );
+        assert!(listed.status == 200 && listed.body == page || listed.status == 503, "{listed:?}");
         let met = unreadable(&signpost);
         assert!(met.contains(&json!("manifest")), "{met:?}");
         signpost.refresh();

@@ -2,13 +2,7 @@
 //! Tests begin in the order of their names, so that the longest ones, `api` and `at_scale`, run beside others and not
 //! alone at the end.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod api;
 mod at_scale;

@@ -46,12 +46,7 @@ impl Served {
         signpost.import(&demo::text()).expect(200);
         let [pub_key, unapproved_key] = [PUBLISHER, UNAPPROVED].map(|id| signpost.issue_pub_key(id));
         signpost.refresh();
-        Self {
-            signpost,
-            pub_key,
-            demo: Demo::read(),
-            unapproved_key,
-        }
+        Self { signpost, pub_key, demo: Demo::read(), unapproved_key }
     }
 
     /// Without a rate limit: a rate of 0 disables it, whatever the burst.

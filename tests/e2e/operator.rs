@@ -41,13 +41,7 @@ fn small() -> Signpost {
 #[test]
 fn without_the_operators_token_every_call_is_answered_401() {
     let signpost = small();
-    for authorization in [
-        "",
-        "Bearer ",
-        "Bearer wrong",
-        "local-operator-token",
-        "Basic bG9jYWw6",
-    ] {
+    for authorization in ["", "Bearer ", "Bearer wrong", "local-operator-token", "Basic bG9jYWw6"] {
         for path in ["publishers/acme", "nowhere", "import", "metrics"] {
             let headers = [("Authorization", authorization)];
             let answer = signpost.get(&format!("/v1/operator/{path}"), &headers);
@@ -60,17 +54,9 @@ fn without_the_operators_token_every_call_is_answered_401() {
 fn every_resource_is_put_whole_and_read_back() {
     let signpost = small();
     let cases = [
-        (
-            "publishers/acme",
-            "publisher_id",
-            json!({"name": "Acme again", "approved": false}),
-        ),
+        ("publishers/acme", "publisher_id", json!({"name": "Acme again", "approved": false})),
         ("apps/10000001", "app_id", app("acme")),
-        (
-            "advertisers/northwind",
-            "advertiser_id",
-            json!({"name": "Northwind again"}),
-        ),
+        ("advertisers/northwind", "advertiser_id", json!({"name": "Northwind again"})),
         ("offers/o-1", "offer_id", offer(&json!([goal("g-1", 1.25)]))),
     ];
     for (path, id_member, body) in cases {
@@ -91,25 +77,15 @@ fn every_resource_is_put_whole_and_read_back() {
 fn lists_are_paged() {
     let signpost = small();
     for n in 0..25 {
-        signpost.put(
-            &format!("publishers/p-{n:02}"),
-            &json!({"name": format!("P {n}"), "approved": true}),
-        );
+        signpost.put(&format!("publishers/p-{n:02}"), &json!({"name": format!("P {n}"), "approved": true}));
     }
     let mut seen = Vec::new();
     let mut cursor = String::new();
     loop {
-        let page = signpost
-            .operator("GET", &format!("publishers?limit=10{cursor}"), None)
-            .expect(200)
-            .json();
+        let page = signpost.operator("GET", &format!("publishers?limit=10{cursor}"), None).expect(200).json();
         let publishers = page["publishers"].as_array().unwrap();
         assert!(publishers.len() <= 10);
-        seen.extend(
-            publishers
-                .iter()
-                .map(|publisher| publisher["publisher_id"].as_str().unwrap().to_owned()),
-        );
+        seen.extend(publishers.iter().map(|publisher| publisher["publisher_id"].as_str().unwrap().to_owned()));
         match page["cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => break,
@@ -118,120 +94,54 @@ fn lists_are_paged() {
     assert_eq!(seen.len(), 26);
     assert!(seen.is_sorted());
     for limit in ["0", "1001", "x", "-1"] {
-        signpost
-            .operator("GET", &format!("offers?limit={limit}"), None)
-            .expect_error(400, "invalid_field");
+        signpost.operator("GET", &format!("offers?limit={limit}"), None).expect_error(400, "invalid_field");
     }
 }
 
 #[test]
 fn a_pub_key_is_issued_shown_and_replaced() {
     let signpost = small();
-    signpost
-        .operator("GET", "publishers/acme/pub_key", None)
-        .expect_error(404, "not_found");
-    signpost
-        .operator("POST", "publishers/nobody/pub_key", None)
-        .expect_error(404, "not_found");
+    signpost.operator("GET", "publishers/acme/pub_key", None).expect_error(404, "not_found");
+    signpost.operator("POST", "publishers/nobody/pub_key", None).expect_error(404, "not_found");
     let first = signpost.issue_pub_key("acme");
-    assert!(
-        first.len() == 32
-            && first
-                .bytes()
-                .all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b)),
-        "{first}"
-    );
+    assert!(first.len() == 32 && first.bytes().all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b)), "{first}");
     let second = signpost.issue_pub_key("acme");
     assert_ne!(first, second);
-    let shown = signpost
-        .operator("GET", "publishers/acme/pub_key", None)
-        .expect(200)
-        .json();
+    let shown = signpost.operator("GET", "publishers/acme/pub_key", None).expect(200).json();
     assert_eq!(shown["pub_key"], second);
     signpost.restart();
-    let shown = signpost
-        .operator("GET", "publishers/acme/pub_key", None)
-        .expect(200)
-        .json();
+    let shown = signpost.operator("GET", "publishers/acme/pub_key", None).expect(200).json();
     assert_eq!(shown["pub_key"], second);
 }
 
 #[test]
 fn an_advertisers_two_newest_tokens_are_kept() {
     let signpost = small();
-    let issued: Vec<_> = (0..3)
-        .map(|_| {
-            signpost
-                .operator("POST", "advertisers/northwind/token", None)
-                .expect(201)
-                .json()
-        })
-        .collect();
-    let listed = || {
-        signpost
-            .operator("GET", "advertisers/northwind", None)
-            .expect(200)
-            .json()["tokens"]
-            .clone()
-    };
-    let ids: Vec<_> = listed()
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|token| token["token_id"].clone())
-        .collect();
-    assert_eq!(
-        ids,
-        [issued[1]["token_id"].clone(), issued[2]["token_id"].clone()]
-    );
-    assert!(
-        !listed()
-            .to_string()
-            .contains(issued[2]["token"].as_str().unwrap()),
-        "a token is shown once"
-    );
-    let token = format!(
-        "advertisers/northwind/token/{}",
-        issued[2]["token_id"].as_str().unwrap()
-    );
+    let issued: Vec<_> =
+        (0..3).map(|_| signpost.operator("POST", "advertisers/northwind/token", None).expect(201).json()).collect();
+    let listed = || signpost.operator("GET", "advertisers/northwind", None).expect(200).json()["tokens"].clone();
+    let ids: Vec<_> = listed().as_array().unwrap().iter().map(|token| token["token_id"].clone()).collect();
+    assert_eq!(ids, [issued[1]["token_id"].clone(), issued[2]["token_id"].clone()]);
+    assert!(!listed().to_string().contains(issued[2]["token"].as_str().unwrap()), "a token is shown once");
+    let token = format!("advertisers/northwind/token/{}", issued[2]["token_id"].as_str().unwrap());
     signpost.operator("DELETE", &token, None).expect(204);
-    signpost
-        .operator("DELETE", &token, None)
-        .expect_error(404, "not_found");
+    signpost.operator("DELETE", &token, None).expect_error(404, "not_found");
     assert_eq!(listed().as_array().unwrap().len(), 1);
-    signpost
-        .operator("POST", "advertisers/nobody/token", None)
-        .expect_error(404, "not_found");
+    signpost.operator("POST", "advertisers/nobody/token", None).expect_error(404, "not_found");
 }
 
 #[test]
 fn methods_types_and_sizes_are_checked() {
     let signpost = small();
-    let wrong = signpost
-        .operator("DELETE", "publishers/acme", None)
-        .expect_error(405, "method_not_allowed");
+    let wrong = signpost.operator("DELETE", "publishers/acme", None).expect_error(405, "method_not_allowed");
     assert_eq!(wrong.header("Allow"), Some("GET, PUT"));
-    signpost
-        .operator("GET", "nowhere", None)
-        .expect_error(404, "not_found");
+    signpost.operator("GET", "nowhere", None).expect_error(404, "not_found");
     let huge = json!({"name": "x".repeat(1 << 20), "approved": true});
-    signpost
-        .operator("PUT", "publishers/acme", Some(&huge))
-        .expect_error(413, "payload_too_large");
-    let headers = [
-        ("Authorization", "Bearer local-operator-token"),
-        ("Content-Type", "text/plain"),
-    ];
-    signpost
-        .send("PUT", "/v1/operator/publishers/acme", &headers, b"{}")
-        .expect_error(415, "unsupported_media_type");
-    signpost
-        .send("POST", "/v1/operator/import", &headers, b"{}")
-        .expect_error(415, "unsupported_media_type");
-    let json = [
-        ("Authorization", "Bearer local-operator-token"),
-        ("Content-Type", "application/json"),
-    ];
+    signpost.operator("PUT", "publishers/acme", Some(&huge)).expect_error(413, "payload_too_large");
+    let headers = [("Authorization", "Bearer local-operator-token"), ("Content-Type", "text/plain")];
+    signpost.send("PUT", "/v1/operator/publishers/acme", &headers, b"{}").expect_error(415, "unsupported_media_type");
+    signpost.send("POST", "/v1/operator/import", &headers, b"{}").expect_error(415, "unsupported_media_type");
+    let json = [("Authorization", "Bearer local-operator-token"), ("Content-Type", "application/json")];
     for broken in ["", "{", "[]", "null", "{\"name\":\"A\",\"approved\":true} x"] {
         let answer = signpost.send("PUT", "/v1/operator/publishers/acme", &json, broken.as_bytes());
         assert_eq!(answer.status, 400, "{broken:?}: {answer:?}");
@@ -248,12 +158,7 @@ fn health_and_metrics_show_the_served_catalog() {
     assert_eq!(health["snapshot_version"], refreshed["tracking_version"]);
     assert!(health["snapshot_age_s"].as_i64().unwrap() <= 2);
     let metrics = signpost.operator("GET", "metrics", None).expect(200);
-    assert!(
-        metrics
-            .body
-            .contains("signpost_catalog_resources{kind=\"publishers\"} 1\n"),
-        "{metrics:?}"
-    );
+    assert!(metrics.body.contains("signpost_catalog_resources{kind=\"publishers\"} 1\n"), "{metrics:?}");
     assert!(metrics.header("Content-Type").unwrap().starts_with("text/plain"));
 }
 
@@ -267,15 +172,9 @@ fn each_host_serves_its_own_interface() {
         .start();
     signpost.operator("GET", "publishers", None).expect(200);
     let tracking = [("Host", "track.example.com")];
-    signpost
-        .get("/v1/operator/publishers", &tracking)
-        .expect_error(404, "not_found");
-    signpost
-        .send("POST", "/v1/offer/api", &tracking, b"{}")
-        .expect_error(404, "not_found");
-    signpost
-        .get("/v2/tracking/click", &[])
-        .expect_error(404, "not_found");
+    signpost.get("/v1/operator/publishers", &tracking).expect_error(404, "not_found");
+    signpost.send("POST", "/v1/offer/api", &tracking, b"{}").expect_error(404, "not_found");
+    signpost.get("/v2/tracking/click", &[]).expect_error(404, "not_found");
     for anywhere in ["127.0.0.1", "track.example.com", "of.nobody.example"] {
         signpost.get("/openapi.json", &[("Host", anywhere)]).expect(200);
     }
@@ -297,11 +196,8 @@ fn the_openapi_document_is_served_as_json() {
 fn an_unknown_method_is_answered_405() {
     let signpost = demo();
     for method in ["PROPFIND", "PURGE", "SEARCH"] {
-        for path in [
-            "/healthz",
-            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
-            "/v1/offer/api?page=1&size=1",
-        ] {
+        for path in ["/healthz", "/v2/tracking/click?rid=410271&app=10000001&user_id=u", "/v1/offer/api?page=1&size=1"]
+        {
             let answer = signpost.raw().request(method, path.as_bytes());
             answer.expect_error(405, "method_not_allowed");
         }

@@ -13,8 +13,7 @@ use serde_json::json;
 use crate::{
     faults::inject_faults,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, IOS_APP, OfferWall, Raw, Setup, Signpost, eventually,
-        expect_accepted, timed,
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, OfferWall, Raw, Setup, Signpost, eventually, expect_accepted, timed,
     },
 };
 use edge::limits::Pool;
@@ -107,9 +106,7 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
     signpost.refresh();
 
     inject_faults(&signpost, "outboxes-hangs");
-    let requests: Vec<_> = (0..SHARE)
-        .map(|n| postback(&hanging, &format!("u-{n}")))
-        .collect();
+    let requests: Vec<_> = (0..SHARE).map(|n| postback(&hanging, &format!("u-{n}"))).collect();
     let waiting = send_without_reading(&signpost, &requests);
     eventually(&SHARE, || permits_taken(&signpost, "conversion"));
     expect_immediate_refusal(|| hanging.convert(&hanging.click_id("one-too-many"), ""));
@@ -118,15 +115,8 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
     // Another app's postbacks get permits, and requests that wait for nothing are served.
     let mut others = send_without_reading(&signpost, &[postback(&other, "u-other")]);
     eventually(&(SHARE + 1), || permits_taken(&signpost, "conversion"));
-    signpost
-        .click(
-            &format!("rid={}&app={}&user_id=u-1", hanging.goal("1"), hanging.app),
-            "DE",
-        )
-        .expect(302);
-    signpost
-        .offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 5}))
-        .expect(200);
+    signpost.click(&format!("rid={}&app={}&user_id=u-1", hanging.goal("1"), hanging.app), "DE").expect(302);
+    signpost.offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 5})).expect(200);
     signpost.put("advertisers/busy-3", &json!({"name": "Busy"}));
 
     // The clients of these requests disconnect. The requests are still carried out, and their permits are returned.
@@ -144,9 +134,7 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
 
     // Hundreds of clients disconnect at any moment.
     for round in 0..5 {
-        let requests: Vec<_> = (0..SHARE)
-            .map(|n| postback(&hanging, &format!("u-{round}-{n}")))
-            .collect();
+        let requests: Vec<_> = (0..SHARE).map(|n| postback(&hanging, &format!("u-{round}-{n}"))).collect();
         let leaving = send_without_reading(&signpost, &requests);
         left += leaving.len();
         drop(leaving);
@@ -156,17 +144,9 @@ fn an_app_with_a_hanging_outbox_has_its_share_and_departed_clients_return_permit
     hanging.pay("u-last");
 
     // A permit that was not returned would be missing here.
-    let requests: Vec<_> = (0..SHARE)
-        .map(|n| postback(&hanging, &format!("u-again-{n}")))
-        .collect();
+    let requests: Vec<_> = (0..SHARE).map(|n| postback(&hanging, &format!("u-again-{n}"))).collect();
     let one_more = || hanging.convert(&hanging.click_id("again-too-many"), "");
-    let statuses = fill_limit(
-        &signpost,
-        ("conversion", "outboxes-hangs"),
-        &requests,
-        one_more,
-        || {},
-    );
+    let statuses = fill_limit(&signpost, ("conversion", "outboxes-hangs"), &requests, one_more, || {});
     assert_eq!(statuses, [200; SHARE]);
     println!("{left} clients left while their conversions waited, and all permits were returned");
     assert!(left >= 700, "{left}");
@@ -184,11 +164,7 @@ fn unfinished_bodies_block_only_their_own_app() {
         long.len()
     );
     let offers = |app: &str| {
-        let headers = [
-            ("App-Id", app),
-            ("Pub-Key", &pub_key),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("App-Id", app), ("Pub-Key", &pub_key), ("Content-Type", "application/json")];
         signpost.send("POST", "/v1/offer/api", &headers, long.as_bytes())
     };
     let mut left = 0;

@@ -57,19 +57,13 @@ impl Make {
     /// Waits until Signpost answers, and returns the invite from the line for the dashboard.
     fn run(port: u16, state: &Path) -> (Self, String) {
         let make = Command::new("make")
-            .args([
-                "run",
-                &format!("PORT={port}"),
-                &format!("STATE={}", state.display()),
-            ])
+            .args(["run", &format!("PORT={port}"), &format!("STATE={}", state.display())])
             .current_dir(root())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut make = Self(make);
-        let mut told = BufReader::new(make.0.stdout.take().unwrap())
-            .lines()
-            .map(Result::unwrap);
+        let mut told = BufReader::new(make.0.stdout.take().unwrap()).lines().map(Result::unwrap);
         let started = told.find(|line| line.starts_with("Signpost is at "));
         let started = started.expect("make run starts");
         assert!(started.contains(&format!("http://localhost:{port}")), "{started}");
@@ -136,21 +130,8 @@ fn put_examples(text: &str, base: &str) {
         // A comment begins after a space; the slashes of a URL do not.
         let body: String = body.lines().filter_map(|line| line.split(" //").next()).collect();
         let put = Command::new("curl")
-            .args([
-                "-sS",
-                "--fail-with-body",
-                "-X",
-                "PUT",
-                "-H",
-                "Content-Type: application/json",
-            ])
-            .args([
-                "-H",
-                "Authorization: Bearer local-operator-token",
-                "-d",
-                &body,
-                &format!("{base}{path}"),
-            ])
+            .args(["-sS", "--fail-with-body", "-X", "PUT", "-H", "Content-Type: application/json"])
+            .args(["-H", "Authorization: Bearer local-operator-token", "-d", &body, &format!("{base}{path}")])
             .output()
             .unwrap();
         assert!(put.status.success(), "{path} {body}\n{put:?}");
@@ -161,10 +142,7 @@ fn put_examples(text: &str, base: &str) {
 fn check_demo_rewards(port: u16) {
     let list = |app: &str| -> Vec<Value> {
         let url = format!("http://127.0.0.1:{port}/v1/operator/apps/{app}/conversions?limit=1000");
-        let mut answer = ureq::get(url)
-            .header("Authorization", "Bearer local-operator-token")
-            .call()
-            .unwrap();
+        let mut answer = ureq::get(url).header("Authorization", "Bearer local-operator-token").call().unwrap();
         let page: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
         page["conversions"].as_array().unwrap().clone()
     };
@@ -175,22 +153,9 @@ fn check_demo_rewards(port: u16) {
     };
     let statuses = ["approved", "held", "pending", "refused", "rejected", "reversed"];
     assert_eq!(values("status"), statuses.into());
-    let states = [
-        "dead",
-        "delivered",
-        "no_endpoint",
-        "not_wanted",
-        "refused",
-        "waiting",
-    ];
+    let states = ["dead", "delivered", "no_endpoint", "not_wanted", "refused", "waiting"];
     assert_eq!(values("state"), states.into());
-    let codes = [
-        "already_rewarded",
-        "conversion_capped",
-        "duplicate_txn",
-        "too_fast",
-        "too_many_today",
-    ];
+    let codes = ["already_rewarded", "conversion_capped", "duplicate_txn", "too_fast", "too_many_today"];
     assert_eq!(values("code"), codes.into());
 }
 
@@ -211,11 +176,7 @@ fn check_demo_dashboard(port: u16, cookie: &str) {
         page["rows"].as_array().unwrap().clone()
     };
     let texts = |values: Vec<&Value>| -> BTreeSet<String> {
-        values
-            .into_iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
+        values.into_iter().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     // An app without a callback, two receivers that accept callbacks, one that answered 410, and one that is down.
     let endpoints = [
@@ -225,24 +186,15 @@ fn check_demo_dashboard(port: u16, cookie: &str) {
         ("10000005", "disabled"),
         ("10000006", "failing"),
     ];
-    let endpoints: BTreeSet<_> = endpoints
-        .map(|(app, state)| (app.to_owned(), state.to_owned()))
-        .into();
+    let endpoints: BTreeSet<_> = endpoints.map(|(app, state)| (app.to_owned(), state.to_owned())).into();
     eventually(&endpoints, || {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let activity = activity();
         let apps = activity["apps"].as_array().unwrap().iter();
-        apps.map(|app| (text(&app["app_id"]), text(&app["endpoint"]["state"])))
-            .collect()
+        apps.map(|app| (text(&app["app_id"]), text(&app["endpoint"]["state"]))).collect()
     });
-    let states: BTreeSet<_> = RewardState::ALL
-        .iter()
-        .map(|state| state.as_str().to_owned())
-        .collect();
-    let deliveries: BTreeSet<_> = RewardDelivery::ALL
-        .iter()
-        .map(|delivery| delivery.as_str().to_owned())
-        .collect();
+    let states: BTreeSet<_> = RewardState::ALL.iter().map(|state| state.as_str().to_owned()).collect();
+    let deliveries: BTreeSet<_> = RewardDelivery::ALL.iter().map(|delivery| delivery.as_str().to_owned()).collect();
     eventually(&(states, deliveries), || {
         let rows = rows();
         let member = |name: &str| texts(rows.iter().map(|row| &row[name]).collect());
@@ -255,15 +207,9 @@ fn check_demo_dashboard(port: u16, cookie: &str) {
         let of_app = rows.iter().filter(|row| row["app_id"] == "10000004");
         texts(of_app.map(|row| &row["delivery"]).collect())
     });
-    let unsigned =
-        format!("http://localhost:{port}/v2/tracking/click?rid=606477&app=10000004&user_id=demo-signed");
-    let answer = ureq::get(unsigned)
-        .config()
-        .http_status_as_error(false)
-        .build()
-        .header("CF-IPCountry", "US")
-        .call()
-        .unwrap();
+    let unsigned = format!("http://localhost:{port}/v2/tracking/click?rid=606477&app=10000004&user_id=demo-signed");
+    let answer =
+        ureq::get(unsigned).config().http_status_as_error(false).build().header("CF-IPCountry", "US").call().unwrap();
     assert_eq!(answer.status(), 403);
 }
 
@@ -294,32 +240,25 @@ fn every_command_of_the_documents_answers_as_they_show() {
     for (language, text) in DOCUMENTS.into_iter().flat_map(blocks) {
         match language.as_str() {
             "sh" => {
-                let command = text
-                    .replace("localhost:8787", &format!("localhost:{port}"))
-                    .replace("8790", &receiver.to_string());
+                let command =
+                    text.replace("localhost:8787", &format!("localhost:{port}")).replace("8790", &receiver.to_string());
                 let ran = Command::new("bash")
                     .args(["-euo", "pipefail", "-c", &command])
                     .current_dir(root())
                     .output()
                     .unwrap();
                 assert!(ran.status.success(), "{command}\n{ran:?}");
-                answer = String::from_utf8(ran.stdout)
-                    .unwrap()
-                    .replace(&format!(":{port}"), ":8787");
+                answer = String::from_utf8(ran.stdout).unwrap().replace(&format!(":{port}"), ":8787");
                 commands += 1;
             }
             "json" => {
                 let shown: Value = serde_json::from_str(&text).unwrap();
-                let answered: Value =
-                    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+                let answered: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
                 assert_eq!(without_times(answered), without_times(shown));
             }
             "http" | "csv" | "console" => {
                 let answered = answer.replace("\r\n", "\n");
-                assert!(
-                    is_as_shown(answered.trim(), &text),
-                    "\n{answered}\nis not as shown:\n{text}"
-                );
+                assert!(is_as_shown(answered.trim(), &text), "\n{answered}\nis not as shown:\n{text}");
             }
             _ => {}
         }

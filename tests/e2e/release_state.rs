@@ -47,11 +47,7 @@ impl Unpacked {
     fn new(folder: &Path) -> Self {
         let state = tempfile::tempdir().expect("a temporary folder");
         let mut tar = Command::new("tar");
-        let tar = tar
-            .arg("-xzf")
-            .arg(folder.join(STATE))
-            .arg("-C")
-            .arg(state.path());
+        let tar = tar.arg("-xzf").arg(folder.join(STATE)).arg("-C").arg(state.path());
         assert!(tar.status().expect("tar").success());
         let promises = fs::read_to_string(folder.join(PROMISES)).expect("the promises");
         Self {
@@ -65,15 +61,9 @@ impl Unpacked {
     /// Starts a pair of Workers on the state.
     pub fn start(&self, pair: &str, receiver: &Receiver) -> Signpost {
         let setup = Setup::new().config(pair).internet(receiver);
-        let setup = setup
-            .settings(&self.folder.join(SETTINGS))
-            .state(self.state.path());
+        let setup = setup.settings(&self.folder.join(SETTINGS)).state(self.state.path());
         // The next release adds a value to answers.
-        let setup = if pair == THIS {
-            setup
-        } else {
-            setup.without_api_check()
-        };
+        let setup = if pair == THIS { setup } else { setup.without_api_check() };
         setup.start()
     }
 

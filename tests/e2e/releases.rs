@@ -8,9 +8,7 @@ use serde_json::json;
 
 use crate::{
     clicks::click_id_at,
-    harness::{
-        Answer, OfferWall, Receiver, Setup, Signpost, callback, eventually_within, expect_accepted, now_ms,
-    },
+    harness::{Answer, OfferWall, Receiver, Setup, Signpost, callback, eventually_within, expect_accepted, now_ms},
     release_state,
     restored::OUTBOXES,
     security::chaos::{
@@ -50,9 +48,7 @@ const ALL_ORDERS: [&str; 13] = [
 ];
 
 fn start() -> Signpost {
-    let setup = Setup::new()
-        .config(BOTH_OF_THIS)
-        .var("CALLBACK_TIMEOUT_MS", "1000");
+    let setup = Setup::new().config(BOTH_OF_THIS).var("CALLBACK_TIMEOUT_MS", "1000");
     // The next release adds a value to answers.
     setup.without_api_check().start()
 }
@@ -80,17 +76,10 @@ fn promises_survive_deployments_and_rollbacks_in_all_orders_under_mixed_traffic(
     });
     // The next release ran: only it applies this migration.
     let newest = "SELECT MAX(version) FROM migrations";
-    assert!(
-        signpost
-            .stored(OUTBOXES, newest, |row| row.get::<_, i64>(0))
-            .contains(&2)
-    );
+    assert!(signpost.stored(OUTBOXES, newest, |row| row.get::<_, i64>(0)).contains(&2));
     let promises: usize = clients.iter_mut().map(|client| client.verify()).sum();
     println!("{}", world.summary());
-    println!(
-        "SEED={seed}: {} changes, {promises} promises checked, lost 0",
-        ALL_ORDERS.len()
-    );
+    println!("SEED={seed}: {} changes, {promises} promises checked, lost 0", ALL_ORDERS.len());
 }
 
 /// Changes the releases of both Workers.
@@ -109,8 +98,7 @@ fn what_only_the_next_release_knows_waits_for_it() {
     let receiver = Receiver::start();
     let signpost = start();
     let wall = signpost.offer_wall("plain", "79000945", None);
-    let click =
-        |wall: &OfferWall<'_>| signpost.click(&format!("rid={}-1&app={}&user_id=u", wall.id, wall.app), "DE");
+    let click = |wall: &OfferWall<'_>| signpost.click(&format!("rid={}-1&app={}&user_id=u", wall.id, wall.app), "DE");
 
     // The next release is deployed, and all that it adds is used.
     deploy(&signpost, BOTH_OF_NEXT);
@@ -118,20 +106,14 @@ fn what_only_the_next_release_knows_waits_for_it() {
     later.put_offer(&json!({
         "os": "desktop", "later": ["kept"], "target_url": "https://adv.example/?later={later}&clickid={click_id}",
     }));
-    let url = format!(
-        "{}/cb?later={{later}}&tx={{transaction_id}}&value={{value}}",
-        receiver.base()
-    );
+    let url = format!("{}/cb?later={{later}}&tx={{transaction_id}}&value={{value}}", receiver.base());
     later.put_app(&json!({ "callback": callback(&url, "GET") }));
     wall.put_offer(&json!({"later": ["kept"]}));
     signpost.refresh();
     let clicked = click(&later).expect(302);
     assert!(clicked.location().contains("/?later=yes&clickid="), "{clicked:?}");
     let clicked = click_id_at(&clicked);
-    let mut paid = vec![(
-        clicked.clone(),
-        expect_accepted(later.convert(&clicked, "&later=1"), "approved", false),
-    )];
+    let mut paid = vec![(clicked.clone(), expect_accepted(later.convert(&clicked, "&later=1"), "approved", false))];
     receiver.wait(1);
 
     for pair in [ORIGIN_OF_NEXT, BOTH_OF_THIS, EDGE_OF_NEXT] {
@@ -140,22 +122,12 @@ fn what_only_the_next_release_knows_waits_for_it() {
             let answer = click(wall);
             // An offer with a value that this release does not know is left out of what it publishes. No other offer is.
             let is_left_out = pair != ORIGIN_OF_NEXT && wall.id == "later" && answer.code() == "unknown_goal";
-            assert!(
-                answer.status == 302 || is_retried(&answer) || is_left_out,
-                "{pair}: {answer:?}"
-            );
-            assert!(
-                pair == ORIGIN_OF_NEXT || wall.id == "later" || answer.status == 302,
-                "{pair}: {answer:?}"
-            );
+            assert!(answer.status == 302 || is_retried(&answer) || is_left_out, "{pair}: {answer:?}");
+            assert!(pair == ORIGIN_OF_NEXT || wall.id == "later" || answer.status == 302, "{pair}: {answer:?}");
         }
         // Clicks of the offer are paid nevertheless, each once.
         for (click_id, id) in &paid {
-            assert_eq!(
-                &expect_accepted(later.convert(click_id, ""), "approved", true),
-                id,
-                "{pair}"
-            );
+            assert_eq!(&expect_accepted(later.convert(click_id, ""), "approved", true), id, "{pair}");
         }
         let click_id = later.click_id(&format!("user of {pair}"));
         if pair == EDGE_OF_NEXT {
@@ -163,15 +135,10 @@ fn what_only_the_next_release_knows_waits_for_it() {
             let answer = later.convert(&click_id, "&later=1");
             assert!(is_retried(&answer), "{answer:?}");
         }
-        paid.push((
-            click_id.clone(),
-            expect_accepted(later.convert(&click_id, ""), "approved", false),
-        ));
+        paid.push((click_id.clone(), expect_accepted(later.convert(&click_id, ""), "approved", false)));
         if pair == BOTH_OF_THIS {
             wall.put_offer(&json!({"name": "Changed"}));
-            signpost
-                .operator("PUT", "offers/later", Some(&later.offer()))
-                .expect_error(400, "invalid_field");
+            signpost.operator("PUT", "offers/later", Some(&later.offer())).expect_error(400, "invalid_field");
         }
     }
     // No callback was sent with a macro that the origin does not know.
@@ -182,19 +149,11 @@ fn what_only_the_next_release_knows_waits_for_it() {
     deploy(&signpost, BOTH_OF_NEXT);
     eventually_within(30 * SECOND_MS, &302, || click(&later).status);
     let of_plain = wall.offer();
-    assert_eq!(
-        (&of_plain["name"], &of_plain["later"]),
-        (&json!("Changed"), &json!(["kept"]))
-    );
+    assert_eq!((&of_plain["name"], &of_plain["later"]), (&json!("Changed"), &json!(["kept"])));
     assert_eq!(later.offer()["later"], json!(["kept"]));
     let sent = receiver.wait_for_transactions(60 * SECOND_MS, paid.len());
     assert!(sent.values().all(|times| *times == 1), "{sent:?}");
-    assert!(
-        receiver
-            .received()
-            .iter()
-            .all(|callback| callback.target.contains("later=yes"))
-    );
+    assert!(receiver.received().iter().all(|callback| callback.target.contains("later=yes")));
 }
 
 #[test]

@@ -31,9 +31,7 @@ pub type Copy = Vec<(PathBuf, Option<Vec<u8>>)>;
 /// Copies the object of a namespace that has a row. workerd must be down.
 pub fn copy(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {
     let database = signpost.database(namespace, sql);
-    files(&database)
-        .map(|file| (file.clone(), fs::read(file).ok()))
-        .to_vec()
+    files(&database).map(|file| (file.clone(), fs::read(file).ok())).to_vec()
 }
 
 pub fn put_back(copy: &Copy) {
@@ -57,23 +55,15 @@ fn journaled(wall: &OfferWall<'_>, condition: &str) -> usize {
 
 /// Lists the items about objects that were put back, by subject and reason, the oldest first. Then ends these items.
 pub fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
-    let list = signpost
-        .operator("GET", "attention?kind=restored", None)
-        .expect(200)
-        .json();
+    let list = signpost.operator("GET", "attention?kind=restored", None).expect(200).json();
     let items = list["items"].as_array().expect("items").clone();
     let text = |item: &serde_json::Value, name: &str| item[name].as_str().expect("a text").to_owned();
     for item in &items {
         let path = format!("attention/{}", text(item, "item_id"));
         signpost.operator("DELETE", &path, None).expect(204);
-        signpost
-            .operator("DELETE", &path, None)
-            .expect_error(404, "not_found");
+        signpost.operator("DELETE", &path, None).expect_error(404, "not_found");
     }
-    items
-        .iter()
-        .map(|item| (text(item, "subject"), text(item, "reason")))
-        .collect()
+    items.iter().map(|item| (text(item, "subject"), text(item, "reason"))).collect()
 }
 
 /// Fails the test if an object that was put back lacks something that a person must replace. Ends all items about such
@@ -82,13 +72,7 @@ pub fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
 pub fn expect_all_recovered(signpost: &Signpost) {
     let reasons: Vec<_> = doubts(signpost).into_iter().map(|(_, reason)| reason).collect();
     println!("{reasons:?}");
-    for never in [
-        "after_restore",
-        "paid_unknowing",
-        "terms_lost",
-        "load_again",
-        "not_made_again",
-    ] {
+    for never in ["after_restore", "paid_unknowing", "terms_lost", "load_again", "not_made_again"] {
         assert!(!reasons.iter().any(|reason| reason == never), "{reasons:?}");
     }
 }
@@ -140,9 +124,6 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         assert!((revenue(&publisher) - reported).abs() < 1e-9, "{reported}");
         // Callbacks that had arrived are not sent again.
         assert_eq!(receiver.transactions().len(), 8);
-        assert!(
-            (8..=8 + under_way).contains(&receiver.count()),
-            "{under_way} under way"
-        );
+        assert!((8..=8 + under_way).contains(&receiver.count()), "{under_way} under way");
     }
 }

@@ -15,12 +15,7 @@ use origin::http::routes::routes;
 use platform::http::router::{Interface, RouteName};
 
 const PATH: &str = "/v1/core/rewards";
-const SCOPES: [&str; 4] = [
-    "ia-reporting.READ",
-    "ia-rewards.READ",
-    "ia-privacy.WRITE",
-    "ia-test.WRITE",
-];
+const SCOPES: [&str; 4] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE", "ia-test.WRITE"];
 
 /// A publisher's copy of its rewards.
 struct Poller<'s> {
@@ -77,20 +72,12 @@ fn ask(signpost: &Signpost, key: &str, query: &str) -> Answer {
 /// The rewards of an app as the operator's log has them, by their ids: the state and the user.
 fn logged(wall: &OfferWall<'_>) -> BTreeMap<String, (Value, Value)> {
     let entries = wall.all_entries(100);
-    let rewards = entries
-        .iter()
-        .filter(|entry| entry["original_transaction_id"].is_null());
+    let rewards = entries.iter().filter(|entry| entry["original_transaction_id"].is_null());
     rewards
         .map(|entry| {
             let id = entry["transaction_id"].as_str().expect("an id").to_owned();
             let story = wall.operator("GET", &format!("conversions/{id}/story"), None);
-            (
-                id,
-                (
-                    story.expect(200).json()["state"].clone(),
-                    entry["user_id"].clone(),
-                ),
-            )
+            (id, (story.expect(200).json()["state"].clone(), entry["user_id"].clone()))
         })
         .collect()
 }
@@ -122,12 +109,7 @@ fn a_copy_has_every_reward_in_its_newest_state_whatever_callbacks_did() {
         };
         poller.rewards.iter().map(state).collect::<BTreeMap<_, _>>()
     };
-    let expected = || {
-        [logged(&wall), logged(&second)]
-            .into_iter()
-            .flatten()
-            .collect::<BTreeMap<_, _>>()
-    };
+    let expected = || [logged(&wall), logged(&second)].into_iter().flatten().collect::<BTreeMap<_, _>>();
     eventually(&json!(expected()), || json!(copied(&mut poller)));
     assert_eq!(poller.rewards.len(), 13);
     assert!(!json!(poller.rewards).to_string().contains("user-of-another"));
@@ -143,42 +125,24 @@ fn a_copy_has_every_reward_in_its_newest_state_whatever_callbacks_did() {
     assert_eq!(copied(&mut poller), expected());
     for (n, state) in [(0, "reversed"), (1, "rejected"), (3, "approved"), (5, "pending")] {
         let user = format!("user-{n}");
-        let found = poller
-            .rewards
-            .values()
-            .find(|reward| reward["user_id"] == user.as_str());
+        let found = poller.rewards.values().find(|reward| reward["user_id"] == user.as_str());
         assert_eq!(found.expect("a reward")["state"], state);
     }
-    let erased: Vec<_> = poller
-        .rewards
-        .values()
-        .filter(|reward| reward["is_erased"] == true)
-        .collect();
+    let erased: Vec<_> = poller.rewards.values().filter(|reward| reward["is_erased"] == true).collect();
     assert_eq!(erased.len(), 1);
-    assert_eq!(
-        (&erased[0]["user_id"], &erased[0]["click"]["c1"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&erased[0]["user_id"], &erased[0]["click"]["c1"]), (&Value::Null, &Value::Null));
     assert_eq!(poller.read(), 0);
 
     // One app, and lines.
     let of_second = poller.ask("app=79000832").expect(200).json();
     assert_eq!(of_second["rewards"].as_array().expect("a list").len(), 1);
     thread::sleep(Duration::from_millis(1_010));
-    let headers = [
-        ("X-Api-Key", poller.key.as_str()),
-        ("Accept", "application/x-ndjson"),
-    ];
+    let headers = [("X-Api-Key", poller.key.as_str()), ("Accept", "application/x-ndjson")];
     let lines = signpost.get(&format!("{PATH}?limit=1000"), &headers).expect(200);
     assert_eq!(lines.body.lines().count(), 13);
     for line in lines.body.lines() {
         let reward: Value = serde_json::from_str(line).expect("a reward");
-        assert_eq!(
-            Some(&reward),
-            poller
-                .rewards
-                .get(reward["transaction_id"].as_str().expect("an id"))
-        );
+        assert_eq!(Some(&reward), poller.rewards.get(reward["transaction_id"].as_str().expect("an id")));
     }
     assert_eq!(lines.header("X-Has-More"), Some("false"));
     assert!(lines.header("X-Cursor").is_some());
@@ -247,26 +211,18 @@ fn rewards_that_come_while_they_are_read_are_all_read() {
         };
         let senders: Vec<_> = (0..4).map(pays).collect();
         while now_ms() < until_ms {
-            let answer = poller.ask(&format!(
-                "limit=1000&after={}",
-                poller.cursor.as_deref().unwrap_or("0")
-            ));
+            let answer = poller.ask(&format!("limit=1000&after={}", poller.cursor.as_deref().unwrap_or("0")));
             if answer.status == 200 {
                 let page = answer.json();
                 for reward in page["rewards"].as_array().expect("a list") {
                     let id = reward["transaction_id"].as_str().expect("an id").to_owned();
-                    assert!(
-                        poller.rewards.insert(id, reward.clone()).is_none(),
-                        "read twice: {reward}"
-                    );
+                    assert!(poller.rewards.insert(id, reward.clone()).is_none(), "read twice: {reward}");
                 }
                 poller.cursor = page["cursor"].as_str().map(str::to_owned);
             }
             thread::sleep(Duration::from_millis(200));
         }
-        let paid = senders
-            .into_iter()
-            .flat_map(|sender| sender.join().expect("a sender"));
+        let paid = senders.into_iter().flat_map(|sender| sender.join().expect("a sender"));
         paid.collect::<Vec<_>>()
     });
     thread::sleep(Duration::from_millis(3_100));
@@ -282,18 +238,11 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
     let wall = signpost.offer_wall("scopes", "79000834", None);
     let publisher = signpost.existing_publisher(&wall.id);
     let mut tried = 0;
-    let edges = edge::routes::ROUTES.iter().flat_map(|route| {
-        route
-            .methods
-            .iter()
-            .map(|on| (route.interface, route.name, route.pattern, on.method))
-    });
-    let origins = routes().flat_map(|route| {
-        route
-            .methods
-            .iter()
-            .map(|on| (route.interface, route.name, route.pattern, on.method))
-    });
+    let edges = edge::routes::ROUTES
+        .iter()
+        .flat_map(|route| route.methods.iter().map(|on| (route.interface, route.name, route.pattern, on.method)));
+    let origins = routes()
+        .flat_map(|route| route.methods.iter().map(|on| (route.interface, route.name, route.pattern, on.method)));
     for (interface, name, path, method) in edges.chain(origins) {
         let own = match name {
             RouteName::Report | RouteName::Changes => SCOPES[0],
@@ -308,11 +257,7 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
         for scope in SCOPES {
             let key = publisher.create_key_for(scope, "scopes").api_key;
             let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
-            let body: &[u8] = if method.as_str() == "GET" {
-                b""
-            } else {
-                br#"{"user_id":"u"}"#
-            };
+            let body: &[u8] = if method.as_str() == "GET" { b"" } else { br#"{"user_id":"u"}"# };
             let answer = signpost.send(method.as_str(), path, &headers, body);
             if scope == own {
                 assert!(![401, 403].contains(&answer.status), "{path}: {answer:?}");
@@ -330,9 +275,7 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
     let [owner, developer] = ["owner", "developer"].map(|role| signed_in(&signpost, &publisher, role));
     for scope in &SCOPES[1..3] {
         let body = json!({ "label": "mine", "scope": scope });
-        developer
-            .post("report_keys", &body)
-            .expect_error(403, "role_forbids");
+        developer.post("report_keys", &body).expect_error(403, "role_forbids");
         owner.post("report_keys", &body).expect(201);
     }
     for scope in [SCOPES[0], SCOPES[3]] {

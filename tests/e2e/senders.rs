@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::{
     console, dashboard,
     harness::{
-        Answer, CONVERSION, METRICS_TOKEN, OPERATOR_TOKEN, OfferWall, Setup, Signpost, answer_to,
-        dashboard_document, document, escaped, gzip,
+        Answer, CONVERSION, METRICS_TOKEN, OPERATOR_TOKEN, OfferWall, Setup, Signpost, answer_to, dashboard_document,
+        document, escaped, gzip,
     },
 };
 use contract::origin::TEST_PAGE;
@@ -22,18 +22,11 @@ const TEST_ICON: &str = "/v2/tracking/test.svg";
 const UNKNOWN: &str = "0123456789abcdef";
 const JSON: &str = "application/json";
 /// The routes that are called without credentials.
-const PUBLIC: [&str; 8] = [
-    "/v2/tracking/click",
-    CONVERSION,
-    TEST_PAGE,
-    TEST_ICON,
-    "/healthz",
-    "/openapi.json",
-    "/dashboard",
-    "/console",
-];
+const PUBLIC: [&str; 8] =
+    ["/v2/tracking/click", CONVERSION, TEST_PAGE, TEST_ICON, "/healthz", "/openapi.json", "/dashboard", "/console"];
 
-const FACTS_HEAD: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
+const FACTS_HEAD: &str =
+    "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
 const FACTS_ROW: &str = "2026-02-01,79000910,DE,home,tag,source,1,1,1,1,1,1\n";
 
 /// A method of a route.
@@ -80,9 +73,7 @@ impl Row {
         documents.iter().any(|document| {
             let mut paths = document["paths"].as_object().unwrap().keys();
             let is_it = |path: &&String| {
-                let names = path
-                    .split('/')
-                    .map(|name| if name.starts_with('{') { "{}" } else { name });
+                let names = path.split('/').map(|name| if name.starts_with('{') { "{}" } else { name });
                 names.eq(self.pattern.split('/'))
             };
             paths.find(is_it).is_some_and(|path| {
@@ -95,8 +86,8 @@ impl Row {
     }
 
     fn is_public(self) -> bool {
-        let is_page = matches!(self.name, RouteName::Dashboard | RouteName::Console)
-            && !self.pattern.starts_with("/v1/");
+        let is_page =
+            matches!(self.name, RouteName::Dashboard | RouteName::Console) && !self.pattern.starts_with("/v1/");
         is_page || PUBLIC.contains(&self.pattern)
     }
 }
@@ -153,12 +144,7 @@ impl<'s> Senders<'s> {
         let of_page = |cookie: &String| {
             let cookie = ("Cookie", cookie.clone());
             let site = ("Sec-Fetch-Site", "same-origin".to_owned());
-            vec![
-                cookie,
-                site,
-                ("Origin", dashboard::ORIGIN.to_owned()),
-                key.clone(),
-            ]
+            vec![cookie, site, ("Origin", dashboard::ORIGIN.to_owned()), key.clone()]
         };
         match row.name {
             _ if row.is_public() => Vec::new(),
@@ -198,19 +184,12 @@ fn json_rows(senders: &Senders<'_>) -> Vec<(Row, Vec<(&'static str, String)>)> {
     let documents = [document(), dashboard_document()];
     let rows = rows().into_iter().filter(|row| row.takes(&documents, JSON));
     let rows = rows.flat_map(|row| {
-        let visits: &[bool] = if row.name == RouteName::Operator {
-            &[false, true]
-        } else {
-            &[false]
-        };
+        let visits: &[bool] = if row.name == RouteName::Operator { &[false, true] } else { &[false] };
         visits.iter().map(move |is_visited| (row, *is_visited))
     });
     let rows = rows.map(|(row, is_visited)| {
         let mut headers = senders.credentials(row, is_visited);
-        headers.extend([
-            ("Content-Type", JSON.to_owned()),
-            ("If-Match", "\"1\"".to_owned()),
-        ]);
+        headers.extend([("Content-Type", JSON.to_owned()), ("If-Match", "\"1\"".to_owned())]);
         (row, headers)
     });
     let rows: Vec<_> = rows.collect();
@@ -234,15 +213,8 @@ fn json_after_a_byte_order_mark_is_read_and_an_encoded_body_is_refused() {
         let send = |headers: &[_], body: &[u8]| send(&signpost, row, &path, headers, body);
         // The call reads a body with these ids.
         let broken = send(&headers, b"{").expect(400).code();
-        assert!(
-            ["invalid_json", "invalid_batch"].contains(&broken.as_str()),
-            "{row:?}: {broken}"
-        );
-        let whole = if broken == "invalid_batch" {
-            r#"{"queries":[{}]}"#
-        } else {
-            "{}"
-        };
+        assert!(["invalid_json", "invalid_batch"].contains(&broken.as_str()), "{row:?}: {broken}");
+        let whole = if broken == "invalid_batch" { r#"{"queries":[{}]}"# } else { "{}" };
         let marked = send(&headers, format!("\u{feff}{whole}").as_bytes());
         if marked.status >= 400 {
             // The text is refused for its content, not for the mark before it.
@@ -253,19 +225,12 @@ fn json_after_a_byte_order_mark_is_read_and_an_encoded_body_is_refused() {
             let refused = send(&encoded, &body).expect_error(415, "unsupported_media_type");
             assert!(refused.body.contains("Content-Encoding"), "{row:?}: {refused:?}");
         }
-        let plain = [
-            headers.as_slice(),
-            &[("Content-Encoding", " Identity ".to_owned())],
-        ]
-        .concat();
+        let plain = [headers.as_slice(), &[("Content-Encoding", " Identity ".to_owned())]].concat();
         send(&plain, b"{").expect_error(400, &broken);
     }
     let documents = [document(), dashboard_document()];
     let form = "application/x-www-form-urlencoded";
-    let forms: Vec<_> = rows()
-        .into_iter()
-        .filter(|row| row.takes(&documents, form))
-        .collect();
+    let forms: Vec<_> = rows().into_iter().filter(|row| row.takes(&documents, form)).collect();
     assert_eq!(forms.len(), 2);
     for row in forms {
         let headers = [("Content-Type", form), ("Content-Encoding", "gzip")];
@@ -284,9 +249,8 @@ fn lines_after_a_byte_order_mark_are_read_and_only_facts_may_be_encoded() {
     let mut seen = 0;
     // A page of a copy is sent as it was read, because its checksum is in it.
     for row in rows().into_iter().filter(|row| !row.pattern.ends_with("/copy")) {
-        let Some(media_type) = ["text/csv", "application/x-ndjson"]
-            .into_iter()
-            .find(|media_type| row.takes(&documents, media_type))
+        let Some(media_type) =
+            ["text/csv", "application/x-ndjson"].into_iter().find(|media_type| row.takes(&documents, media_type))
         else {
             continue;
         };
@@ -301,8 +265,7 @@ fn lines_after_a_byte_order_mark_are_read_and_only_facts_may_be_encoded() {
         for is_visited in [false, true] {
             let mut headers = senders.credentials(row, is_visited);
             headers.push(("Content-Type", media_type.to_owned()));
-            let with =
-                |encoding: &str| [headers.as_slice(), &[("Content-Encoding", encoding.to_owned())]].concat();
+            let with = |encoding: &str| [headers.as_slice(), &[("Content-Encoding", encoding.to_owned())]].concat();
             let marked = format!("\u{feff}{body}");
             send(&signpost, row, &path, &headers, marked.as_bytes()).expect(200);
             let packed = send(&signpost, row, &path, &with(" gzip "), &gzip(marked.as_bytes()));
@@ -341,10 +304,9 @@ fn blanks_around_a_credential_change_no_answer() {
             let path = row.path(&BTreeMap::new());
             let answers = ["", " \t "].map(|blanks| {
                 let surround = |(name, value): &(&'static str, String)| match name {
-                    &"Authorization" => (
-                        *name,
-                        format!("{blanks}{}{blanks}", value.replace(' ', &format!(" {blanks}"))),
-                    ),
+                    &"Authorization" => {
+                        (*name, format!("{blanks}{}{blanks}", value.replace(' ', &format!(" {blanks}"))))
+                    }
                     _ => (*name, format!("{blanks}{value}{blanks}")),
                 };
                 let mut headers: Vec<_> = headers.iter().map(surround).collect();
@@ -371,12 +333,7 @@ fn a_padded_revision_or_key_is_the_same_one() {
     let read = tag(signpost.operator("GET", &path, None));
     let put = |tag: &str, name: &str| {
         let body = json!({"name": name, "approved": true}).to_string();
-        signpost.operate(
-            "PUT",
-            &path,
-            &[("If-Match", &format!(" {tag} \t"))],
-            body.as_bytes(),
-        )
+        signpost.operate("PUT", &path, &[("If-Match", &format!(" {tag} \t"))], body.as_bytes())
     };
     put(&read, "Padded").expect(200);
     put(&read, "Padded again").expect_error(412, "precondition_failed");
@@ -388,30 +345,12 @@ fn a_padded_revision_or_key_is_the_same_one() {
     };
     let read = tag(senders.owner.get(&format!("apps/{APP}")));
     let mut headers = senders.credentials(app, false);
-    headers.extend([
-        ("Content-Type", JSON.to_owned()),
-        ("If-Match", format!("\t{read} ")),
-    ]);
-    send(
-        &signpost,
-        app,
-        &app.path(&known_ids()),
-        &headers,
-        b"{\"name\": \"Padded\"}",
-    )
-    .expect(200);
+    headers.extend([("Content-Type", JSON.to_owned()), ("If-Match", format!("\t{read} "))]);
+    send(&signpost, app, &app.path(&known_ids()), &headers, b"{\"name\": \"Padded\"}").expect(200);
     let add = |key: &str| {
         let headers = [("Idempotency-Key", key), ("Content-Type", "text/csv")];
         let body = format!("{FACTS_HEAD}{FACTS_ROW}");
-        signpost
-            .operate(
-                "POST",
-                &format!("publishers/{PUBLISHER}/facts"),
-                &headers,
-                body.as_bytes(),
-            )
-            .expect(200)
-            .body
+        signpost.operate("POST", &format!("publishers/{PUBLISHER}/facts"), &headers, body.as_bytes()).expect(200).body
     };
     // The answer to a repeated batch says that it is a duplicate.
     add("one-batch");
@@ -438,11 +377,9 @@ fn blanks_around_an_id_in_a_path_a_query_or_a_body_change_no_answer() {
         found += usize::from(answers[0] == 200);
     }
     assert!(found > 10, "{found}");
-    for (path, id) in [
-        ("reconcile?date=2026-02-01&app=", APP),
-        ("attention?app_id=", APP),
-        ("apps?publisher_id=", PUBLISHER),
-    ] {
+    for (path, id) in
+        [("reconcile?date=2026-02-01&app=", APP), ("attention?app_id=", APP), ("apps?publisher_id=", PUBLISHER)]
+    {
         let ask = |id: &str| {
             let answer = signpost.operator("GET", &format!("{path}{id}"), None);
             answer.expect(200).json()
@@ -457,9 +394,7 @@ fn blanks_around_an_id_in_a_path_a_query_or_a_body_change_no_answer() {
     assert_eq!(wall.erase(" user-1\r\n")["erased"], 1);
     let padded = json!({ "name": "Padded", "publisher_id": format!(" {PUBLISHER}\n"), "platform": "android",
         "currency": { "name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down" } });
-    signpost
-        .operator("PUT", "apps/79000911", Some(&padded))
-        .expect(200);
+    signpost.operator("PUT", "apps/79000911", Some(&padded)).expect(200);
 }
 
 #[test]
@@ -469,10 +404,7 @@ fn a_tracking_url_with_other_slashes_is_answered_as_the_right_one() {
     let click_id = wall.click_id("user-1");
     let goal = wall.goal("1");
     let queries = BTreeMap::from([
-        (
-            "/v2/tracking/click",
-            format!("rid={goal}&app={APP}&user_id=user-1"),
-        ),
+        ("/v2/tracking/click", format!("rid={goal}&app={APP}&user_id=user-1")),
         (CONVERSION, format!("click_id={click_id}&token={}", wall.token)),
     ]);
     wall.convert(&click_id, "").expect(200);

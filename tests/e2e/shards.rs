@@ -14,10 +14,7 @@ use domain::snapshot::tracking::Manifest;
 
 /// An isolate that looks for a newer manifest on every request.
 fn started() -> Signpost {
-    let (signpost, _) = Setup::new()
-        .config("faults.capnp")
-        .var("REVALIDATE_SECONDS", "0")
-        .start_with_fixtures();
+    let (signpost, _) = Setup::new().config("faults.capnp").var("REVALIDATE_SECONDS", "0").start_with_fixtures();
     signpost
 }
 
@@ -35,9 +32,7 @@ fn shards(signpost: &Signpost) -> Vec<PathBuf> {
     let files = files.map(|file| file.expect("a file").path());
     let is_shard = |file: &PathBuf| {
         let name = file.file_name().expect("a name").to_string_lossy();
-        ["goals-", "apps-", "advertisers-"]
-            .iter()
-            .any(|kind| name.starts_with(kind))
+        ["goals-", "apps-", "advertisers-"].iter().any(|kind| name.starts_with(kind))
     };
     files.filter(is_shard).collect()
 }
@@ -55,20 +50,13 @@ fn check_cold(signpost: &Signpost, what: &str) {
     signpost.restart();
     inject_faults(signpost, "catalog");
     let answer = click(signpost);
-    assert!(
-        matches!(answer.status, 302 | 503),
-        "{what} without the catalog: {answer:?}"
-    );
+    assert!(matches!(answer.status, 302 | 503), "{what} without the catalog: {answer:?}");
     signpost.restart();
     inject_faults(signpost, "");
     let location = click(signpost).expect(302).location().to_owned();
     assert!(location.starts_with("https://go."), "{what}: {location}");
-    signpost
-        .click("rid=unknown&app=10000001&user_id=u-1", "DE")
-        .expect_error(404, "unknown_goal");
-    signpost
-        .click("rid=410271&app=99999999&user_id=u-1", "DE")
-        .expect_error(404, "unknown_app");
+    signpost.click("rid=unknown&app=10000001&user_id=u-1", "DE").expect_error(404, "unknown_goal");
+    signpost.click("rid=410271&app=99999999&user_id=u-1", "DE").expect_error(404, "unknown_app");
 }
 
 #[test]
@@ -83,11 +71,7 @@ fn a_cold_click_reads_the_pointer_and_its_two_shards_once() {
     click(&signpost).expect(302);
     let keys = read();
     let of = |kind: &str| keys.iter().filter(|key| key.starts_with(kind)).count();
-    assert_eq!(
-        (keys.len(), of(KEY), of("apps-"), of("goals-")),
-        (3, 1, 1, 1),
-        "{keys:?}"
-    );
+    assert_eq!((keys.len(), of(KEY), of("apps-"), of("goals-")), (3, 1, 1, 1), "{keys:?}");
 }
 
 #[test]
@@ -109,10 +93,7 @@ fn a_shard_that_is_missing_or_damaged_comes_from_the_catalog() {
     check_cold(&signpost, "missing");
     signpost.restart();
     inject_faults(&signpost, "catalog");
-    for query in [
-        "rid=410271&app=10000001&user_id=u-1",
-        "rid=unknown&app=10000001&user_id=u-1",
-    ] {
+    for query in ["rid=410271&app=10000001&user_id=u-1", "rid=unknown&app=10000001&user_id=u-1"] {
         let answer = signpost.click(query, "DE").expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     }
@@ -123,13 +104,8 @@ fn an_isolate_serves_from_its_shards_while_newer_ones_cannot_be_loaded() {
     let signpost = started();
     let own = click(&signpost).expect(302).location().to_owned();
     let host = |location: &str| location.split('/').nth(2).unwrap_or_default().to_owned();
-    let mut app = signpost
-        .operator("GET", &format!("apps/{ANDROID_APP}"), None)
-        .expect(200)
-        .json();
-    app.as_object_mut()
-        .expect("an app")
-        .retain(|member, _| !["app_id", "terms_revision"].contains(&member.as_str()));
+    let mut app = signpost.operator("GET", &format!("apps/{ANDROID_APP}"), None).expect(200).json();
+    app.as_object_mut().expect("an app").retain(|member, _| !["app_id", "terms_revision"].contains(&member.as_str()));
     app["name"] = json!("Renamed");
     let before = shards(&signpost);
     signpost.put(&format!("apps/{ANDROID_APP}"), &app);
@@ -140,10 +116,7 @@ fn an_isolate_serves_from_its_shards_while_newer_ones_cannot_be_loaded() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     inject_faults(&signpost, "catalog");
-    for new in shards(&signpost)
-        .into_iter()
-        .filter(|file| !before.contains(file))
-    {
+    for new in shards(&signpost).into_iter().filter(|file| !before.contains(file)) {
         fs::remove_file(new).expect("deleted");
     }
     for _ in 0..5 {
@@ -192,11 +165,7 @@ fn a_manifest_of_another_time_is_not_mistaken() {
     // From the future: its shards are not in KV yet.
     let manifest = Manifest::open(newest.manifest.clone()).expect("a manifest");
     let ahead = Pointer {
-        manifest: Manifest::build(
-            manifest.version() + 1,
-            manifest.built_at_ms(),
-            &[vec![1], vec![2], vec![3]],
-        ),
+        manifest: Manifest::build(manifest.version() + 1, manifest.built_at_ms(), &[vec![1], vec![2], vec![3]]),
         ..newest
     };
     set_pointer(&signpost, &ahead);

@@ -12,8 +12,7 @@ use crate::{
     conversions::expect_conversion_error,
     dashboard,
     harness::{
-        Answer, OfferWall, Receiver, Setup, Signpost, away_from_midnight, demo, eventually,
-        eventually_within, now_ms,
+        Answer, OfferWall, Receiver, Setup, Signpost, away_from_midnight, demo, eventually, eventually_within, now_ms,
     },
     random::Random,
 };
@@ -63,12 +62,8 @@ impl<'s> TestApp<'s> {
 
     fn named(wall: &OfferWall<'s>, receiver: &Receiver, name: &str, pub_key: &str) -> Self {
         let signpost = wall.signpost;
-        let key = signpost
-            .existing_publisher(&wall.id)
-            .create_key_for("ia-test.WRITE", "ci");
-        let made = put(signpost, &key.api_key, &request(name, receiver))
-            .expect(201)
-            .json();
+        let key = signpost.existing_publisher(&wall.id).create_key_for("ia-test.WRITE", "ci");
+        let made = put(signpost, &key.api_key, &request(name, receiver)).expect(201).json();
         Self {
             signpost,
             id: made["app_id"].as_str().unwrap().to_owned(),
@@ -79,30 +74,18 @@ impl<'s> TestApp<'s> {
 
     /// The same test app in a Signpost that was restored from a backup.
     pub fn on<'o>(&self, signpost: &'o Signpost) -> TestApp<'o> {
-        TestApp {
-            signpost,
-            id: self.id.clone(),
-            secret: self.secret.clone(),
-            pub_key: self.pub_key.clone(),
-        }
+        TestApp { signpost, id: self.id.clone(), secret: self.secret.clone(), pub_key: self.pub_key.clone() }
     }
 
     fn list(&self, body: &Value) -> Answer {
-        let headers = [
-            ("App-Id", self.id.as_str()),
-            ("Pub-Key", self.pub_key.as_str()),
-            ("Content-Type", "application/json"),
-        ];
-        self.signpost
-            .send("POST", "/v1/offer/api", &headers, body.to_string().as_bytes())
+        let headers =
+            [("App-Id", self.id.as_str()), ("Pub-Key", self.pub_key.as_str()), ("Content-Type", "application/json")];
+        self.signpost.send("POST", "/v1/offer/api", &headers, body.to_string().as_bytes())
     }
 
     /// The click id of a click on a goal.
     pub fn click(&self, goal: &str, user: &str) -> String {
-        let click = format!(
-            "/v2/tracking/click?rid={goal}&app={}&user_id={user}&c1=level-7",
-            self.id
-        );
+        let click = format!("/v2/tracking/click?rid={goal}&app={}&user_id={user}&c1=level-7", self.id);
         let location = self.signpost.get(&click, &[]).expect(302).location().to_owned();
         let (page, id) = location.split_once("?click_id=").unwrap();
         assert_eq!(page, format!("https://t.signpost.example{PAGE}"));
@@ -116,17 +99,8 @@ impl<'s> TestApp<'s> {
 
     /// The states of the goals of a click.
     pub fn states(&self, click: &str) -> Vec<Value> {
-        let page = self
-            .signpost
-            .get(&format!("{PAGE}?click_id={click}"), &[])
-            .expect(200)
-            .json();
-        page["goals"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|goal| goal["state"].clone())
-            .collect()
+        let page = self.signpost.get(&format!("{PAGE}?click_id={click}"), &[]).expect(200).json();
+        page["goals"].as_array().unwrap().iter().map(|goal| goal["state"].clone()).collect()
     }
 }
 
@@ -137,30 +111,14 @@ fn a_pipeline_sets_up_an_app_lists_clicks_reports_and_gets_a_flagged_and_signed_
     let wall = signpost.offer_wall("test-loop", "79000970", None);
     let app = TestApp::of(&wall, &receiver);
     let page = app.list(&json!({"page": 1, "size": 10})).expect(200).json();
-    let ids: Vec<_> = page["offers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|offer| &offer["id"])
-        .collect();
-    assert_eq!(
-        ids,
-        test_offers::ALL.iter().map(|offer| offer.id).collect::<Vec<_>>()
-    );
+    let ids: Vec<_> = page["offers"].as_array().unwrap().iter().map(|offer| &offer["id"]).collect();
+    assert_eq!(ids, test_offers::ALL.iter().map(|offer| offer.id).collect::<Vec<_>>());
     let base = page["offers"][2]["trk_url_base"].as_str().unwrap();
     let path = base.find("/v2/").map(|at| &base[at..]).unwrap();
-    let clicked = signpost
-        .get(&format!("{path}&user_id=u-1&c1=level-7"), &[])
-        .expect(302);
+    let clicked = signpost.get(&format!("{path}&user_id=u-1&c1=level-7"), &[]).expect(302);
     let click = clicked.location().split_once("click_id=").unwrap().1.to_owned();
-    let reported = app
-        .report(&click, "signpost-test-one-goal-1", "approved")
-        .expect(200)
-        .json();
-    assert_eq!(
-        (&reported["status"], &reported["duplicate"]),
-        (&json!("approved"), &json!(false))
-    );
+    let reported = app.report(&click, "signpost-test-one-goal-1", "approved").expect(200).json();
+    assert_eq!((&reported["status"], &reported["duplicate"]), (&json!("approved"), &json!(false)));
     let id = reported["transaction_id"].as_str().unwrap();
     assert!(id.starts_with("test-") && id.len() == 37, "{id}");
 
@@ -171,15 +129,10 @@ fn a_pipeline_sets_up_an_app_lists_clicks_reports_and_gets_a_flagged_and_signed_
     assert_eq!(called.headers["webhook-id"], id);
     let body: Value = serde_json::from_str(&called.body).unwrap();
     assert_eq!(body["transaction_id"], id);
-    assert_eq!(
-        (&body["value"], &body["user_id"], &body["c1"]),
-        (&json!(1250), &json!("u-1"), &json!("level-7"))
-    );
+    assert_eq!((&body["value"], &body["user_id"], &body["c1"]), (&json!(1250), &json!("u-1"), &json!("level-7")));
 
     // The log and the story have it; the log of all apps does not.
-    let story = wall
-        .signpost
-        .operator("GET", &format!("apps/{}/conversions/{id}/story", app.id), None);
+    let story = wall.signpost.operator("GET", &format!("apps/{}/conversions/{id}/story", app.id), None);
     assert_eq!(story.expect(200).json()["state"], "approved");
     let listed = |filter: &Value| {
         let browser = dashboard::signed_in(&signpost, &signpost.existing_publisher(&wall.id), "owner");
@@ -197,44 +150,18 @@ fn each_button_does_what_its_status_means() {
     let app = TestApp::of(&signpost.offer_wall("test-buttons", "79000971", None), &receiver);
     // The goal, what is reported in turn, and the state after it.
     let table: [(&str, &[(&str, &str)]); 6] = [
-        (
-            "signpost-test-one-goal-1",
-            &[
-                ("pending", "pending"),
-                ("approved", "approved"),
-                ("reversed", "reversed"),
-            ],
-        ),
-        (
-            "signpost-test-one-goal-1",
-            &[("held", "held"), ("approved", "approved")],
-        ),
-        (
-            "signpost-test-one-goal-1",
-            &[("rejected", "rejected"), ("approved", "rejected")],
-        ),
-        (
-            "signpost-test-three-goals-2",
-            &[("pending", "pending"), ("held", "held"), ("rejected", "rejected")],
-        ),
-        (
-            "signpost-test-held-1",
-            &[("approved", "held"), ("approved", "approved")],
-        ),
-        (
-            "signpost-test-capped-1",
-            &[("pending", "pending"), ("rejected", "rejected")],
-        ),
+        ("signpost-test-one-goal-1", &[("pending", "pending"), ("approved", "approved"), ("reversed", "reversed")]),
+        ("signpost-test-one-goal-1", &[("held", "held"), ("approved", "approved")]),
+        ("signpost-test-one-goal-1", &[("rejected", "rejected"), ("approved", "rejected")]),
+        ("signpost-test-three-goals-2", &[("pending", "pending"), ("held", "held"), ("rejected", "rejected")]),
+        ("signpost-test-held-1", &[("approved", "held"), ("approved", "approved")]),
+        ("signpost-test-capped-1", &[("pending", "pending"), ("rejected", "rejected")]),
     ];
     for (place, (goal, steps)) in table.iter().enumerate() {
         let click = app.click(goal, &format!("u-{place}"));
         for (status, state) in *steps {
             app.report(&click, goal, status).expect(200);
-            assert!(
-                app.states(&click).contains(&json!(state)),
-                "{goal} {status}: {:?}",
-                app.states(&click)
-            );
+            assert!(app.states(&click).contains(&json!(state)), "{goal} {status}: {:?}", app.states(&click));
         }
     }
     let capped = "signpost-test-capped-1";
@@ -246,29 +173,19 @@ fn each_button_does_what_its_status_means() {
     let html = ("Accept", "text/html,application/xhtml+xml");
     let click = app.click("signpost-test-one-goal-1", "u-page");
     let form = format!("click_id={click}&status=approved");
-    let led = signpost
-        .send("POST", PAGE, &[FORM, html], form.as_bytes())
-        .expect(303);
+    let led = signpost.send("POST", PAGE, &[FORM, html], form.as_bytes()).expect(303);
     assert_eq!(led.location(), format!("?click_id={click}"));
-    let page = signpost
-        .get(&format!("{PAGE}?click_id={click}"), &[html])
-        .expect(200);
+    let page = signpost.get(&format!("{PAGE}?click_id={click}"), &[html]).expect(200);
     assert!(page.body.contains("Approved: the reward was paid."), "{page:?}");
 
     for (form, status, code) in [
         (format!("status=approved&goal={capped}"), 400, "missing_field"),
         (format!("click_id={click}"), 400, "missing_field"),
         (format!("click_id={click}&status=paid"), 400, "invalid_field"),
-        (
-            format!("click_id={click}&status=approved&goal={capped}"),
-            400,
-            "unknown_goal",
-        ),
+        (format!("click_id={click}&status=approved&goal={capped}"), 400, "unknown_goal"),
         ("click_id=AQFfXhAQAB&status=approved".to_owned(), 404, "not_found"),
     ] {
-        signpost
-            .send("POST", PAGE, &[FORM], form.as_bytes())
-            .expect_error(status, code);
+        signpost.send("POST", PAGE, &[FORM], form.as_bytes()).expect_error(status, code);
     }
 }
 
@@ -279,47 +196,30 @@ fn ids_of_test_apps_and_of_others_do_not_go_together() {
     let wall = signpost.offer_wall("test-apart", "79000972", None);
     let app = TestApp::of(&wall, &receiver);
     let goal = wall.goal("1");
-    let click = |goal: &str, app: &str| {
-        signpost.get(
-            &format!("/v2/tracking/click?rid={goal}&app={app}&user_id=u-1"),
-            &[],
-        )
-    };
+    let click =
+        |goal: &str, app: &str| signpost.get(&format!("/v2/tracking/click?rid={goal}&app={app}&user_id=u-1"), &[]);
     click(&goal, &app.id).expect_error(404, "unknown_goal");
     click("signpost-test-one-goal-1", &wall.app).expect_error(404, "unknown_goal");
     // A click of a test app converts on the test page alone, and no other click does there.
     let test_click = app.click("signpost-test-one-goal-1", "u-1");
     expect_conversion_error(wall.convert(&test_click, ""), 409, "test_click");
     let real = wall.click_id("u-1");
-    app.report(&real, &goal, "approved")
-        .expect_error(404, "not_found");
-    signpost
-        .get(&format!("{PAGE}?click_id={real}"), &[])
-        .expect_error(404, "not_found");
+    app.report(&real, &goal, "approved").expect_error(404, "not_found");
+    signpost.get(&format!("{PAGE}?click_id={real}"), &[]).expect_error(404, "not_found");
     assert!(wall.all_entries(10).is_empty() && receiver.received().is_empty());
     // Nobody else may use the prefixes of test apps and test offers.
-    let document = json!({"publisher_id": wall.id, "name": "x", "platform": "ios", "currency": {"name": "c", "per_usd": 1}});
-    signpost
-        .operator("PUT", "apps/99000001", Some(&document))
-        .expect_error(400, "invalid_field");
+    let document =
+        json!({"publisher_id": wall.id, "name": "x", "platform": "ios", "currency": {"name": "c", "per_usd": 1}});
+    signpost.operator("PUT", "apps/99000001", Some(&document)).expect_error(400, "invalid_field");
     let offer = wall.offer();
-    signpost
-        .operator("PUT", "offers/signpost-test-x", Some(&offer))
-        .expect_error(400, "invalid_field");
+    signpost.operator("PUT", "offers/signpost-test-x", Some(&offer)).expect_error(400, "invalid_field");
     let mut goals = offer.clone();
     goals["goals"][0]["id"] = json!("signpost-test-one-goal-1");
-    signpost
-        .operator("PUT", &format!("offers/{}", wall.id), Some(&goals))
-        .expect_error(400, "invalid_field");
+    signpost.operator("PUT", &format!("offers/{}", wall.id), Some(&goals)).expect_error(400, "invalid_field");
     let advertiser = json!({"name": "x"});
-    signpost
-        .operator("PUT", "advertisers/signpost-test", Some(&advertiser))
-        .expect_error(400, "invalid_field");
+    signpost.operator("PUT", "advertisers/signpost-test", Some(&advertiser)).expect_error(400, "invalid_field");
     // The operator may change an existing test app.
-    let mut own = signpost
-        .operator("GET", &format!("apps/{}", app.id), None)
-        .expect(200)
-        .json();
+    let mut own = signpost.operator("GET", &format!("apps/{}", app.id), None).expect(200).json();
     for own_words in ["app_id", "terms_revision"] {
         own.as_object_mut().unwrap().remove(own_words);
     }

@@ -6,8 +6,8 @@ mod rewards;
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::{
     activity::{
-        Activity, Command, Counts, EndpointStanding, FeedBatch, FeedEntry, FindOutbox, KEPT_ENTRIES,
-        ListRewards, ReadActivity, Reply, RewardCount, RewardDetails, RewardPage,
+        Activity, Command, Counts, EndpointStanding, FeedBatch, FeedEntry, FindOutbox, KEPT_ENTRIES, ListRewards,
+        ReadActivity, Reply, RewardCount, RewardDetails, RewardPage,
     },
     outbox::EndpointState,
     register::{Announce, ReadRegister},
@@ -78,22 +78,14 @@ fn report(number: u32, shard: u8, sequence: i64) -> FeedBatch {
         at_ms: NOW,
         owes_since_ms: None,
         next_by_ms: None,
-        endpoint: EndpointStanding {
-            state: EndpointState::Healthy,
-            ..EndpointStanding::default()
-        },
+        endpoint: EndpointStanding { state: EndpointState::Healthy, ..EndpointStanding::default() },
         counts: vec![],
         entries: vec![],
     }
 }
 
 fn count(day: UtcDay, state: RewardState, rewards: i64) -> RewardCount {
-    RewardCount {
-        day,
-        state,
-        rewards,
-        payout_micro_usd: rewards * 750_000,
-    }
+    RewardCount { day, state, rewards, payout_micro_usd: rewards * 750_000 }
 }
 
 fn apply(db: &Sqlite, report: &FeedBatch) -> bool {
@@ -112,14 +104,7 @@ fn read(db: &Sqlite, now_ms: i64) -> Activity {
 }
 
 fn list(filter: RewardFilter) -> ListRewards {
-    ListRewards {
-        app: None,
-        filter,
-        limit: 3,
-        before: None,
-        after: None,
-        is_analyst: false,
-    }
+    ListRewards { app: None, filter, limit: 3, before: None, after: None, is_analyst: false }
 }
 
 fn page(db: &Sqlite, list: ListRewards) -> RewardPage {
@@ -130,10 +115,7 @@ fn page(db: &Sqlite, list: ListRewards) -> RewardPage {
 }
 
 fn ids(page: &RewardPage) -> Vec<&str> {
-    page.rewards
-        .iter()
-        .map(|reward| reward.transaction_id.as_str())
-        .collect()
+    page.rewards.iter().map(|reward| reward.transaction_id.as_str()).collect()
 }
 
 #[test]
@@ -141,17 +123,11 @@ fn reports_that_come_twice_or_late_change_nothing() {
     let db = migrated(MIGRATIONS);
     let earlier = FeedBatch {
         counts: vec![count(today(), RewardState::Pending, 4)],
-        entries: vec![FeedEntry {
-            state: RewardState::Pending,
-            ..entry(1, 1)
-        }],
+        entries: vec![FeedEntry { state: RewardState::Pending, ..entry(1, 1) }],
         ..report(1, 1, 10)
     };
     let later = FeedBatch {
-        counts: vec![
-            count(today(), RewardState::Pending, 1),
-            count(today(), RewardState::Approved, 3),
-        ],
+        counts: vec![count(today(), RewardState::Pending, 1), count(today(), RewardState::Approved, 3)],
         entries: vec![entry(1, 1)],
         ..report(1, 1, 11)
     };
@@ -161,21 +137,14 @@ fn reports_that_come_twice_or_late_change_nothing() {
     let after = ["entries", "counts", "outboxes", "outbox_counts", "activity"].map(|table| dump(&db, table));
     assert_eq!(before, after);
     let counts = read(&db, NOW).days[0].counts;
-    assert_eq!(
-        (counts.pending, counts.approved, counts.approved_micro_usd),
-        (1, 3, 2_250_000)
-    );
+    assert_eq!((counts.pending, counts.approved, counts.approved_micro_usd), (1, 3, 2_250_000));
 }
 
 #[test]
 fn a_confirmed_report_that_was_lost_is_missed_until_the_outbox_restarts() {
     let db = migrated(MIGRATIONS);
     let told = |sequence, confirmed, restarts| {
-        let report = FeedBatch {
-            confirmed,
-            restarts,
-            ..report(1, 1, sequence)
-        };
+        let report = FeedBatch { confirmed, restarts, ..report(1, 1, sequence) };
         match handle(&db, NOW, Command::Feed(Box::new(report))) {
             Ok(Reply::FeedAnswer(heard)) => heard.is_incomplete,
             other => panic!("{other:?}"),
@@ -220,11 +189,7 @@ fn counts_are_summed_over_outboxes_and_shown_by_day_and_app() {
                 count(today().minus(92), RewardState::Approved, 100),
             ],
             endpoint: EndpointStanding {
-                state: if shard == 1 {
-                    EndpointState::Disabled
-                } else {
-                    EndpointState::Healthy
-                },
+                state: if shard == 1 { EndpointState::Disabled } else { EndpointState::Healthy },
                 disabled_ms: (shard == 1).then_some(NOW),
                 waiting: 3,
                 dead: 1,
@@ -234,31 +199,16 @@ fn counts_are_summed_over_outboxes_and_shown_by_day_and_app() {
         apply(&db, &report);
     }
     let activity = read(&db, NOW);
-    let days: Vec<_> = activity
-        .days
-        .iter()
-        .map(|day| (day.day, day.counts.approved, day.counts.held))
-        .collect();
+    let days: Vec<_> = activity.days.iter().map(|day| (day.day, day.counts.approved, day.counts.held)).collect();
     assert_eq!(days, [(yesterday, 0, 7), (today(), 7, 0)]);
     let apps: Vec<_> = activity
         .apps
         .iter()
-        .map(|of| {
-            (
-                of.app,
-                of.counts.approved,
-                of.endpoint.state,
-                of.endpoint.disabled_ms,
-                of.endpoint.waiting,
-            )
-        })
+        .map(|of| (of.app, of.counts.approved, of.endpoint.state, of.endpoint.disabled_ms, of.endpoint.waiting))
         .collect();
     assert_eq!(
         apps,
-        [
-            (app(1), 3, EndpointState::Disabled, Some(NOW), 6),
-            (app(2), 4, EndpointState::Healthy, None, 3)
-        ]
+        [(app(1), 3, EndpointState::Disabled, Some(NOW), 6), (app(2), 4, EndpointState::Healthy, None, 3)]
     );
     assert_eq!(dump(&db, "counts").len(), 4);
 }
@@ -267,26 +217,14 @@ fn counts_are_summed_over_outboxes_and_shown_by_day_and_app() {
 fn it_says_how_far_it_is_behind() {
     let db = migrated(MIGRATIONS);
     assert_eq!(read(&db, NOW).behind_ms, 0);
-    apply(
-        &db,
-        &FeedBatch {
-            next_by_ms: Some(NOW + 4_000),
-            ..report(1, 0, 1)
-        },
-    );
+    apply(&db, &FeedBatch { next_by_ms: Some(NOW + 4_000), ..report(1, 0, 1) });
     apply(&db, &report(1, 1, 1));
     assert_eq!(read(&db, NOW + 4_000).behind_ms, 0);
     // The promised report did not arrive.
     assert_eq!(read(&db, NOW + 5_000).behind_ms, 5_000);
     apply(&db, &report(1, 0, 2));
     assert_eq!(read(&db, NOW + 60_000).behind_ms, 0);
-    apply(
-        &db,
-        &FeedBatch {
-            owes_since_ms: Some(NOW - 700),
-            ..report(1, 1, 2)
-        },
-    );
+    apply(&db, &FeedBatch { owes_since_ms: Some(NOW - 700), ..report(1, 1, 2) });
     assert_eq!(read(&db, NOW).behind_ms, 700);
     assert_eq!(page(&db, list(RewardFilter::default())).behind_ms, 700);
 }
@@ -295,23 +233,9 @@ fn it_says_how_far_it_is_behind() {
 fn the_first_conversion_and_the_first_callback_stay_the_first() {
     let db = migrated(MIGRATIONS);
     assert_eq!(read(&db, NOW).first_conversion_ms, None);
-    for (sequence, nth, delivered_ms) in [
-        (1, 5, None),
-        (2, 3, Some(NOW + 9)),
-        (3, 4, Some(NOW + 8)),
-        (4, 6, None),
-    ] {
-        let told = FeedEntry {
-            delivered_ms,
-            ..entry(0, nth)
-        };
-        apply(
-            &db,
-            &FeedBatch {
-                entries: vec![told],
-                ..report(1, 0, sequence)
-            },
-        );
+    for (sequence, nth, delivered_ms) in [(1, 5, None), (2, 3, Some(NOW + 9)), (3, 4, Some(NOW + 8)), (4, 6, None)] {
+        let told = FeedEntry { delivered_ms, ..entry(0, nth) };
+        apply(&db, &FeedBatch { entries: vec![told], ..report(1, 0, sequence) });
     }
     let activity = read(&db, NOW);
     assert_eq!(activity.first_conversion_ms, Some(NOW + 3));
@@ -324,23 +248,10 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     assert_eq!(sweep::next_alarm(&db, NOW), Ok(None));
     let entries = (0..500).map(|nth| entry(0, nth)).collect();
     let counts = vec![count(today(), RewardState::Approved, 500)];
-    apply(
-        &db,
-        &FeedBatch {
-            entries,
-            counts,
-            ..report(1, 0, 1)
-        },
-    );
+    apply(&db, &FeedBatch { entries, counts, ..report(1, 0, 1) });
     read(&db, NOW);
     page(&db, list(RewardFilter::default()));
-    page(
-        &db,
-        ListRewards {
-            after: Some(0),
-            ..list(RewardFilter::default())
-        },
-    );
+    page(&db, ListRewards { after: Some(0), ..list(RewardFilter::default()) });
     for (shard, found) in [(Some(0), true), (None, true), (Some(1), false)] {
         let find = Command::Find(FindOutbox { app: app(1), shard });
         let reply = serde_json::to_value(handle(&db, NOW, find).unwrap()).unwrap();
@@ -351,13 +262,7 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     handle(&db, NOW, ReadRegister { after: 0 }.into()).unwrap();
     for sequence in 2..60 {
         let entries = (0..200).map(|nth| entry(0, sequence * 200 + nth)).collect();
-        apply(
-            &db,
-            &FeedBatch {
-                entries,
-                ..report(1, 0, sequence)
-            },
-        );
+        apply(&db, &FeedBatch { entries, ..report(1, 0, sequence) });
     }
     assert!(sweep::sweep(&db, NOW + DAY_MS).unwrap().is_some());
     assert_eq!(read(&db, NOW).apps[0].counts.approved, 500);
@@ -368,21 +273,8 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     // The statements of the operator's list are tested in `attention`.
     let sizes = origin::objects::activity::attention::sql::OF_SWEEP;
     let fixture = ["UPDATE replays SET due_ms = 0"];
-    let register = &[
-        register::BOUNDS,
-        register::BLANK_LAST,
-        register::FIRST_MS,
-        register::LAST,
-        register::LIST,
-    ];
+    let register = &[register::BOUNDS, register::BLANK_LAST, register::FIRST_MS, register::LAST, register::LIST];
     let alarms = origin::objects::activity::alarms::sql::OF_SWEEP;
-    let all = [
-        sql::ALL,
-        sizes,
-        alarms,
-        &fixture,
-        register,
-        register::announced::ALL,
-    ];
+    let all = [sql::ALL, sizes, alarms, &fixture, register, register::announced::ALL];
     assert_only_listed_statements(&db, &all.concat(), MIGRATIONS);
 }

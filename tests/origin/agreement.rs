@@ -60,28 +60,13 @@ fn postbacks() -> impl Strategy<Value = Postback> {
         1 => Just(Status::Rejected),
         2 => Just(Status::Reversed),
     ];
-    (0..12_u8, goal, txn, status).prop_map(|(click, goal, txn, status)| Postback {
-        click,
-        goal,
-        txn,
-        status,
-    })
+    (0..12_u8, goal, txn, status).prop_map(|(click, goal, txn, status)| Postback { click, goal, txn, status })
 }
 
 fn clicks(yesterday: f64) -> impl Strategy<Value = Vec<Clicks>> {
     let placement = proptest::option::of(0..3_u8);
-    let clicks = (
-        0..OFFERS.len(),
-        prop::bool::weighted(yesterday),
-        placement,
-        1..9_u32,
-    )
-        .prop_map(|(offer, is_yesterday, placement, clicks)| Clicks {
-            offer,
-            is_yesterday,
-            placement,
-            clicks,
-        });
+    let clicks = (0..OFFERS.len(), prop::bool::weighted(yesterday), placement, 1..9_u32)
+        .prop_map(|(offer, is_yesterday, placement, clicks)| Clicks { offer, is_yesterday, placement, clicks });
     vec(clicks, 1..4)
 }
 
@@ -120,10 +105,7 @@ fn ops(yesterday: f64) -> impl Strategy<Value = Op> {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let death = proptest::option::weighted(0.06, (0..OBJECTS, 1..6_usize, any::<bool>()));
-    vec(
-        (ops(0.3), death).prop_map(|(op, death)| Act { op, death }),
-        1..120,
-    )
+    vec((ops(0.3), death).prop_map(|(op, death)| Act { op, death }), 1..120)
 }
 
 /// The same, and objects are copied and put back.
@@ -171,20 +153,8 @@ proptest! {
 #[test]
 fn an_object_that_is_put_back_as_it_was_changes_nothing() {
     for nth in 0..OBJECTS {
-        let postback = |click, status| {
-            Op::Convert(Postback {
-                click,
-                goal: None,
-                txn: Some(click),
-                status,
-            })
-        };
-        let clicks = vec![Clicks {
-            offer: 0,
-            is_yesterday: true,
-            placement: None,
-            clicks: 3,
-        }];
+        let postback = |click, status| Op::Convert(Postback { click, goal: None, txn: Some(click), status });
+        let clicks = vec![Clicks { offer: 0, is_yesterday: true, placement: None, clicks: 3 }];
         let ops = [
             postback(0, Status::Approved),
             postback(2, Status::Approved),

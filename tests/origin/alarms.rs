@@ -32,23 +32,14 @@ fn the_first_alarm_says_what_happened_since_when_what_it_costs_and_where_to_repa
     assert!(world.sent().is_empty());
     world.report(EndpointState::Failing, 0);
     world.pass(MINUTE_MS);
-    let [sent] = &world.sent()[..] else {
-        panic!("{:?}", world.sent())
-    };
+    let [sent] = &world.sent()[..] else { panic!("{:?}", world.sent()) };
     assert!(sent.at_ms - (NOW + MINUTE_MS) < MINUTE_MS);
     assert_eq!(sent.body["type"], "endpoint.failing");
     assert_eq!(sent.body["data"]["subject"], "00000042");
     assert_eq!(sent.body["data"]["since"], "2026-01-15T12:26:00Z");
-    assert_eq!(
-        sent.body["data"]["page"],
-        "https://dash.example/dashboard/apps/00000042"
-    );
+    assert_eq!(sent.body["data"]["page"], "https://dash.example/dashboard/apps/00000042");
     for words in ["summary", "cost"] {
-        assert!(
-            sent.body["data"][words].as_str().unwrap().len() > 20,
-            "{}",
-            sent.body
-        );
+        assert!(sent.body["data"][words].as_str().unwrap().len() > 20, "{}", sent.body);
     }
     // The same state from another outbox of the app is not another cause.
     world.report(EndpointState::Failing, 0);
@@ -58,12 +49,7 @@ fn the_first_alarm_says_what_happened_since_when_what_it_costs_and_where_to_repa
 
 #[test]
 fn a_flapping_endpoint_has_at_most_24_ids_a_day_and_its_last_state_is_told() {
-    let states = [
-        EndpointState::Failing,
-        EndpointState::Healthy,
-        EndpointState::Disabled,
-        EndpointState::Healthy,
-    ];
+    let states = [EndpointState::Failing, EndpointState::Healthy, EndpointState::Disabled, EndpointState::Healthy];
     for minutes in [1, 7, 59, 61, 90] {
         let db = Sqlite::in_memory();
         let mut world = World::new(&db);
@@ -79,15 +65,8 @@ fn a_flapping_endpoint_has_at_most_24_ids_a_day_and_its_last_state_is_told() {
         assert!((10..=24).contains(&ids), "{ids} ids, every {minutes} minutes");
         // Each kind was told within a minute of its first cause.
         for kind in ["endpoint.failing", "endpoint.recovered", "endpoint.disabled"] {
-            let first = world
-                .sent()
-                .into_iter()
-                .find(|sent| sent.body["type"] == kind)
-                .unwrap();
-            assert!(
-                first.at_ms <= began_ms + 2 * minutes * MINUTE_MS + MINUTE_MS,
-                "{kind}"
-            );
+            let first = world.sent().into_iter().find(|sent| sent.body["type"] == kind).unwrap();
+            assert!(first.at_ms <= began_ms + 2 * minutes * MINUTE_MS + MINUTE_MS, "{kind}");
         }
     }
 }
@@ -101,15 +80,10 @@ fn a_thousand_rewards_given_up_within_an_hour_are_one_alarm_and_one_digest() {
         world.pass(3 * SECOND_MS);
     }
     world.pass(3 * HOUR_MS);
-    let [first, digest] = &world.sent()[..] else {
-        panic!("{:?}", world.sent())
-    };
+    let [first, digest] = &world.sent()[..] else { panic!("{:?}", world.sent()) };
     assert_eq!(first.body["data"]["count"], 1);
     assert_eq!(digest.body["data"]["count"], 999);
-    assert_eq!(
-        digest.body["data"]["page"],
-        "https://dash.example/dashboard/rewards?delivery=dead"
-    );
+    assert_eq!(digest.body["data"]["page"], "https://dash.example/dashboard/rewards?delivery=dead");
 }
 
 #[test]
@@ -132,20 +106,13 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     let read = |world: &World<'_>| -> Json {
         serde_json::from_str(&world.operator(ReadAlarmAddress {}).unwrap().body).unwrap()
     };
-    assert_eq!(
-        read(&world)["address"]["url"],
-        "https://hooks.acme.example/alarms?key=********"
-    );
+    assert_eq!(read(&world)["address"]["url"], "https://hooks.acme.example/alarms?key=********");
     for (receiver, status) in [(302, Some(302)), (503, Some(503)), (0, None)] {
         world.runtime.0.receiver.set(Receiver::Answers(receiver));
         world.raise(AlarmKind::DayChanged, &format!("to {receiver}"), 1);
         world.pass(MINUTE_MS);
         let shown = read(&world);
-        assert_eq!(
-            shown["address"]["last_try"]["http_status"],
-            Json::from(status),
-            "{shown}"
-        );
+        assert_eq!(shown["address"]["last_try"]["http_status"], Json::from(status), "{shown}");
         assert!(shown["address"]["waiting"].as_i64() >= Some(1), "{shown}");
     }
     world.runtime.0.receiver.set(Receiver::Answers(200));
@@ -159,10 +126,7 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
         world.kill();
         world.raise(AlarmKind::DayChanged, keys, 1);
         world.pass(DAY_MS);
-        assert_eq!(
-            read(&world)["address"]["url"],
-            "https://hooks.acme.example/alarms?key=********"
-        );
+        assert_eq!(read(&world)["address"]["url"], "https://hooks.acme.example/alarms?key=********");
     }
     // Without an address nothing is noted and nothing is sent.
     world.kill();
@@ -172,16 +136,10 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     world.pass(DAY_MS);
     assert_eq!(world.ids(0, i64::MAX).len(), 5);
     assert!(world.operator(TestAlarms {}).is_err());
-    for refused in [
-        "http://10.0.0.1/x",
-        "https://x.example:8443/",
-        "ftp://x.example",
-        "https://x.example/{user_id}",
-        "nonsense",
-    ] {
-        let Err(Failure::Refused(error)) = world.set(Some(refused)) else {
-            panic!("{refused}")
-        };
+    for refused in
+        ["http://10.0.0.1/x", "https://x.example:8443/", "ftp://x.example", "https://x.example/{user_id}", "nonsense"]
+    {
+        let Err(Failure::Refused(error)) = world.set(Some(refused)) else { panic!("{refused}") };
         assert!(error.message.starts_with("url: "), "{}", error.message);
     }
     let ran = db.statements();
@@ -215,10 +173,7 @@ fn an_object_that_is_put_back_sends_to_the_newest_address() {
     // The address of a closed publisher stays removed, too.
     world.set(Some(URL)).unwrap();
     let with_last = with_new.copy();
-    let closed = RaiseAlarms {
-        alarms: vec![],
-        ends: true,
-    };
+    let closed = RaiseAlarms { alarms: vec![], ends: true };
     world.send(closed).unwrap();
     assert_eq!(url(&world), Json::Null);
     let world = world.put_back(&with_last);
@@ -243,10 +198,7 @@ fn alarms_that_wait_for_an_address_whose_key_is_gone_go_to_the_next_address() {
     assert!(world.sent().is_empty());
     let read = world.operator(ReadAlarmAddress {}).unwrap();
     let shown: Json = serde_json::from_str(&read.body).unwrap();
-    assert_eq!(
-        (&shown["address"]["url"], &shown["address"]["waiting"]),
-        (&Json::Null, &1.into())
-    );
+    assert_eq!((&shown["address"]["url"], &shown["address"]["waiting"]), (&Json::Null, &1.into()));
     world.set(Some(URL)).unwrap();
     world.pass(MINUTE_MS);
     assert_eq!(world.sent().len(), 1);
@@ -340,9 +292,7 @@ fn check(steps: Vec<Step>) -> Result<(), TestCaseError> {
     let (mut cause, mut raised) = (0, BTreeMap::<(String, String), i64>::new());
     let mut last_copy = None;
     let is_put_back = steps.iter().any(|step| matches!(step, Step::Restore));
-    let hangs = steps
-        .iter()
-        .any(|step| matches!(step, Step::Receiver(Receiver::Hangs)));
+    let hangs = steps.iter().any(|step| matches!(step, Step::Receiver(Receiver::Hangs)));
     let mut firsts = BTreeMap::<(String, String), i64>::new();
     for (step, restored) in steps.into_iter().zip(&databases) {
         match step {
@@ -390,12 +340,7 @@ fn check(steps: Vec<Step>) -> Result<(), TestCaseError> {
         }
     }
     for body in bodies.into_values() {
-        let entries = Sent {
-            at_ms: 0,
-            id: String::new(),
-            body,
-        }
-        .entries();
+        let entries = Sent { at_ms: 0, id: String::new(), body }.entries();
         for entry in entries {
             let text = |name: &str| entry[name].as_str().unwrap().to_owned();
             *told.entry((text("type"), text("subject"))).or_default() += entry["count"].as_i64().unwrap();
@@ -404,19 +349,12 @@ fn check(steps: Vec<Step>) -> Result<(), TestCaseError> {
     prop_assert!(is_put_back || told.keys().eq(raised.keys()));
     for (key, count) in raised {
         let told = told[&key];
-        prop_assert!(
-            told == count || (is_put_back && told > count),
-            "{key:?}: {told} told of {count}"
-        );
+        prop_assert!(told == count || (is_put_back && told > count), "{key:?}: {told} told of {count}");
     }
     for (key, first_ms) in firsts {
         let sent_ms = times[&key];
         // An address that hangs delays its own alarms.
-        prop_assert!(
-            hangs || sent_ms - first_ms <= MINUTE_MS,
-            "{key:?} came after {} ms",
-            sent_ms - first_ms
-        );
+        prop_assert!(hangs || sent_ms - first_ms <= MINUTE_MS, "{key:?} came after {} ms", sent_ms - first_ms);
     }
     Ok(())
 }

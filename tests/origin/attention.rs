@@ -21,8 +21,8 @@ use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
     attention::{
-        AttentionBatch, AttentionItem, DeclinedItems, Doubt, EndItem, ItemPlace, Kind, ListAttention,
-        ObjectSize, Restored,
+        AttentionBatch, AttentionItem, DeclinedItems, Doubt, EndItem, ItemPlace, Kind, ListAttention, ObjectSize,
+        Restored,
     },
     operation::{CallError, ObjectAddress, Operation},
 };
@@ -65,20 +65,12 @@ fn app(number: u32) -> AppId {
 }
 
 fn source(name: &str) -> Source {
-    Source {
-        name: name.to_owned(),
-        app: Some(app(42)),
-        publisher: PublisherId::parse("acme"),
-        rewards: None,
-    }
+    Source { name: name.to_owned(), app: Some(app(42)), publisher: PublisherId::parse("acme"), rewards: None }
 }
 
 /// The feed of the object `s`.
 fn feed_of(db: &Sqlite) -> AttentionFeed<'_, Sqlite> {
-    AttentionFeed {
-        db,
-        source: &|| Ok(Some(source("s"))),
-    }
+    AttentionFeed { db, source: &|| Ok(Some(source("s"))) }
 }
 
 fn attention() -> Sqlite {
@@ -119,10 +111,7 @@ fn item(kind: Kind, subject: &str, since_ms: i64) -> AttentionItem {
 }
 
 fn ended(kind: Kind, subject: &str) -> AttentionItem {
-    AttentionItem {
-        is_open: false,
-        ..item(kind, subject, 0)
-    }
+    AttentionItem { is_open: false, ..item(kind, subject, 0) }
 }
 
 fn tell(db: &Sqlite, report: AttentionBatch) -> DeclinedItems {
@@ -140,34 +129,19 @@ fn list(db: &Sqlite, list: ListAttention) -> Json {
 }
 
 fn all() -> ListAttention {
-    ListAttention {
-        kind: None,
-        app: None,
-        limit: 1_000,
-        after: None,
-    }
+    ListAttention { kind: None, app: None, limit: 1_000, after: None }
 }
 
 /// The listed subjects, in order.
 fn subjects(page: &Json) -> Vec<&str> {
     let items = page["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["subject"].as_str().unwrap())
-        .collect()
+    items.iter().map(|item| item["subject"].as_str().unwrap()).collect()
 }
 
 #[test]
 fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
     let db = attention();
-    tell(
-        &db,
-        report(
-            "outbox-00000042-0",
-            1,
-            vec![item(Kind::Held, "b", NOW), item(Kind::Dead, "a", NOW - 5)],
-        ),
-    );
+    tell(&db, report("outbox-00000042-0", 1, vec![item(Kind::Held, "b", NOW), item(Kind::Dead, "a", NOW - 5)]));
     let page = list(&db, all());
     let dead = json!({"kind": "dead", "app_id": "00000042", "publisher_id": "acme", "subject": "a", "since_ms": NOW - 5,
         "reason": "too_fast", "payout_usd": 0.75});
@@ -204,23 +178,14 @@ fn doubts_after_a_restore_stay_until_a_person_ends_them() {
     restored(NOW + 1, "2026-01-16");
     // The object tells everything again.
     let items = vec![item(Kind::Held, "a", NOW + 2)];
-    tell(
-        &db,
-        AttentionBatch {
-            resets: true,
-            ..report(source, 1, items)
-        },
-    );
+    tell(&db, AttentionBatch { resets: true, ..report(source, 1, items) });
     let page = list(&db, all());
     assert_eq!(subjects(&page), ["2026-01-15", "2026-01-16", "a"]);
     let first = &page["items"][0];
     let listed = json!({"item_id": first["item_id"], "kind": "restored", "app_id": null, "publisher_id": "acme",
         "subject": "2026-01-15", "since_ms": NOW, "reason": "load_again"});
     assert_eq!(first, &listed);
-    assert_eq!(
-        (&page["counts"]["restored"], &page["items"][2]["item_id"]),
-        (&json!(2), &json!(null))
-    );
+    assert_eq!((&page["counts"]["restored"], &page["items"][2]["item_id"]), (&json!(2), &json!(null)));
 
     let end = |place| match handle(&db, NOW, EndItem { place }.into()) {
         Ok(Reply::Operator(reply)) => reply.status,
@@ -230,13 +195,8 @@ fn doubts_after_a_restore_stay_until_a_person_ends_them() {
     let place = ItemPlace::parse(first["item_id"].as_str().unwrap()).unwrap();
     assert_eq!([end(place), end(place)], [204, 404]);
     assert_eq!(subjects(&list(&db, all())), ["2026-01-16", "a"]);
-    let held = db
-        .query_integer("SELECT item FROM attention_items WHERE kind = 1", &[])
-        .unwrap();
-    let place = ItemPlace {
-        since_ms: NOW + 2,
-        item: held.unwrap(),
-    };
+    let held = db.query_integer("SELECT item FROM attention_items WHERE kind = 1", &[]).unwrap();
+    let place = ItemPlace { since_ms: NOW + 2, item: held.unwrap() };
     assert_eq!(end(place), 404, "it ends when somebody decides");
 }
 
@@ -257,12 +217,7 @@ fn a_report_that_comes_twice_or_late_changes_nothing() {
 fn a_report_that_was_lost_is_missed_until_a_report_resets() {
     let db = attention();
     let told = |sequence, before, confirmed, resets| {
-        let report = AttentionBatch {
-            before,
-            confirmed,
-            resets,
-            ..report("s", sequence, vec![])
-        };
+        let report = AttentionBatch { before, confirmed, resets, ..report("s", sequence, vec![]) };
         tell(&db, report).is_incomplete
     };
     // The answer to the first was lost.
@@ -278,19 +233,9 @@ fn a_report_that_was_lost_is_missed_until_a_report_resets() {
 #[test]
 fn a_report_that_resets_voids_what_its_source_told_before_and_nothing_else() {
     let db = attention();
-    tell(
-        &db,
-        report(
-            "s",
-            1,
-            vec![item(Kind::Held, "a", NOW), item(Kind::Disabled, "callback", NOW)],
-        ),
-    );
+    tell(&db, report("s", 1, vec![item(Kind::Held, "a", NOW), item(Kind::Disabled, "callback", NOW)]));
     tell(&db, report("t", 1, vec![item(Kind::Held, "b", NOW)]));
-    let resets = AttentionBatch {
-        resets: true,
-        ..report("s", 2, vec![item(Kind::Dead, "c", NOW)])
-    };
+    let resets = AttentionBatch { resets: true, ..report("s", 2, vec![item(Kind::Dead, "c", NOW)]) };
     tell(&db, resets);
     assert_eq!(subjects(&list(&db, all())), ["b", "c"]);
 }
@@ -298,14 +243,9 @@ fn a_report_that_resets_voids_what_its_source_told_before_and_nothing_else() {
 #[test]
 fn the_list_narrows_by_kind_and_app_and_no_page_with_a_cursor_is_empty() {
     let db = attention();
-    let items = (0..5)
-        .map(|n| item(Kind::Held, &format!("t-{n}"), NOW + n / 2))
-        .collect();
+    let items = (0..5).map(|n| item(Kind::Held, &format!("t-{n}"), NOW + n / 2)).collect();
     tell(&db, report("s", 1, items));
-    let other = AttentionBatch {
-        app: Some(app(43)),
-        ..report("o", 1, vec![item(Kind::Dead, "d", NOW - 1)])
-    };
+    let other = AttentionBatch { app: Some(app(43)), ..report("o", 1, vec![item(Kind::Dead, "d", NOW - 1)]) };
     tell(&db, other);
     let of = |kind, app| {
         let page = list(&db, ListAttention { kind, app, ..all() });
@@ -318,14 +258,7 @@ fn the_list_narrows_by_kind_and_app_and_no_page_with_a_cursor_is_empty() {
     for limit in 1..=6 {
         let (mut seen, mut after) = (vec![], None);
         loop {
-            let page = list(
-                &db,
-                ListAttention {
-                    limit,
-                    after,
-                    ..all()
-                },
-            );
+            let page = list(&db, ListAttention { limit, after, ..all() });
             let listed = subjects(&page);
             assert!(!listed.is_empty());
             seen.extend(listed.into_iter().map(str::to_owned));
@@ -357,10 +290,7 @@ fn beyond_the_bound_items_are_declined_and_counted() {
     assert_eq!(page["counts"]["capped"], MAX_ITEMS + 2);
     assert_eq!(page["not_listed"]["capped"], 2);
     // An endpoint always has room.
-    tell(
-        &db,
-        report("o", 1, vec![item(Kind::Disabled, "callback", NOW - 1)]),
-    );
+    tell(&db, report("o", 1, vec![item(Kind::Disabled, "callback", NOW - 1)]));
     assert_eq!(list(&db, all())["items"][0]["kind"], "disabled");
 }
 
@@ -372,21 +302,13 @@ fn an_app_has_one_endpoint_the_worst_of_its_outboxes() {
         let page = list(&db, all());
         let items = page["items"].as_array().unwrap().iter();
         items
-            .map(|item| {
-                (
-                    item["kind"].as_str().unwrap().to_owned(),
-                    item["since_ms"].as_i64().unwrap() - NOW,
-                )
-            })
+            .map(|item| (item["kind"].as_str().unwrap().to_owned(), item["since_ms"].as_i64().unwrap() - NOW))
             .collect::<Vec<_>>()
     };
     tell(&db, report("s-0", 1, endpoint(Kind::Failing, NOW + 3)));
     tell(&db, report("s-1", 1, endpoint(Kind::Failing, NOW + 1)));
     assert_eq!(shown(), [("failing".into(), 1)]);
-    let disabled = vec![
-        ended(Kind::Failing, "callback"),
-        item(Kind::Disabled, "callback", NOW + 7),
-    ];
+    let disabled = vec![ended(Kind::Failing, "callback"), item(Kind::Disabled, "callback", NOW + 7)];
     tell(&db, report("s-1", 2, disabled));
     assert_eq!(shown(), [("disabled".into(), 7)]);
     tell(&db, report("s-1", 3, vec![ended(Kind::Disabled, "callback")]));
@@ -400,17 +322,10 @@ fn an_app_has_one_endpoint_the_worst_of_its_outboxes() {
 fn the_lag_is_the_age_of_what_a_source_owes_or_of_a_broken_promise() {
     let db = attention();
     let behind = |db: &Sqlite| list(db, all())["behind_ms"].clone();
-    let owing = AttentionBatch {
-        owes_since_ms: Some(NOW - 70),
-        ..report("s", 1, vec![])
-    };
+    let owing = AttentionBatch { owes_since_ms: Some(NOW - 70), ..report("s", 1, vec![]) };
     tell(&db, owing);
     assert_eq!(behind(&db), 70);
-    let promising = AttentionBatch {
-        at_ms: NOW - 5_000,
-        next_by_ms: Some(NOW - 1_000),
-        ..report("s", 2, vec![])
-    };
+    let promising = AttentionBatch { at_ms: NOW - 5_000, next_by_ms: Some(NOW - 1_000), ..report("s", 2, vec![]) };
     tell(&db, promising);
     assert_eq!(behind(&db), 5_000);
     tell(&db, report("s", 3, vec![]));

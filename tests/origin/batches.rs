@@ -70,20 +70,12 @@ impl Log for TestLog {
                     number: *number,
                     destination,
                     key: &key(offer),
-                    amounts: Amounts {
-                        clicks: 0,
-                        conversions: 1,
-                        revenue_micro_usd: *revenue_micro_usd,
-                    },
+                    amounts: Amounts { clicks: 0, conversions: 1, revenue_micro_usd: *revenue_micro_usd },
                 });
             }
         }
         Ok(LogPage {
-            end: rest
-                .iter()
-                .take(PAGE)
-                .next_back()
-                .map_or(after, |(number, _)| *number),
+            end: rest.iter().take(PAGE).next_back().map_or(after, |(number, _)| *number),
             is_last: rest.len() <= PAGE,
         })
     }
@@ -128,8 +120,7 @@ fn sent(db: &Sqlite, log: &TestLog, now_ms: i64, opens: bool) -> (Vec<(String, i
     let made = RefCell::new(vec![]);
     let more = send(db, log, now_ms, opens, |batch| {
         let revenue = batch.sums.values().map(|sum| sum.revenue_micro_usd).sum();
-        made.borrow_mut()
-            .push((batch.destination.clone(), batch.after, batch.number, revenue));
+        made.borrow_mut().push((batch.destination.clone(), batch.after, batch.number, revenue));
         applied(batch)
     });
     (made.into_inner(), more)
@@ -144,10 +135,7 @@ fn a_batch_is_the_sum_of_a_part_of_the_log() {
     let (db, mut log) = (migrated(SENDER), TestLog::default());
     assert_eq!(sent(&db, &log, NOW, true), (vec![], false));
     log.add(10, "a", "o", 5);
-    log.0.push((
-        20,
-        vec![("a".into(), "o".into(), -2), ("b".into(), "o".into(), -2)],
-    ));
+    log.0.push((20, vec![("a".into(), "o".into(), -2), ("b".into(), "o".into(), -2)]));
     assert_eq!(batches::due_ms(&db, &log, NOW + 7), Ok(Some(NOW + 7)));
     assert_eq!(sent(&db, &log, NOW, false), (vec![], false), "only retries");
     let expected = vec![batch("a", 0, 20, 3), batch("b", 0, 20, -2)];
@@ -158,88 +146,40 @@ fn a_batch_is_the_sum_of_a_part_of_the_log() {
     log.add(40, "a", "p", 4);
     log.add(50, "b", "o", 1);
     log.add(60, "a", "o", 1);
-    assert_eq!(
-        sent(&db, &log, NOW, true),
-        (vec![batch("a", 20, 40, 4), batch("b", 20, 50, 2)], true)
-    );
+    assert_eq!(sent(&db, &log, NOW, true), (vec![batch("a", 20, 40, 4), batch("b", 20, 50, 2)], true));
     assert_eq!(sent(&db, &log, NOW, true), (vec![batch("a", 40, 60, 1)], false));
     assert_eq!(batches::settled_through(&db), Ok(60));
-    assert_eq!(
-        [batches::mark_of(&db, "a"), batches::mark_of(&db, "c")],
-        [Ok(60), Ok(0)]
-    );
+    assert_eq!([batches::mark_of(&db, "a"), batches::mark_of(&db, "c")], [Ok(60), Ok(0)]);
 }
 
 #[test]
 fn the_operations_carry_the_sums_of_the_batch() {
     let sums = [
-        (
-            key("o"),
-            Amounts {
-                clicks: 3,
-                conversions: 2,
-                revenue_micro_usd: 7,
-            },
-        ),
-        (
-            key("p"),
-            Amounts {
-                clicks: 0,
-                conversions: -1,
-                revenue_micro_usd: -5,
-            },
-        ),
+        (key("o"), Amounts { clicks: 3, conversions: 2, revenue_micro_usd: 7 }),
+        (key("p"), Amounts { clicks: 0, conversions: -1, revenue_micro_usd: -5 }),
     ];
-    let batch = Batch {
-        destination: "ledger".into(),
-        after: 4,
-        number: 9,
-        sums: sums.into(),
-    };
-    let AddOffers {
-        source,
-        after,
-        number,
-        sums,
-    } = batch.to_ledger("s");
+    let batch = Batch { destination: "ledger".into(), after: 4, number: 9, sums: sums.into() };
+    let AddOffers { source, after, number, sums } = batch.to_ledger("s");
     assert_eq!((source.as_str(), after, number), ("s", 4, 9));
-    let amounts: Vec<_> = sums
-        .iter()
-        .map(|sum| (sum.clicks, sum.revenue_micro_usd))
-        .collect();
+    let amounts: Vec<_> = sums.iter().map(|sum| (sum.clicks, sum.revenue_micro_usd)).collect();
     assert_eq!(amounts, [(3, 7), (0, -5)]);
     let counters = batch.to_counters("s", 0);
-    assert_eq!(
-        (counters.source.as_str(), counters.after, counters.number),
-        ("s", 4, 9)
-    );
-    let amounts: Vec<_> = counters
-        .sums
-        .iter()
-        .map(|sum| (sum.conversions, sum.payout_micro_usd))
-        .collect();
+    assert_eq!((counters.source.as_str(), counters.after, counters.number), ("s", 4, 9));
+    let amounts: Vec<_> = counters.sums.iter().map(|sum| (sum.conversions, sum.payout_micro_usd)).collect();
     assert_eq!(amounts, [(2, 7), (-1, -5)]);
 }
 
 #[test]
 fn a_receiver_that_is_down_does_not_delay_the_others() {
     let (db, mut log) = (migrated(SENDER), TestLog::default());
-    log.0
-        .push((10, vec![("a".into(), "o".into(), 1), ("b".into(), "o".into(), 1)]));
+    log.0.push((10, vec![("a".into(), "o".into(), 1), ("b".into(), "o".into(), 1)]));
     let a_is_down = |batch: &Batch| {
-        if batch.destination == "a" {
-            silence(batch)
-        } else {
-            applied(batch)
-        }
+        if batch.destination == "a" { silence(batch) } else { applied(batch) }
     };
     send(&db, &log, NOW, true, a_is_down);
     assert_eq!(batches::settled_through(&db), Ok(0));
     for number in [20, 30, 40, 50] {
-        log.0.push((
-            number,
-            vec![("a".into(), "o".into(), 1), ("b".into(), "o".into(), 1)],
-        ));
+        log.0.push((number, vec![("a".into(), "o".into(), 1), ("b".into(), "o".into(), 1)]));
     }
     while sent(&db, &log, NOW + SECOND_MS, true).1 {}
     assert_eq!(batches::mark_of(&db, "b"), Ok(50));
@@ -285,15 +225,9 @@ fn a_refused_batch_is_retried_at_the_longest_backoff_and_listed() {
         send(&db, &log, now_ms, n == 0, refuse);
         assert_eq!(batches::due_ms(&db, &log, NOW), Ok(Some(now_ms + MAX_WAIT_MS)));
     }
-    assert_eq!(
-        items(&db),
-        [(Kind::BatchRefused, "a: batch after 0".into(), true)]
-    );
+    assert_eq!(items(&db), [(Kind::BatchRefused, "a: batch after 0".into(), true)]);
     sent(&db, &log, NOW + 3 * MAX_WAIT_MS, false);
-    assert_eq!(
-        items(&db),
-        [(Kind::BatchRefused, "a: batch after 0".into(), false)]
-    );
+    assert_eq!(items(&db), [(Kind::BatchRefused, "a: batch after 0".into(), false)]);
 }
 
 fn items(db: &Sqlite) -> Vec<(Kind, String, bool)> {
@@ -341,11 +275,7 @@ fn only_a_client_error_counts_as_a_refusal() {
     ] {
         assert_eq!(is_refusal(&error), refuses, "{error}");
         let delivery_error = DeliveryError::from(error.clone());
-        assert_eq!(
-            matches!(delivery_error, DeliveryError::Refused(_)),
-            refuses,
-            "{error}"
-        );
+        assert_eq!(matches!(delivery_error, DeliveryError::Refused(_)), refuses, "{error}");
     }
 }
 
@@ -356,10 +286,7 @@ fn the_size_and_the_number_of_batches_are_bounded() {
     let sums = (0..999).map(|n| ("a".to_owned(), offer(n), 1));
     log.0.push((10, sums.collect()));
     // The sums of one number are never split over two batches.
-    log.0.push((
-        20,
-        (2_000..2_005).map(|n| ("a".to_owned(), offer(n), 1)).collect(),
-    ));
+    log.0.push((20, (2_000..2_005).map(|n| ("a".to_owned(), offer(n), 1)).collect()));
     log.add(30, "a", "o-0", 1);
     assert_eq!(sent(&db, &log, NOW, true), (vec![batch("a", 0, 20, 1_004)], true));
     assert_eq!(sent(&db, &log, NOW, false), (vec![batch("a", 20, 30, 1)], false));
@@ -379,10 +306,7 @@ fn the_items_of_many_receivers_that_did_not_answer_all_end() {
     for minute in 0..20 {
         send(&db, &log, NOW + minute * 60_000, true, silence);
     }
-    let open = || {
-        db.query_integer("SELECT COUNT(*) FROM attention WHERE is_open", &[])
-            .unwrap()
-    };
+    let open = || db.query_integer("SELECT COUNT(*) FROM attention WHERE is_open", &[]).unwrap();
     assert!(open() > Some(66), "{:?}", open());
     for _ in 0..4 {
         send(&db, &log, NOW + 60 * 60_000, true, applied);

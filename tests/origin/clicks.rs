@@ -1,8 +1,8 @@
 //! `origin::objects::clicks`: the records of clicks with a short id.
 
 use crate::{
-    assert_only_listed_statements, counters_nights::Ledgers, dump, migrated, now, retry_until_answered,
-    sqlite::Sqlite, storage::Storage, under_every_fault,
+    assert_only_listed_statements, counters_nights::Ledgers, dump, migrated, now, retry_until_answered, sqlite::Sqlite,
+    storage::Storage, under_every_fault,
 };
 use contract::{
     clicks::{Command, Get, Put, Reply},
@@ -20,11 +20,7 @@ fn nonce(n: u32) -> Bytes {
 }
 
 fn put(n: u32, record: &[u8], expires_at_ms: i64) -> Command {
-    Command::Put(Put {
-        nonce: nonce(n),
-        record: Bytes(record.to_vec()),
-        expires_at_ms,
-    })
+    Command::Put(Put { nonce: nonce(n), record: Bytes(record.to_vec()), expires_at_ms })
 }
 
 fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
@@ -74,11 +70,7 @@ fn an_empty_object_sets_no_alarm() {
 fn a_sweep_deletes_expired_records_in_slices() {
     let db = migrated(MIGRATIONS);
     for n in 0..12_000 {
-        send(
-            &db,
-            NOW,
-            put(n, b"r", if n % 3 == 0 { NOW + 1 } else { NOW + 2 * WEEK_MS }),
-        );
+        send(&db, NOW, put(n, b"r", if n % 3 == 0 { NOW + 1 } else { NOW + 2 * WEEK_MS }));
     }
     let mut alarms = vec![];
     let later = NOW + WEEK_MS;
@@ -92,10 +84,7 @@ fn a_sweep_deletes_expired_records_in_slices() {
     }
     assert_eq!(alarms, [10_333, 8_666, 8_000]);
     assert!(dump(&db, "sweep").is_empty());
-    assert_eq!(
-        (get(&db, later, 1).is_some(), get(&db, NOW, 3).is_some()),
-        (true, false)
-    );
+    assert_eq!((get(&db, later, 1).is_some(), get(&db, NOW, 3).is_some()), (true, false));
     // The next sweep starts from the beginning and deletes every record.
     let last = NOW + 3 * WEEK_MS;
     assert_eq!(clicks::alarm(&db, last), Ok(Some(last)));
@@ -106,11 +95,7 @@ fn a_sweep_deletes_expired_records_in_slices() {
 #[test]
 fn a_client_that_retries_stores_its_record_after_any_failed_write() {
     let outcomes = under_every_fault(MIGRATIONS, |db| {
-        for command in [
-            put(1, b"a", NOW + 10),
-            put(2, b"b", NOW + WEEK_MS),
-            put(1, b"c", NOW + WEEK_MS),
-        ] {
+        for command in [put(1, b"a", NOW + 10), put(2, b"b", NOW + WEEK_MS), put(1, b"c", NOW + WEEK_MS)] {
             retry_until_answered(|| clicks::handle(db, NOW, command.clone()));
         }
         retry_until_answered(|| clicks::alarm(db, NOW + 20));

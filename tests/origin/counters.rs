@@ -7,9 +7,7 @@ use crate::{
     retry_until_answered, sqlite::Sqlite, told::Told, under_every_fault,
 };
 use contract::{
-    counters::{
-        Asker, CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken,
-    },
+    counters::{Asker, CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken},
     operation::{Applied, Mark},
 };
 use domain::{
@@ -67,10 +65,7 @@ pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
 
 /// How much of the conversion cap of an offer is taken today.
 fn conversions_taken(db: &Sqlite, id: &str) -> u32 {
-    let read = ReadTaken {
-        offer: offer(id),
-        day: UtcDay::of_ms(NOON),
-    };
+    let read = ReadTaken { offer: offer(id), day: UtcDay::of_ms(NOON) };
     match send(db, NOON, Command::ReadTaken(read)) {
         Reply::TakenOfDay(taken) => taken.conversions,
         other => panic!("{other:?}"),
@@ -78,14 +73,8 @@ fn conversions_taken(db: &Sqlite, id: &str) -> u32 {
 }
 
 fn add_uncapped(db: &Sqlite, now_ms: i64, source: &str, day: UtcDay, conversions: u32) {
-    let cap = SetCap {
-        offer: offer("o"),
-        limit: Some(6),
-        revision: 1,
-        day,
-        source: source.into(),
-        uncapped: conversions,
-    };
+    let cap =
+        SetCap { offer: offer("o"), limit: Some(6), revision: 1, day, source: source.into(), uncapped: conversions };
     send(db, now_ms, Command::SetCap(cap));
 }
 
@@ -94,19 +83,11 @@ fn add_uncapped(db: &Sqlite, now_ms: i64, source: &str, day: UtcDay, conversions
 fn conversions_paid_before_a_cap_was_set_count_as_taken() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
-    let take = |key: &str| Take {
-        limit: 6,
-        kind: CapKind::Conversion,
-        ..click(key, NOON)
-    };
+    let take = |key: &str| Take { limit: 6, kind: CapKind::Conversion, ..click(key, NOON) };
     assert!(ask_take(&db, NOON, take("a")).taken);
-    for (source, conversions, taken) in [
-        ("outbox-1", 2, 3),
-        ("outbox-2", 1, 4),
-        ("outbox-1", 2, 4),
-        ("outbox-1", 3, 5),
-        ("outbox-1", 1, 5),
-    ] {
+    for (source, conversions, taken) in
+        [("outbox-1", 2, 3), ("outbox-2", 1, 4), ("outbox-1", 2, 4), ("outbox-1", 3, 5), ("outbox-1", 1, 5)]
+    {
         add_uncapped(&db, NOON, source, today, conversions);
         assert_eq!(conversions_taken(&db, "o"), taken, "{source} {conversions}");
     }
@@ -126,18 +107,12 @@ fn conversions_paid_before_a_cap_was_set_count_as_taken() {
 fn the_number_taken_from_a_conversion_cap_is_read_without_taking() {
     let db = migrated(MIGRATIONS);
     for (key, taken) in [("a", 1), ("b", 2), ("b", 2)] {
-        let take = Take {
-            kind: CapKind::Conversion,
-            ..click(key, NOON)
-        };
+        let take = Take { kind: CapKind::Conversion, ..click(key, NOON) };
         ask_take(&db, NOON, take);
         assert_eq!(conversions_taken(&db, "o"), taken);
     }
     ask_take(&db, NOON, click("c", NOON));
-    assert_eq!(
-        (conversions_taken(&db, "o"), conversions_taken(&db, "other")),
-        (2, 0)
-    );
+    assert_eq!((conversions_taken(&db, "o"), conversions_taken(&db, "other")), (2, 0));
 }
 
 /// A take of a click on offer `o` by an edge that knows a cap of 3 in revision 1.
@@ -158,10 +133,7 @@ pub const fn took(left: u32) -> Taken {
     Taken { taken: true, left }
 }
 
-pub const REFUSED: Taken = Taken {
-    taken: false,
-    left: 0,
-};
+pub const REFUSED: Taken = Taken { taken: false, left: 0 };
 
 /// Lets a limit of clicks be known, as another isolate's take does.
 pub fn set_limit(db: &Sqlite, limit: Option<u32>, revision: i64) {
@@ -182,15 +154,7 @@ pub fn sum(offer_id: &str, day: UtcDay, clicks: u32) -> ClickSum {
 }
 
 pub fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<ClickSum>) -> bool {
-    match send(
-        db,
-        now_ms,
-        Command::Flush(Flush {
-            isolate: isolate.into(),
-            sequence,
-            sums: sums.into(),
-        }),
-    ) {
+    match send(db, now_ms, Command::Flush(Flush { isolate: isolate.into(), sequence, sums: sums.into() })) {
         Reply::Applied(Applied { applied }) => applied,
         other => panic!("{other:?}"),
     }
@@ -211,14 +175,7 @@ pub fn stats(db: &Sqlite, now_ms: i64) -> Vec<OfferStats> {
 
 /// The figures of the next offers after one.
 fn stats_after(db: &Sqlite, now_ms: i64, after: Option<OfferId>) -> Vec<OfferStats> {
-    match send(
-        db,
-        now_ms,
-        Command::Stats(Stats {
-            today: UtcDay::of_ms(now_ms),
-            after,
-        }),
-    ) {
+    match send(db, now_ms, Command::Stats(Stats { today: UtcDay::of_ms(now_ms), after })) {
         Reply::Stats(json) => serde_json::from_str(json.get()).unwrap(),
         other => panic!("{other:?}"),
     }
@@ -228,33 +185,12 @@ fn stats_after(db: &Sqlite, now_ms: i64, after: Option<OfferId>) -> Vec<OfferSta
 fn a_batch_counts_once() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
-    assert!(flush(
-        &db,
-        NOON,
-        "i",
-        1,
-        vec![sum("o", today, 2), sum("p", today, 5)]
-    ));
-    assert!(!flush(
-        &db,
-        NOON,
-        "i",
-        1,
-        vec![sum("o", today, 2), sum("p", today, 5)]
-    ));
+    assert!(flush(&db, NOON, "i", 1, vec![sum("o", today, 2), sum("p", today, 5)]));
+    assert!(!flush(&db, NOON, "i", 1, vec![sum("o", today, 2), sum("p", today, 5)]));
     assert!(flush(&db, NOON, "i", 4, vec![sum("o", today, 1)]));
-    assert!(
-        !flush(&db, NOON, "i", 3, vec![sum("o", today, 1)]),
-        "a lower sequence is a repeat"
-    );
-    assert!(
-        flush(&db, NOON, "j", 1, vec![sum("o", today, 1)]),
-        "another isolate has its own sequence"
-    );
-    let clicks: Vec<_> = stats(&db, NOON)
-        .into_iter()
-        .map(|stats| (stats.offer, stats.clicks))
-        .collect();
+    assert!(!flush(&db, NOON, "i", 3, vec![sum("o", today, 1)]), "a lower sequence is a repeat");
+    assert!(flush(&db, NOON, "j", 1, vec![sum("o", today, 1)]), "another isolate has its own sequence");
+    let clicks: Vec<_> = stats(&db, NOON).into_iter().map(|stats| (stats.offer, stats.clicks)).collect();
     assert_eq!(clicks, [(offer("o"), 4), (offer("p"), 5)]);
 }
 
@@ -266,22 +202,10 @@ fn clicks_are_stored_by_every_reported_dimension() {
     let sums = vec![
         base.clone(),
         base.clone(),
-        ClickSum {
-            country: None,
-            ..base.clone()
-        },
-        ClickSum {
-            placement: Some("shop \"x\"".into()),
-            ..base.clone()
-        },
-        ClickSum {
-            day: today.minus(1),
-            ..base.clone()
-        },
-        ClickSum {
-            publisher: PublisherId::parse("other").unwrap(),
-            ..base
-        },
+        ClickSum { country: None, ..base.clone() },
+        ClickSum { placement: Some("shop \"x\"".into()), ..base.clone() },
+        ClickSum { day: today.minus(1), ..base.clone() },
+        ClickSum { publisher: PublisherId::parse("other").unwrap(), ..base },
     ];
     flush(&db, NOON, "i", 1, sums.clone());
     flush(&db, NOON, "i", 2, sums);
@@ -295,12 +219,7 @@ fn clicks_are_stored_by_every_reported_dimension() {
     let expected: BTreeMap<_, _> = expected
         .into_iter()
         .map(|((publisher, age, country, placement), clicks)| {
-            let key = (
-                publisher.to_owned(),
-                today.minus(age),
-                country.to_owned(),
-                placement.to_owned(),
-            );
+            let key = (publisher.to_owned(), today.minus(age), country.to_owned(), placement.to_owned());
             (key, clicks)
         })
         .collect();
@@ -309,10 +228,7 @@ fn clicks_are_stored_by_every_reported_dimension() {
     log::fold(&db, NOON, &settled()).unwrap();
     assert_eq!(dump(&db, "flushes"), []);
     assert_eq!(logged(&db), expected);
-    assert!(
-        !flush(&db, NOON, "i", 2, vec![sum("7", today, 1)]),
-        "the mark was folded, too"
-    );
+    assert!(!flush(&db, NOON, "i", 2, vec![sum("7", today, 1)]), "the mark was folded, too");
 }
 
 /// The clicks of the log by publisher, day, country and placement.
@@ -334,44 +250,23 @@ fn made_up_placements_are_bounded_for_each_app_and_day() {
     let today = UtcDay::of_ms(NOON);
     // A thousand different placements a second for a minute, from one isolate.
     for second in 0..60_i64 {
-        let made_up = |n: u32| ClickSum {
-            placement: Some(format!("made up {second} {n}")),
-            ..sum("o", today, 1)
-        };
+        let made_up = |n: u32| ClickSum { placement: Some(format!("made up {second} {n}")), ..sum("o", today, 1) };
         let now_ms = NOON + second * 1_000;
-        assert!(flush(
-            &db,
-            now_ms,
-            "i",
-            u64::try_from(second).unwrap() + 1,
-            (0..1_000).map(made_up).collect()
-        ));
+        assert!(flush(&db, now_ms, "i", u64::try_from(second).unwrap() + 1, (0..1_000).map(made_up).collect()));
     }
     let found = logged(&db);
     assert_eq!((found.len(), found.values().sum::<i64>()), (201, 60_000));
-    assert_eq!(
-        found[&("pub".to_owned(), today, "DE".to_owned(), "other".to_owned())],
-        59_800
-    );
+    assert_eq!(found[&("pub".to_owned(), today, "DE".to_owned(), "other".to_owned())], 59_800);
     log::fold(&db, NOON, &settled()).unwrap();
     let bytes = db.query_integer("SELECT SUM(LENGTH(image) + LENGTH(spans)) FROM folds", &[]);
     assert!(bytes.clone().unwrap().unwrap() < 20_000, "{bytes:?}");
     // A new process knows them.
-    let known = ClickSum {
-        placement: Some("made up 0 7".into()),
-        ..sum("o", today, 1)
-    };
-    let new = ClickSum {
-        placement: Some("new".into()),
-        ..sum("o", today, 1)
-    };
+    let known = ClickSum { placement: Some("made up 0 7".into()), ..sum("o", today, 1) };
+    let new = ClickSum { placement: Some("new".into()), ..sum("o", today, 1) };
     flush(&db, NOON, "j", 1, vec![known, new]);
     let found = logged(&db);
     assert_eq!(found.len(), 201);
-    assert_eq!(
-        found[&("pub".to_owned(), today, "DE".to_owned(), "made up 0 7".to_owned())],
-        2
-    );
+    assert_eq!(found[&("pub".to_owned(), today, "DE".to_owned(), "made up 0 7".to_owned())], 2);
 }
 
 #[test]
@@ -387,10 +282,7 @@ fn a_batch_of_thousands_of_sums_is_applied_whole() {
     assert!(flush(&db, NOON, "i", 1, (0..5_000).map(wide).collect()));
     let stats = stats(&db, NOON);
     assert_eq!(stats.len(), 5_000);
-    assert_eq!(
-        stats.iter().map(|stats| stats.clicks).sum::<u64>(),
-        4_999 * 5_000 / 2
-    );
+    assert_eq!(stats.iter().map(|stats| stats.clicks).sum::<u64>(), 4_999 * 5_000 / 2);
 }
 
 #[test]
@@ -398,30 +290,11 @@ fn statistics_cover_thirty_days_and_caps_only_today() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     let days = [(-1, 1_000), (0, 1), (1, 10), (29, 100), (30, 2_000)];
-    flush(
-        &db,
-        NOON,
-        "i",
-        1,
-        days.iter()
-            .map(|&(age, clicks)| sum("o", today.minus(age), clicks))
-            .collect(),
-    );
+    flush(&db, NOON, "i", 1, days.iter().map(|&(age, clicks)| sum("o", today.minus(age), clicks)).collect());
     ask_take(&db, NOON, click("a", NOON));
     ask_take(&db, NOON, click("b", NOON - DAY_MS));
-    ask_take(
-        &db,
-        NOON,
-        Take {
-            kind: CapKind::Conversion,
-            ..click("c", NOON)
-        },
-    );
-    let sums = [
-        ("o", 0, -1, -500_000),
-        ("o", 29, 3, 2_000_000),
-        ("o", 30, 7, 9_000_000),
-    ];
+    ask_take(&db, NOON, Take { kind: CapKind::Conversion, ..click("c", NOON) });
+    let sums = [("o", 0, -1, -500_000), ("o", 29, 3, 2_000_000), ("o", 30, 7, 9_000_000)];
     send(&db, NOON, paid("outbox-1", 1, &sums));
     let expected = OfferStats {
         offer: offer("o"),
@@ -446,18 +319,9 @@ fn an_offer_without_clicks_today_has_whole_caps() {
 #[test]
 fn statistics_of_300_offers_fit_in_30_kilobytes() {
     let db = migrated(MIGRATIONS);
-    let sums = (0..300)
-        .map(|n| sum(&format!("offer-with-a-name-{n}"), UtcDay::of_ms(NOON), 1_000))
-        .collect();
+    let sums = (0..300).map(|n| sum(&format!("offer-with-a-name-{n}"), UtcDay::of_ms(NOON), 1_000)).collect();
     flush(&db, NOON, "i", 1, sums);
-    let reply = send(
-        &db,
-        NOON,
-        Command::Stats(Stats {
-            today: UtcDay::of_ms(NOON),
-            after: None,
-        }),
-    );
+    let reply = send(&db, NOON, Command::Stats(Stats { today: UtcDay::of_ms(NOON), after: None }));
     assert!(serde_json::to_string(&reply).unwrap().len() < 30_000);
 }
 
@@ -470,10 +334,7 @@ fn statistics_of_25000_offers_with_the_longest_ids_come_in_pages() {
         flush(&db, NOON, "i", sequence, sums.collect());
     }
     let stats = stats(&db, NOON);
-    let ids: Vec<_> = stats
-        .iter()
-        .map(|stats| (stats.offer.to_string(), stats.clicks))
-        .collect();
+    let ids: Vec<_> = stats.iter().map(|stats| (stats.offer.to_string(), stats.clicks)).collect();
     assert_eq!(ids, (0..25_000).map(|n| (id(n), 1)).collect::<Vec<_>>());
 }
 
@@ -482,19 +343,12 @@ fn an_empty_object_sets_no_alarm() {
     let db = migrated(MIGRATIONS);
     assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
     set_limit(&db, Some(9), 1);
-    assert_eq!(
-        counters::next_alarm(&db, NOON),
-        Ok(None),
-        "a limit does not expire"
-    );
+    assert_eq!(counters::next_alarm(&db, NOON), Ok(None), "a limit does not expire");
     ask_take(&db, NOON, click("a", NOON));
     let one_o_clock = UtcDay::of_ms(NOON).minus(-1).start_ms() + HOUR_MS;
     assert_eq!(counters::next_alarm(&db, NOON), Ok(Some(one_o_clock)));
     assert_eq!(counters::next_alarm(&db, one_o_clock - 1), Ok(Some(one_o_clock)));
-    assert_eq!(
-        counters::next_alarm(&db, one_o_clock),
-        Ok(Some(one_o_clock + DAY_MS))
-    );
+    assert_eq!(counters::next_alarm(&db, one_o_clock), Ok(Some(one_o_clock + DAY_MS)));
 }
 
 #[test]
@@ -523,14 +377,7 @@ fn each_row_is_deleted_after_its_retention() {
     let db = migrated(MIGRATIONS);
     let today = UtcDay::of_ms(NOON);
     ask_take(&db, NOON, click("a", NOON));
-    ask_take(
-        &db,
-        NOON,
-        Take {
-            kind: CapKind::Conversion,
-            ..click("b", NOON)
-        },
-    );
+    ask_take(&db, NOON, Take { kind: CapKind::Conversion, ..click("b", NOON) });
     flush(&db, NOON, "i", 1, vec![sum("o", today, 1)]);
     fold(&db, NOON).unwrap();
     let left_after = |days: i64| {
@@ -539,17 +386,9 @@ fn each_row_is_deleted_after_its_retention() {
         (left, next.is_some())
     };
     assert_eq!(left_after(1), ([2, 1, 1, 1], true));
-    assert_eq!(
-        left_after(2),
-        ([1, 1, 1, 1], true),
-        "a click's take expires after two days"
-    );
+    assert_eq!(left_after(2), ([1, 1, 1, 1], true), "a click's take expires after two days");
     assert_eq!(left_after(7), ([1, 1, 1, 1], true));
-    assert_eq!(
-        left_after(8),
-        ([1, 0, 1, 1], true),
-        "the isolate was silent for more than a week"
-    );
+    assert_eq!(left_after(8), ([1, 0, 1, 1], true), "the isolate was silent for more than a week");
     assert_eq!(left_after(29), ([1, 0, 1, 1], true));
     assert_eq!(left_after(30), ([0, 0, 1, 1], true));
     assert_eq!(left_after(39), ([0, 0, 1, 0], true));
@@ -578,11 +417,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
     let commands = || {
         vec![
             Command::Take(click("a", NOON)),
-            Command::Take(Take {
-                limit: 2,
-                revision: 2,
-                ..click("b", NOON)
-            }),
+            Command::Take(Take { limit: 2, revision: 2, ..click("b", NOON) }),
             Command::Flush(Flush {
                 isolate: "i".into(),
                 sequence: 1,
@@ -598,15 +433,8 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
                 uncapped: 2,
             }),
             Command::Take(click("c", NOON)),
-            Command::Take(Take {
-                kind: CapKind::Conversion,
-                ..click("a", NOON)
-            }),
-            Command::Flush(Flush {
-                isolate: "i".into(),
-                sequence: 2,
-                sums: vec![sum("o", today, 1)].into(),
-            }),
+            Command::Take(Take { kind: CapKind::Conversion, ..click("a", NOON) }),
+            Command::Flush(Flush { isolate: "i".into(), sequence: 2, sums: vec![sum("o", today, 1)].into() }),
         ]
     };
     let outcomes = under_every_fault(MIGRATIONS, |db| {
@@ -621,10 +449,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
             })
             .collect();
         retry_until_answered(|| counters::alarm(db, NOON + 2 * DAY_MS));
-        (
-            answers,
-            ["limits", "takes", "daily", "flushes", "uncapped"].map(|table| dump(db, table)),
-        )
+        (answers, ["limits", "takes", "daily", "flushes", "uncapped"].map(|table| dump(db, table)))
     });
     let (_, fault_free) = &outcomes[0];
     assert_eq!(fault_free.0, [took(2), took(0), REFUSED, REFUSED, took(1)]);
@@ -649,23 +474,13 @@ fn every_statement_is_listed_for_the_conformance_test() {
     log::fold(&db, NOON, &settled()).unwrap();
     flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     ClickLog(&db, None).has(1).unwrap();
-    let asker = Asker {
-        source: "outbox-1".into(),
-        known: 2,
-        refilled_ms: 0,
-    };
+    let asker = Asker { source: "outbox-1".into(), known: 2, refilled_ms: 0 };
     restored::notice(&db, NOON, &restored::Noticed::default(), &asker).unwrap();
     assert_eq!(restored::restored_ms(&db), Ok(NOON));
-    let take = Take {
-        kind: CapKind::Conversion,
-        ..click("a", NOON)
-    };
+    let take = Take { kind: CapKind::Conversion, ..click("a", NOON) };
     assert_eq!(restored::unknown(&db, &take), Ok(Some(0)));
     restored::hear(&db, NOON, &take.clone().into()).unwrap();
-    let known = restored::Known {
-        least: 9,
-        refilled_ms: NOON,
-    };
+    let known = restored::Known { least: 9, refilled_ms: NOON };
     restored::learn(&db, &take, &known, 1).unwrap();
     for key in ["b", "c"] {
         ask_take(&db, NOON, click(key, NOON));

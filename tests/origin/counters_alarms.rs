@@ -42,11 +42,7 @@ fn raise(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<Alarm> {
 /// Takes so many more of a cap of 10.
 fn take(db: &Sqlite, kind: CapKind, count: usize, now_ms: i64, key: &str) {
     for n in 0..count {
-        let take = Take {
-            kind,
-            limit: 10,
-            ..click(&format!("{key}{n}"), now_ms)
-        };
+        let take = Take { kind, limit: 10, ..click(&format!("{key}{n}"), now_ms) };
         ask_take(db, now_ms, take);
     }
 }
@@ -70,10 +66,9 @@ fn reached(kind: AlarmKind) -> Vec<(String, AlarmKind)> {
 
 #[test]
 fn each_level_of_each_cap_is_told_once() {
-    for (kind, near, spent) in [
-        (CapKind::Click, ClickCapNear, ClickCapSpent),
-        (CapKind::Conversion, ConversionCapNear, ConversionCapSpent),
-    ] {
+    for (kind, near, spent) in
+        [(CapKind::Click, ClickCapNear, ClickCapSpent), (CapKind::Conversion, ConversionCapNear, ConversionCapSpent)]
+    {
         let db = migrated(MIGRATIONS);
         take(&db, kind, 7, NOON, "a");
         assert_eq!(tell(&db, NOON, false), []);
@@ -100,10 +95,7 @@ fn an_alarm_that_did_not_reach_attention_is_soon_sent_again() {
     assert_eq!(tell(&db, NOON + AGAIN_MS - 1, false), []);
     // A new alarm is told at once, after the waiting ones.
     take(&db, CapKind::Conversion, 10, NOON + 1, "b");
-    assert_eq!(
-        tell(&db, NOON + 1, false),
-        [reached(ClickCapNear), reached(ConversionCapSpent)].concat()
-    );
+    assert_eq!(tell(&db, NOON + 1, false), [reached(ClickCapNear), reached(ConversionCapSpent)].concat());
     assert_eq!(cap_alarms::due_ms(&db).unwrap(), None);
 }
 
@@ -147,18 +139,11 @@ fn counters_that_were_put_back_tell_what_is_used_then() {
 fn a_cap_of_a_day_that_is_over_is_told_to_nobody() {
     let db = migrated(MIGRATIONS);
     for n in 0..10 {
-        let late = Take {
-            kind: CapKind::Conversion,
-            limit: 10,
-            ..click(&n.to_string(), NOON - DAY_MS)
-        };
+        let late = Take { kind: CapKind::Conversion, limit: 10, ..click(&n.to_string(), NOON - DAY_MS) };
         ask_take(&db, NOON, late);
     }
     assert_eq!(tell(&db, NOON, false), []);
     take(&db, CapKind::Click, 10, NOON, "a");
     take(&db, CapKind::Click, 10, NOON + DAY_MS, "b");
-    assert_eq!(
-        tell(&db, NOON + DAY_MS, false),
-        [reached(ClickCapSpent), reached(ClickCapSpent)].concat()
-    );
+    assert_eq!(tell(&db, NOON + DAY_MS, false), [reached(ClickCapSpent), reached(ClickCapSpent)].concat());
 }

@@ -23,18 +23,12 @@ fn app(number: u32) -> AppId {
 
 /// Clicks of an app on offer `o` so many days ago.
 fn clicks(number: u32, age: i32, clicks: u32) -> ClickSum {
-    ClickSum {
-        app: app(number),
-        ..sum("o", UtcDay::of_ms(NOON).minus(age), clicks)
-    }
+    ClickSum { app: app(number), ..sum("o", UtcDay::of_ms(NOON).minus(age), clicks) }
 }
 
 /// A batch of one of the app's outboxes.
 fn rewards(number: u32, outbox: u8, batch: i64, sums: &[Paid]) -> Command {
-    let outbox = OutboxShard {
-        app: app(number),
-        number: outbox,
-    };
+    let outbox = OutboxShard { app: app(number), number: outbox };
     paid(&outbox.object_name(), batch, sums)
 }
 
@@ -47,22 +41,13 @@ fn figures(db: &Sqlite) -> (u64, u64, Vec<AppStats>) {
 #[test]
 fn the_clicks_and_conversions_of_thirty_days_are_added_up_by_app() {
     let db = migrated(MIGRATIONS);
-    let sums = vec![
-        clicks(1, 0, 2),
-        clicks(1, 29, 5),
-        clicks(2, 0, 9),
-        clicks(2, 30, 800),
-    ];
+    let sums = vec![clicks(1, 0, 2), clicks(1, 29, 5), clicks(2, 0, 9), clicks(2, 30, 800)];
     for _ in 0..2 {
         flush(&db, NOON, "i", 1, sums.clone());
         assert_eq!(figures(&db), (16, 0, vec![(2, 9, 0), (1, 7, 0)]));
     }
     // Clicks of another publisher, country and placement.
-    let other = ClickSum {
-        country: None,
-        placement: Some("shop".into()),
-        ..clicks(1, 0, 1)
-    };
+    let other = ClickSum { country: None, placement: Some("shop".into()), ..clicks(1, 0, 1) };
     flush(&db, NOON, "i", 2, vec![other]);
     for _ in 0..2 {
         for (number, outbox, batch, sums) in [
@@ -86,11 +71,7 @@ fn the_clicks_and_conversions_of_thirty_days_are_added_up_by_app() {
 fn a_day_of_an_offer_stays_one_row_of_bounded_size() {
     let db = migrated(MIGRATIONS);
     for number in (0..1_000).rev() {
-        send(
-            &db,
-            NOON,
-            rewards(20_000_000 + number, 0, 1, &[("o", 0, 1 << 40, 1)]),
-        );
+        send(&db, NOON, rewards(20_000_000 + number, 0, 1, &[("o", 0, 1 << 40, 1)]));
     }
     let all = (0..5_000).map(|number| clicks(20_000_000 + number, 0, u32::MAX - number));
     flush(&db, NOON, "i", 1, all.collect());
@@ -99,10 +80,7 @@ fn a_day_of_an_offer_stays_one_row_of_bounded_size() {
     assert_eq!((all_clicks, conversions), (expected, 1_000 << 40));
     // Apps with conversions come first, and of these the largest.
     assert_eq!(apps.len(), STATS_APPS);
-    assert!(
-        apps.is_sorted_by(|a, b| a.1 > b.1) && apps.iter().all(|app| app.2 == 1 << 40),
-        "{apps:?}"
-    );
+    assert!(apps.is_sorted_by(|a, b| a.1 > b.1) && apps.iter().all(|app| app.2 == 1 << 40), "{apps:?}");
     let rows = dump(&db, "daily");
     assert_eq!(rows.len(), 1);
     let bytes = rows[0].text(5).unwrap().len();
@@ -115,22 +93,10 @@ fn an_answer_with_all_apps_of_all_offers_stays_below_the_limit() {
     let name = |n: usize| format!("{n:064}");
     let names: Vec<_> = (0..STATS_PAGE).map(name).collect();
     for number in 0..u32::try_from(STATS_APPS).unwrap() {
-        let sum = |name: &String| ClickSum {
-            app: app(20_000_000 + number),
-            offer: offer(name),
-            ..clicks(1, 0, 100_000_000)
-        };
-        flush(
-            &db,
-            NOON,
-            "i",
-            u64::from(number) + 1,
-            names.iter().map(sum).collect(),
-        );
-        let paid: Vec<Paid> = names
-            .iter()
-            .map(|name| (name.as_str(), 0, 1_000_000, 1 << 40))
-            .collect();
+        let sum =
+            |name: &String| ClickSum { app: app(20_000_000 + number), offer: offer(name), ..clicks(1, 0, 100_000_000) };
+        flush(&db, NOON, "i", u64::from(number) + 1, names.iter().map(sum).collect());
+        let paid: Vec<Paid> = names.iter().map(|name| (name.as_str(), 0, 1_000_000, 1 << 40)).collect();
         send(&db, NOON, rewards(20_000_000 + number, 0, 1, &paid));
     }
     let today = UtcDay::of_ms(NOON);

@@ -134,16 +134,8 @@ fn ledgers_get_exact_sums_after_any_failed_write() {
     };
     let outcomes = under_every_fault(MIGRATIONS, |db| {
         let mut world = World::new(db);
-        let flush = |isolate, sums| Flush {
-            isolate,
-            repeated: false,
-            sums,
-            placements: 1,
-        };
-        world.flush(&[
-            flush(0, vec![clicks_for("a", 1)]),
-            flush(2, vec![clicks_for("b", 10)]),
-        ]);
+        let flush = |isolate, sums| Flush { isolate, repeated: false, sums, placements: 1 };
+        world.flush(&[flush(0, vec![clicks_for("a", 1)]), flush(2, vec![clicks_for("b", 10)])]);
         for (answers, clicks) in [
             (vec![Answer::Lost, Answer::Applied], 100),
             (vec![Answer::Down, Answer::Refused], 1_000),
@@ -151,11 +143,7 @@ fn ledgers_get_exact_sums_after_any_failed_write() {
         ] {
             let until_alarm_ms = world.alarm_ms().unwrap() - world.now_ms();
             world.pass(until_alarm_ms.max(0));
-            world.wake(&Wake {
-                answers,
-                meanwhile: Some(flush(1, vec![clicks_for("a", clicks)])),
-                ..Wake::default()
-            });
+            world.wake(&Wake { answers, meanwhile: Some(flush(1, vec![clicks_for("a", clicks)])), ..Wake::default() });
             world.check();
         }
         world.settle_down();

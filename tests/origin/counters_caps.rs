@@ -11,9 +11,7 @@ use origin::objects::counters::MIGRATIONS;
 #[test]
 fn a_cap_is_never_exceeded() {
     let db = migrated(MIGRATIONS);
-    let answers: Vec<_> = (0..5)
-        .map(|n| ask_take(&db, NOON, click(&format!("n{n}"), NOON)))
-        .collect();
+    let answers: Vec<_> = (0..5).map(|n| ask_take(&db, NOON, click(&format!("n{n}"), NOON))).collect();
     assert_eq!(answers, [took(2), took(1), took(0), REFUSED, REFUSED]);
 }
 
@@ -56,14 +54,8 @@ fn a_cap_resets_at_midnight_utc_and_the_previous_day_keeps_its_count() {
 #[test]
 fn each_offer_has_separate_caps_for_clicks_and_conversions() {
     let db = migrated(MIGRATIONS);
-    let conversion = Take {
-        kind: CapKind::Conversion,
-        ..click("a", NOON)
-    };
-    let elsewhere = Take {
-        offer: offer("p"),
-        ..click("b", NOON)
-    };
+    let conversion = Take { kind: CapKind::Conversion, ..click("a", NOON) };
+    let elsewhere = Take { offer: offer("p"), ..click("b", NOON) };
     assert_eq!(ask_take(&db, NOON, click("a", NOON)), took(2));
     assert_eq!(ask_take(&db, NOON, conversion), took(2));
     assert_eq!(ask_take(&db, NOON, elsewhere), took(2));
@@ -74,11 +66,7 @@ fn an_edge_with_a_stale_snapshot_cannot_exceed_a_lowered_cap() {
     let db = migrated(MIGRATIONS);
     ask_take(&db, NOON, click("a", NOON));
     // Another edge knows that the operator lowered the cap to 2 in revision 5.
-    let fresh = |key| Take {
-        limit: 2,
-        revision: 5,
-        ..click(key, NOON)
-    };
+    let fresh = |key| Take { limit: 2, revision: 5, ..click(key, NOON) };
     assert_eq!(ask_take(&db, NOON, fresh("b")), took(0));
     assert_eq!(ask_take(&db, NOON, click("c", NOON)), REFUSED);
     assert_eq!(ask_take(&db, NOON, fresh("d")), REFUSED);
@@ -88,11 +76,7 @@ fn an_edge_with_a_stale_snapshot_cannot_exceed_a_lowered_cap() {
 fn a_refused_take_still_updates_the_cap() {
     let db = migrated(MIGRATIONS);
     ask_take(&db, NOON, click("a", NOON));
-    let fresh = Take {
-        limit: 1,
-        revision: 5,
-        ..click("b", NOON)
-    };
+    let fresh = Take { limit: 1, revision: 5, ..click("b", NOON) };
     assert_eq!(ask_take(&db, NOON, fresh), REFUSED);
     assert_eq!(ask_take(&db, NOON, click("c", NOON)), REFUSED);
 }
@@ -116,28 +100,14 @@ fn a_removed_cap_refuses_nothing() {
     assert_eq!(ask_take(&db, NOON, click("a", NOON)), REFUSED);
     set_limit(&db, None, 3);
     assert_eq!(ask_take(&db, NOON, click("a", NOON)), took(u32::MAX - 1));
-    assert_eq!(
-        ask_take(
-            &db,
-            NOON,
-            Take {
-                limit: 0,
-                ..click("b", NOON)
-            }
-        ),
-        took(u32::MAX - 2)
-    );
+    assert_eq!(ask_take(&db, NOON, Take { limit: 0, ..click("b", NOON) }), took(u32::MAX - 2));
 }
 
 #[test]
 fn a_day_outside_of_retention_refuses_takes() {
     let db = migrated(MIGRATIONS);
-    let of_day = |kind, age| Take {
-        kind,
-        day: UtcDay::of_ms(NOON).minus(age),
-        key: format!("{age}"),
-        ..click("", NOON)
-    };
+    let of_day =
+        |kind, age| Take { kind, day: UtcDay::of_ms(NOON).minus(age), key: format!("{age}"), ..click("", NOON) };
     for (kind, age, taken) in [
         (CapKind::Click, 1, true),
         (CapKind::Click, 2, false),
@@ -146,10 +116,6 @@ fn a_day_outside_of_retention_refuses_takes() {
         (CapKind::Click, -1, true),
         (CapKind::Click, -2, false),
     ] {
-        assert_eq!(
-            ask_take(&db, NOON, of_day(kind, age)).taken,
-            taken,
-            "{kind:?} {age} days ago"
-        );
+        assert_eq!(ask_take(&db, NOON, of_day(kind, age)).taken, taken, "{kind:?} {age} days ago");
     }
 }

@@ -54,24 +54,15 @@ fn an_outboxs_batch_counts_once() {
     assert!(!add(&db, NOON, first.clone()));
     assert!(add(&db, NOON, paid("outbox-1", 2, &[("o", 0, 1, 250_000)])));
     assert!(!add(&db, NOON, first), "a lower sequence is a repeat");
-    assert!(
-        add(&db, NOON, paid("outbox-2", 1, &[("o", 1, 1, 100_000)])),
-        "another outbox has its own sequence"
-    );
-    assert_eq!(
-        figures(&db, NOON),
-        [("o".into(), 4, 850_000), ("p".into(), 1, 70_000)]
-    );
+    assert!(add(&db, NOON, paid("outbox-2", 1, &[("o", 1, 1, 100_000)])), "another outbox has its own sequence");
+    assert_eq!(figures(&db, NOON), [("o".into(), 4, 850_000), ("p".into(), 1, 70_000)]);
 }
 
 #[test]
 fn an_isolate_and_an_outbox_with_one_name_have_separate_sequences() {
     let db = migrated(MIGRATIONS);
-    let flush = Command::Flush(Flush {
-        isolate: "x".into(),
-        sequence: 9,
-        sums: vec![sum("o", UtcDay::of_ms(NOON), 5)].into(),
-    });
+    let flush =
+        Command::Flush(Flush { isolate: "x".into(), sequence: 9, sums: vec![sum("o", UtcDay::of_ms(NOON), 5)].into() });
     send(&db, NOON, flush.clone());
     assert!(add(&db, NOON, paid("x", 1, &[("o", 0, 1, 1)])));
     send(&db, NOON, flush);
@@ -88,32 +79,19 @@ fn a_batch_of_thousands_of_sums_is_added_up_by_offer_and_day() {
     assert!(add(&db, NOON, paid("outbox-1", 1, &sums)));
     let figures = figures(&db, NOON);
     assert_eq!(figures.len(), 1_250);
-    assert!(
-        figures
-            .iter()
-            .all(|(_, conversions, payout)| (*conversions, *payout) == (4, 1_000_000))
-    );
+    assert!(figures.iter().all(|(_, conversions, payout)| (*conversions, *payout) == (4, 1_000_000)));
 }
 
 #[test]
 fn a_reversal_counts_on_its_own_day() {
     let db = migrated(MIGRATIONS);
-    add(
-        &db,
-        NOON,
-        paid("outbox-1", 1, &[("o", 5, 3, 750_000), ("o", 0, -1, -250_000)]),
-    );
-    let per_day: Vec<_> = dump(&db, "daily")
-        .iter()
-        .map(|row| (row.integer(3).unwrap(), row.integer(4).unwrap()))
-        .collect();
+    add(&db, NOON, paid("outbox-1", 1, &[("o", 5, 3, 750_000), ("o", 0, -1, -250_000)]));
+    let per_day: Vec<_> =
+        dump(&db, "daily").iter().map(|row| (row.integer(3).unwrap(), row.integer(4).unwrap())).collect();
     assert_eq!(per_day, [(3, 750_000), (-1, -250_000)]);
     assert_eq!(figures(&db, NOON), [("o".into(), 2, 500_000)]);
     let when_the_reward_is_out_of_the_figures = NOON + 25 * DAY_MS;
-    assert_eq!(
-        figures(&db, when_the_reward_is_out_of_the_figures),
-        [("o".into(), 0, 0)]
-    );
+    assert_eq!(figures(&db, when_the_reward_is_out_of_the_figures), [("o".into(), 0, 0)]);
 }
 
 #[test]
@@ -121,15 +99,8 @@ fn statistics_are_never_negative_but_stored_sums_are() {
     let db = migrated(MIGRATIONS);
     add(&db, NOON, paid("outbox-1", 1, &[("o", 0, -2, -500_000)]));
     assert_eq!(figures(&db, NOON), [("o".into(), 0, 0)]);
-    add(
-        &db,
-        NOON,
-        paid("outbox-1", 2, &[("o", 0, 3, 750_000), ("p", 0, 1, 90_000)]),
-    );
-    assert_eq!(
-        figures(&db, NOON),
-        [("o".into(), 1, 250_000), ("p".into(), 1, 90_000)]
-    );
+    add(&db, NOON, paid("outbox-1", 2, &[("o", 0, 3, 750_000), ("p", 0, 1, 90_000)]));
+    assert_eq!(figures(&db, NOON), [("o".into(), 1, 250_000), ("p".into(), 1, 90_000)]);
 }
 
 #[test]
@@ -147,11 +118,7 @@ fn a_batch_repeated_after_forty_days_is_not_applied_again() {
     assert_eq!(dump(&db, "daily"), []);
     assert!(!add(&db, later, last));
     assert_eq!(dump(&db, "daily"), []);
-    assert_eq!(
-        counters::next_alarm(&db, later),
-        Ok(None),
-        "a source's sequence does not expire"
-    );
+    assert_eq!(counters::next_alarm(&db, later), Ok(None), "a source's sequence does not expire");
     assert!(add(&db, later, paid("outbox-1", 2, &[("o", -40, 1, 250_000)])));
     assert_eq!(figures(&db, later), [("o".into(), 1, 250_000)]);
 }

@@ -15,12 +15,7 @@ use crate::{
 };
 
 fn ask(db: &Sqlite, after: i64, through: i64, now_ms: i64) -> DaySums {
-    let sum = SumDay {
-        publisher: PublisherId::parse("pub").unwrap(),
-        day: UtcDay::of_ms(NOON),
-        after,
-        through,
-    };
+    let sum = SumDay { publisher: PublisherId::parse("pub").unwrap(), day: UtcDay::of_ms(NOON), after, through };
     log::sums_of_day(db, now_ms, &sum).unwrap()
 }
 
@@ -33,13 +28,7 @@ fn numbers_that_were_folded_meanwhile_are_asked_for_again() {
     let db = migrated(MIGRATIONS);
     let day = UtcDay::of_ms(NOON);
     // The day before is in the same fold, and its numbers give the ledger no reason to ask again.
-    flush(
-        &db,
-        NOON,
-        "i",
-        1,
-        vec![sum("o", day.minus(1), 5), sum("o", day, 1)],
-    );
+    flush(&db, NOON, "i", 1, vec![sum("o", day.minus(1), 5), sum("o", day, 1)]);
     let first = log::last(&db).unwrap();
     flush(&db, NOON + 1_000, "i", 2, vec![sum("o", day, 2)]);
     let last = log::last(&db).unwrap();
@@ -59,10 +48,6 @@ fn numbers_that_were_folded_meanwhile_are_asked_for_again() {
 fn a_day_is_kept_for_31_days() {
     let db = migrated(MIGRATIONS);
     for (days, is_kept) in [(1, true), (30, true), (31, false)] {
-        assert_eq!(
-            ask(&db, 0, MAX_INTEGER, NOON + days * DAY_MS).is_kept,
-            is_kept,
-            "{days}"
-        );
+        assert_eq!(ask(&db, 0, MAX_INTEGER, NOON + days * DAY_MS).is_kept, is_kept, "{days}");
     }
 }

@@ -52,10 +52,7 @@ impl World {
         self.now_ms += SECOND_MS;
         self.flushed += 1;
         let day = UtcDay::of_ms(self.now_ms).minus(i32::from(is_late));
-        let click = ClickSum {
-            publisher: PublisherId::parse(PUBLISHERS[publisher]).unwrap(),
-            ..sum("o", day, 1)
-        };
+        let click = ClickSum { publisher: PublisherId::parse(PUBLISHERS[publisher]).unwrap(), ..sum("o", day, 1) };
         assert!(flush(db, self.now_ms, "i", self.flushed, vec![click]));
         *self.added.entry(PUBLISHERS[publisher]).or_default() += 1;
     }
@@ -69,10 +66,7 @@ impl World {
             }
         }
         let deliver = async |batch: &Batch| {
-            let nth = PUBLISHERS
-                .into_iter()
-                .position(|name| name == batch.destination)
-                .unwrap();
+            let nth = PUBLISHERS.into_iter().position(|name| name == batch.destination).unwrap();
             let lost = || DeliveryError::Unanswered("lost".into());
             if matches!(answers[nth], Answer::Down) {
                 return Err(lost());
@@ -95,12 +89,7 @@ impl World {
 }
 
 fn answers() -> impl Strategy<Value = Answer> {
-    prop_oneof![
-        Just(Answer::Told),
-        Just(Answer::Lost),
-        Just(Answer::Down),
-        Just(Answer::PutBack)
-    ]
+    prop_oneof![Just(Answer::Told), Just(Answer::Lost), Just(Answer::Down), Just(Answer::PutBack)]
 }
 
 proptest! {

@@ -117,10 +117,7 @@ impl Model {
         let retention_days = if kind == CapKind::Click { 2 } else { 30 };
         let taken = self.taken.entry((kind, day, offer)).or_default();
         if today - day >= retention_days || *taken >= limit {
-            return Taken {
-                taken: false,
-                left: 0,
-            };
+            return Taken { taken: false, left: 0 };
         }
         *taken += 1;
         let left = limit - *taken;
@@ -134,8 +131,7 @@ impl Model {
         if self.swept.replace(today) == Some(today) {
             return;
         }
-        self.takes
-            .retain(|(kind, day, _), _| today - day < if *kind == CapKind::Click { 2 } else { 30 });
+        self.takes.retain(|(kind, day, _), _| today - day < if *kind == CapKind::Click { 2 } else { 30 });
         self.taken.retain(|(_, day, _), _| today - day < 40);
         self.clicks.retain(|(day, _), _| today - day < 40);
         self.conversions.retain(|(day, _), _| today - day < 40);

@@ -165,10 +165,8 @@ fn a_day_is_not_confirmed_while_some_of_its_clicks_have_not_arrived() {
     clicked(&db, NOON, 2, 1);
     // More come, and one ledger does not answer.
     let day = UtcDay::of_ms(NOON);
-    let more = ["pub-0", "pub-1"].map(|publisher| ClickSum {
-        publisher: PublisherId::parse(publisher).unwrap(),
-        ..sum("o", day, 5)
-    });
+    let more = ["pub-0", "pub-1"]
+        .map(|publisher| ClickSum { publisher: PublisherId::parse(publisher).unwrap(), ..sum("o", day, 5) });
     assert!(flush(&db, NOON + 1_000, "late", 1, more.to_vec()));
     let is_down = Cell::new(true);
     let deliver = async |batch: &Batch| {
@@ -182,10 +180,7 @@ fn a_day_is_not_confirmed_while_some_of_its_clicks_have_not_arrived() {
     ledgers.now_ms.set(NOON + DAY_MS);
     ledgers.vouch(&db, 3);
     let asked = |of: &str| ledgers.asked.borrow().get(of).cloned().unwrap_or_default();
-    assert_eq!(
-        (asked("ledger-pub-0"), asked("ledger-pub-1")),
-        (vec![day.number()], vec![])
-    );
+    assert_eq!((asked("ledger-pub-0"), asked("ledger-pub-1")), (vec![day.number()], vec![]));
     is_down.set(false);
     while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
     ledgers.vouch(&db, 3);

@@ -62,9 +62,7 @@ impl ObjectCall for Runtime<'_> {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        let World {
-            paid, down, asked, ..
-        } = self.0;
+        let World { paid, down, asked, .. } = self.0;
         if to.binding == attention::BINDING {
             return self.0.registers.answer(self.now_ms(), to, operation);
         }
@@ -86,32 +84,20 @@ impl ObjectCall for Runtime<'_> {
             json!(OperatorReply::ok(&json!([["00000042", 0], ["00000042", 7]])))
         } else if to.binding == counters::BINDING {
             assert_eq!(to.name, counters::name(counters::click_object("o")));
-            json!(TakenOfDay {
-                conversions: 0,
-                clicks: 4
-            })
+            json!(TakenOfDay { conversions: 0, clicks: 4 })
         } else {
             asked.set(asked.get() + 1);
             let outbox::Command::ReadDay(read) = serde_json::from_value(command).unwrap() else {
                 panic!("another question");
             };
             // In two parts, each with another offer.
-            let rewards = paid
-                .iter()
-                .find(|((outbox, day), _)| *outbox == to.name && *day == read.day);
+            let rewards = paid.iter().find(|((outbox, day), _)| *outbox == to.name && *day == read.day);
             let (of, rewards) = match read.after {
                 0 => (offer("else"), 100),
                 _ => (offer("o"), rewards.map_or(0, |(_, rewards)| *rewards)),
             };
-            let offers = vec![OfferDay {
-                rewards,
-                ..OfferDay::new(of)
-            }];
-            json!(OutboxDay {
-                offers,
-                next: (read.after == 0).then_some(9),
-                refilled_ms: self.0.refilled_ms.get(),
-            })
+            let offers = vec![OfferDay { rewards, ..OfferDay::new(of) }];
+            json!(OutboxDay { offers, next: (read.after == 0).then_some(9), refilled_ms: self.0.refilled_ms.get() })
         };
         Ok(serde_json::from_value(answer).unwrap())
     }
@@ -149,11 +135,7 @@ impl World {
         let take = Take {
             kind: CapKind::Conversion,
             limit: 5,
-            asker: Some(Asker {
-                source: source.into(),
-                known,
-                refilled_ms,
-            }),
+            asker: Some(Asker { source: source.into(), known, refilled_ms }),
             ..click(key, self.now_ms.get())
         };
         match now(service.command(take.into()))? {
@@ -164,10 +146,7 @@ impl World {
 
     /// Takes one of a cap of 5 clicks.
     fn take_click(&self, key: &str) -> bool {
-        let take = Take {
-            limit: 5,
-            ..click(key, NOON)
-        };
+        let take = Take { limit: 5, ..click(key, NOON) };
         match now(self.service().command(take.into())) {
             Ok(Reply::Taken(taken)) => taken.taken,
             other => panic!("{other:?}"),
@@ -176,11 +155,7 @@ impl World {
 
     /// An isolate's batch of a click, which the next alarm sends to the ledger.
     fn click(&self, sequence: u64) {
-        let flush = Flush {
-            isolate: "i".into(),
-            sequence,
-            sums: vec![sum("o", UtcDay::of_ms(NOON), 1)].into(),
-        };
+        let flush = Flush { isolate: "i".into(), sequence, sums: vec![sum("o", UtcDay::of_ms(NOON), 1)].into() };
         now(self.service().command(flush.into())).unwrap();
         self.now_ms.set(self.now_ms.get() + 60_000);
         now(self.service().alarm());
@@ -190,25 +165,9 @@ impl World {
         self.add_after_refill(source, (after, number), 0)
     }
 
-    fn add_after_refill(
-        &self,
-        source: &str,
-        (after, number): (i64, i64),
-        refilled_ms: i64,
-    ) -> Result<Reply, Failure> {
-        let sum = ConversionSum {
-            day: UtcDay::of_ms(NOON),
-            offer: offer("o"),
-            conversions: 1,
-            payout_micro_usd: 1,
-        };
-        let batch = AddConversions {
-            source: source.into(),
-            after,
-            number,
-            sums: vec![sum],
-            refilled_ms,
-        };
+    fn add_after_refill(&self, source: &str, (after, number): (i64, i64), refilled_ms: i64) -> Result<Reply, Failure> {
+        let sum = ConversionSum { day: UtcDay::of_ms(NOON), offer: offer("o"), conversions: 1, payout_micro_usd: 1 };
+        let batch = AddConversions { source: source.into(), after, number, sums: vec![sum], refilled_ms };
         now(self.service().command(batch.into()))
     }
 
@@ -230,8 +189,7 @@ impl World {
 fn rewards_that_the_outboxes_have_paid_count_as_taken() {
     let world = World::restored();
     let service = world.service();
-    let take =
-        |key: &str, source: &str, known: i64| world.take_for(&service, key, (source, known, 0)).unwrap();
+    let take = |key: &str, source: &str, known: i64| world.take_for(&service, key, (source, known, 0)).unwrap();
     assert!(take("e", OUTBOX, 7));
     assert!(!take("f", OUTBOX, 7));
     assert!(!take("g", OTHER, 0));
@@ -306,9 +264,7 @@ fn a_cap_waits_until_all_have_answered() {
         let world = World::restored();
         world.down.set(Some(down));
         for _ in 0..2 {
-            assert!(
-                matches!(world.take("e", OUTBOX, 7), Err(Failure::Refused(error)) if error.status == 503)
-            );
+            assert!(matches!(world.take("e", OUTBOX, 7), Err(Failure::Refused(error)) if error.status == 503));
         }
         world.down.set(None);
         assert!(world.take("e", OUTBOX, 7).unwrap());

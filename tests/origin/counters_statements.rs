@@ -15,19 +15,15 @@ fn a_sweep_finds_what_is_expired_by_an_index() {
         (sql::SWEEP_DAILY, vec![of_daily]),
         (sql::SWEEP_UNCAPPED, vec![of_uncapped]),
         (sql::SWEEP_MARKS, vec![of_marks]),
-        (
-            sql::MORE_TO_SWEEP,
-            vec![of_takes, of_takes, of_daily, of_uncapped, of_marks],
-        ),
+        (sql::MORE_TO_SWEEP, vec![of_takes, of_takes, of_daily, of_uncapped, of_marks]),
     ] {
         let plan = plan(&db, sql);
         let expired: Vec<_> = plan.iter().filter(|step| step.contains("day<?")).collect();
         assert_eq!(expired, expected, "{sql}: {plan:?}");
         // The other steps delete what was found, by its key.
         let others = plan.iter().filter(|step| step.starts_with("SCAN"));
-        let scans: Vec<_> = others
-            .filter(|step| !["SCAN oldest", "SCAN CONSTANT ROW"].contains(&step.as_str()))
-            .collect();
+        let scans: Vec<_> =
+            others.filter(|step| !["SCAN oldest", "SCAN CONSTANT ROW"].contains(&step.as_str())).collect();
         assert!(scans.is_empty(), "{sql}: {plan:?}");
     }
 }

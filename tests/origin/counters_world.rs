@@ -102,12 +102,7 @@ impl Ledgers {
             assert_eq!(missing_clicks, 0, "{day:?}");
             self.vouched.insert(day);
         }
-        Vouched {
-            mark,
-            missing_clicks,
-            missing_micro_usd: 0,
-            go_back_to: None,
-        }
+        Vouched { mark, missing_clicks, missing_micro_usd: 0, go_back_to: None }
     }
 
     fn answer(&mut self, name: &str, command: &ledger::Command) -> String {
@@ -147,10 +142,7 @@ fn attend(command: &str) -> String {
         panic!("{command}");
     };
     assert_eq!(report.source, SOURCE);
-    let declined = attention::DeclinedItems {
-        declined: vec![],
-        is_incomplete: false,
-    };
+    let declined = attention::DeclinedItems { declined: vec![], is_incomplete: false };
     serde_json::to_string(&declined).unwrap()
 }
 
@@ -224,10 +216,7 @@ impl Flush {
     fn sums(&self) -> Vec<ClickSum> {
         let placements = (1..self.placements).flat_map(|n| {
             let first = self.sums.first().cloned();
-            first.map(|sum| ClickSum {
-                placement: Some(n.to_string()),
-                ..sum
-            })
+            first.map(|sum| ClickSum { placement: Some(n.to_string()), ..sum })
         });
         self.sums.iter().cloned().chain(placements).collect()
     }
@@ -252,11 +241,7 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(db: &'a Sqlite) -> Self {
-        let env = Environment {
-            storage: Storage::new(db),
-            now_ms: Cell::new(NOON),
-            calls: RefCell::default(),
-        };
+        let env = Environment { storage: Storage::new(db), now_ms: Cell::new(NOON), calls: RefCell::default() };
         let env = Rc::new(env);
         Self {
             db,
@@ -324,11 +309,7 @@ impl<'a> World<'a> {
     }
 
     fn answers(&self, commands: &[counters::Command]) -> Vec<Result<counters::Reply, Failure>> {
-        let mut answers = pin!(join_all(
-            commands
-                .iter()
-                .map(|command| self.process.command(command.clone()))
-        ));
+        let mut answers = pin!(join_all(commands.iter().map(|command| self.process.command(command.clone()))));
         for _ in 0..10 {
             if let Some(answers) = (&mut answers).now_or_never() {
                 return answers;
@@ -353,29 +334,16 @@ impl<'a> World<'a> {
         };
         let process = Rc::clone(&self.process);
         let mut alarm = pin!(process.alarm());
-        let mut poll = || {
-            alarm
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_ready()
-        };
+        let mut poll = || alarm.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
         let mut done = poll();
         if !cut_off() {
             if let Some(flush) = &wake.meanwhile {
                 self.flush(std::slice::from_ref(flush));
             }
-            let mut answers = wake
-                .answers
-                .iter()
-                .copied()
-                .chain(std::iter::repeat(Answer::Applied));
+            let mut answers = wake.answers.iter().copied().chain(std::iter::repeat(Answer::Applied));
             while !done {
                 let last = self.env.calls.borrow().len() - 1;
-                let call = self
-                    .env
-                    .calls
-                    .borrow_mut()
-                    .remove(if wake.reversed { last } else { 0 });
+                let call = self.env.calls.borrow_mut().remove(if wake.reversed { last } else { 0 });
                 let answer = answers.next().unwrap();
                 let arrives = !matches!(answer, Answer::Down | Answer::Refused);
                 let reply = arrives.then(|| self.ledgers.answer(&call.ledger, &call.command));
@@ -469,12 +437,7 @@ impl<'a> World<'a> {
                 let mut next = Some(0);
                 while let Some(after) = next {
                     let (publisher, through) = (publisher.clone(), MAX_INTEGER);
-                    let step = counters::SumDay {
-                        publisher,
-                        day,
-                        after,
-                        through,
-                    };
+                    let step = counters::SumDay { publisher, day, after, through };
                     let part = log::sums_of_day(self.db, self.now_ms(), &step).unwrap();
                     reported += part.sums.iter().map(|sum| sum.clicks).sum::<u64>();
                     next = part.next;

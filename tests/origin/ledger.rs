@@ -44,15 +44,7 @@ fn day(number: i64) -> UtcDay {
 fn key(n: u32) -> Key {
     let app = format!("1000000{}", n % 3);
     let country = ["DE", "US", "ZZ"][(n / 3 % 3) as usize];
-    [
-        &app,
-        country,
-        &format!("place-{}", n / 9 % 5),
-        "banner",
-        "house",
-        "7.0.0",
-    ]
-    .map(Into::into)
+    [&app, country, &format!("place-{}", n / 9 % 5), "banner", "house", "7.0.0"].map(Into::into)
 }
 
 /// An upload of these facts in memory.
@@ -60,12 +52,7 @@ fn upload(number: i64, facts: &[(UtcDay, Key, Sums)]) -> Upload {
     let mut upload = Upload::new(number);
     for (day, key, sums) in facts {
         upload.note(format!("{day}{key:?}{sums:?}").as_bytes());
-        let fact = Fact {
-            day: *day,
-            key: key.each_ref().map(String::as_str),
-            sums: *sums,
-            app_name: None,
-        };
+        let fact = Fact { day: *day, key: key.each_ref().map(String::as_str), sums: *sums, app_name: None };
         upload.add(&fact).unwrap();
     }
     upload
@@ -93,26 +80,18 @@ fn reported_of_days(db: &Sqlite, segments: &Segments<'_, Sqlite>, [start, end]: 
         dimensions: Dimension::ALL.to_vec(),
         metrics: Measure::ALL.map(Metric::Sum).to_vec(),
         filters: vec![],
-        order: vec![Order {
-            column: Column::Dimension(Dimension::Date),
-            ascending: true,
-        }],
+        order: vec![Order { column: Column::Dimension(Dimension::Date), ascending: true }],
         page: 1,
         count: 50_000,
     };
-    let page = report::build_of(segments, db, &query, &Budget::default())
-        .unwrap()
-        .page;
+    let page = report::build_of(segments, db, &query, &Budget::default()).unwrap().page;
     assert_eq!(page.total, page.rows() as u64, "the report fits into one page");
     let mut rows = Rows::new();
     for at in 0..page.rows() {
         let row = page.row(at).unwrap();
         let day = UtcDay::parse(row.value(0).unwrap()).unwrap();
         let key = std::array::from_fn(|index| row.value(index + 1).unwrap().to_owned());
-        assert!(
-            rows.insert((day, key), *row.sums).is_none(),
-            "a key has several rows"
-        );
+        assert!(rows.insert((day, key), *row.sums).is_none(), "a key has several rows");
     }
     rows
 }

@@ -62,11 +62,7 @@ use platform::{
 
 /// The length of a simulation, which `PROPTEST_CASES` overrides. Shrinking ends after so many steps, since a case takes long.
 fn simulations(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        max_shrink_iters: 4_000,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, max_shrink_iters: 4_000, ..ProptestConfig::default() }
 }
 
 /// A database with an object's schema, as it is before the first command.

@@ -9,10 +9,7 @@ use platform::{
     migrations::{Migration, MigrationError, migrate},
 };
 
-const FIRST: Migration = &[
-    &["CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT"],
-    &["INSERT INTO a VALUES (1)"],
-];
+const FIRST: Migration = &[&["CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT"], &["INSERT INTO a VALUES (1)"]];
 const SECOND: Migration = &[&["INSERT INTO a VALUES (2)"]];
 const ADDS_LATER: Migration = &[&["CREATE TABLE d (id INTEGER) STRICT"]];
 const BROKEN: Migration = &[&["INSERT INTO a VALUES (3)", "INSERT INTO no_such_table VALUES (1)"]];
@@ -63,10 +60,7 @@ fn older_code_goes_on_if_newer_code_only_added_to_the_schema() {
         (&[&["CREATE UNIQUE INDEX a_by_id ON a (id)"]], false),
         (&[&["ALTER TABLE a RENAME TO c"]], false),
         (&[&["DROP TABLE a"]], false),
-        (
-            &[&["CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; END"]],
-            false,
-        ),
+        (&[&["CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a; END"]], false),
         (SECOND, false),
     ] {
         let db = Sqlite::in_memory();
@@ -91,11 +85,7 @@ fn the_next_start_completes_a_migration_that_crashed() {
                 break;
             }
             assert_eq!(integers(&db, "a"), [[1], [2]], "write {nth} {fault:?}");
-            assert_eq!(
-                integers(&db, "migrations"),
-                [[1, 100, 0], [2, 100, 0]],
-                "write {nth} {fault:?}"
-            );
+            assert_eq!(integers(&db, "migrations"), [[1, 100, 0], [2, 100, 0]], "write {nth} {fault:?}");
         }
     }
 }
@@ -104,12 +94,7 @@ fn the_next_start_completes_a_migration_that_crashed() {
 fn a_statement_with_a_second_one_is_refused() {
     let db = Sqlite::in_memory();
     assert!(
-        migrate(
-            &db,
-            100,
-            &[&[&["CREATE TABLE a (id INTEGER) STRICT; CREATE TABLE b (id INTEGER) STRICT"]]]
-        )
-        .is_err()
+        migrate(&db, 100, &[&[&["CREATE TABLE a (id INTEGER) STRICT; CREATE TABLE b (id INTEGER) STRICT"]]]).is_err()
     );
     assert!(db.query("SELECT * FROM a", &[]).is_err());
 }

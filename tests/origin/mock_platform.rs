@@ -127,10 +127,7 @@ impl<E> Environment<E> {
 
     /// Fires the alarm, if it is due: `alarm` is its run.
     pub async fn fire(&self, alarm: impl Future<Output = ()>) {
-        let is_due = self
-            .alarm_ms
-            .get()
-            .is_some_and(|at_ms| at_ms <= self.now_ms.get());
+        let is_due = self.alarm_ms.get().is_some_and(|at_ms| at_ms <= self.now_ms.get());
         if is_due {
             self.running_ms.set(self.alarm_ms.take());
         }

@@ -38,11 +38,7 @@ fn the_first_run_sets_an_alarm_ahead_and_later_ones_do_not() {
         run(&shell, Ok(next));
         assert_eq!(storage.state.alarms.get(), set);
     }
-    assert_eq!(
-        storage.state.alarm_ms.get(),
-        Some(NOW + 9),
-        "it has fired, and another was not asked for"
-    );
+    assert_eq!(storage.state.alarm_ms.get(), Some(NOW + 9), "it has fired, and another was not asked for");
 }
 
 #[test]
@@ -98,10 +94,7 @@ fn a_command_during_a_run_sets_no_later_alarm_than_that_of_its_retry() {
     assert!((&mut waits).now_or_never().is_none());
     let command = || {
         let next = |_: &Storage<'_>, _| Ok(Some(NOW + 86_400_000));
-        shell
-            .command(|_, _| Ok::<_, Failure>(()), next)
-            .now_or_never()
-            .unwrap()
+        shell.command(|_, _| Ok::<_, Failure>(()), next).now_or_never().unwrap()
     };
     command().unwrap();
     assert_eq!(storage.state.alarm_ms.get(), Some(NOW + FAILED_ALARM_RETRY_MS));
@@ -123,8 +116,7 @@ fn an_object_handles_its_restore_once() {
         let ready = shell.ready().now_or_never().unwrap();
         ready.map(drop)
     };
-    let note =
-        |storage: &Storage<'_>, now_ms| storage.execute("INSERT INTO notes VALUES (?)", params![now_ms]);
+    let note = |storage: &Storage<'_>, now_ms| storage.execute("INSERT INTO notes VALUES (?)", params![now_ms]);
     assert!(start(note).is_err(), "there is no table for it");
     db.execute("CREATE TABLE notes (at_ms INTEGER)", &[]).unwrap();
     for _ in 0..2 {

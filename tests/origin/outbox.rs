@@ -118,13 +118,8 @@ fn outbox() -> Sqlite {
 
 /// The payments in the log, of which batches are made: day, offer, country, placement, amount, whether it is a reversal.
 fn payments(db: &Sqlite) -> Vec<Row> {
-    let rows = db
-        .query(outbox::sums::sql::MOVEMENTS, params![0_i64, MAX_INTEGER])
-        .unwrap();
-    rows.into_iter()
-        .filter(|row| !row.is_null(5))
-        .map(|row| Row(row.0[1..].to_vec()))
-        .collect()
+    let rows = db.query(outbox::sums::sql::MOVEMENTS, params![0_i64, MAX_INTEGER]).unwrap();
+    rows.into_iter().filter(|row| !row.is_null(5)).map(|row| Row(row.0[1..].to_vec())).collect()
 }
 
 /// The number of attempts in the log.
@@ -158,18 +153,11 @@ fn advertiser(id: &str) -> AdvertiserId {
 }
 
 fn shard() -> OutboxShard {
-    OutboxShard {
-        app: app(),
-        number: 5,
-    }
+    OutboxShard { app: app(), number: 5 }
 }
 
 fn goal(id: &str, code: &str, payout_micro_usd: i64) -> GoalTerms {
-    GoalTerms {
-        id: id.into(),
-        gl_val: Some(code.to_owned()).filter(|code| !code.is_empty()),
-        payout_micro_usd,
-    }
+    GoalTerms { id: id.into(), gl_val: Some(code.to_owned()).filter(|code| !code.is_empty()), payout_micro_usd }
 }
 
 fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
@@ -208,11 +196,7 @@ fn conversion(n: u8) -> Conversion {
         despite: Vec::new(),
         received_ms: None,
         is_to_be_held: false,
-        current: Current {
-            offer: None,
-            app: None,
-            is_recent: true,
-        },
+        current: Current { offer: None, app: None, is_recent: true },
     }
 }
 
@@ -286,12 +270,7 @@ fn refusal<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> ApiError {
 
 /// The transaction id of click `n` for a goal.
 fn id_of(n: u8, goal: &str, movement: Movement) -> String {
-    let row = RowKey {
-        app: app(),
-        shard: shard().number,
-        nonce: [n; 12],
-        goal,
-    };
+    let row = RowKey { app: app(), shard: shard().number, nonce: [n; 12], goal };
     transaction_id(&row, movement)
 }
 
@@ -333,10 +312,7 @@ fn page(
 }
 
 fn shown(page: &ListPage) -> (Vec<Json>, Option<i64>) {
-    let entries = page
-        .entries
-        .iter()
-        .map(|listed| serde_json::from_str(listed.entry.get()).unwrap());
+    let entries = page.entries.iter().map(|listed| serde_json::from_str(listed.entry.get()).unwrap());
     (entries.collect(), page.end)
 }
 
@@ -374,10 +350,7 @@ fn replay_many(db: &Sqlite, now_ms: i64, delivery: RewardDelivery) -> i64 {
 
 /// The same in steps of so many entries.
 fn replay_in(db: &Sqlite, now_ms: i64, delivery: RewardDelivery, entries: i64) -> i64 {
-    let filter = RewardFilter {
-        delivery: Some(delivery),
-        ..RewardFilter::default()
-    };
+    let filter = RewardFilter { delivery: Some(delivery), ..RewardFilter::default() };
     bulk_replay_filters::steps(db, now_ms, &filter, 1_000, entries)
 }
 
@@ -396,11 +369,7 @@ fn fill(db: &Sqlite, entries: i64) {
 fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
     let sql = "SELECT delivery, due_ms, attempts_made FROM entries WHERE transaction_id = ?";
     let row = db.query_first(sql, params![transaction_id]).unwrap().unwrap();
-    (
-        row.optional_integer(0).unwrap(),
-        row.optional_integer(1).unwrap(),
-        row.integer(2).unwrap(),
-    )
+    (row.optional_integer(0).unwrap(), row.optional_integer(1).unwrap(), row.integer(2).unwrap())
 }
 
 /// Applies callback settings that the catalog pushes. Returns whether they are newer than the stored ones.
@@ -412,11 +381,7 @@ fn apply_settings(db: &Sqlite, now_ms: i64, settings: &CallbackSettings) -> bool
 }
 
 /// Approved and reversed.
-const DEFAULT_EVENTS: Events = Events {
-    approved: true,
-    reversed: true,
-    ..Events::NONE
-};
+const DEFAULT_EVENTS: Events = Events { approved: true, reversed: true, ..Events::NONE };
 
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
     claim_of(db, now_ms, DEFAULT_EVENTS)
@@ -424,10 +389,7 @@ fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
 
 /// Reads what became of click `n`, of a user and a time.
 fn read_click(n: u8, of: Option<(&str, i64)>) -> ReadClick {
-    ReadClick {
-        nonce: Bytes(vec![n; 12]),
-        of: of.map(|(user, at_ms)| (user.to_owned(), at_ms)),
-    }
+    ReadClick { nonce: Bytes(vec![n; 12]), of: of.map(|(user, at_ms)| (user.to_owned(), at_ms)) }
 }
 
 /// Claims for a publisher that is told of these events.
@@ -438,41 +400,17 @@ fn claim_of(db: &Sqlite, now_ms: i64, events: Events) -> Vec<ClaimedCallback> {
 
 /// The transaction ids of these attempts.
 fn ids(callbacks: &[ClaimedCallback]) -> Vec<&str> {
-    callbacks
-        .iter()
-        .map(|callback| callback.fields.transaction_id.as_str())
-        .collect()
+    callbacks.iter().map(|callback| callback.fields.transaction_id.as_str()).collect()
 }
 
-fn judge_answer(
-    callback: &ClaimedCallback,
-    now_ms: i64,
-    status: u16,
-    webhook_delivery: Option<&str>,
-) -> Judgement {
-    let answer = Answered {
-        status,
-        retry_after: None,
-        webhook_delivery,
-    };
+fn judge_answer(callback: &ClaimedCallback, now_ms: i64, status: u16, webhook_delivery: Option<&str>) -> Judgement {
+    let answer = Answered { status, retry_after: None, webhook_delivery };
     let outcome = Outcome::Answered(answer);
-    judge(
-        &Schedule::default(),
-        callback.attempts_made + 1,
-        &outcome,
-        now_ms,
-        u32::MAX / 2,
-    )
+    judge(&Schedule::default(), callback.attempts_made + 1, &outcome, now_ms, u32::MAX / 2)
 }
 
 fn attempt(at_ms: i64, status: u16) -> Attempt {
-    Attempt {
-        at_ms,
-        took_ms: 120,
-        http_status: Some(status),
-        body: format!("answer {status}"),
-        error: None,
-    }
+    Attempt { at_ms, took_ms: 120, http_status: Some(status), body: format!("answer {status}"), error: None }
 }
 
 /// Lets the endpoint answer an attempt with this status.

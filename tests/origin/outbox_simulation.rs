@@ -99,15 +99,13 @@ fn postbacks() -> impl Strategy<Value = Postback> {
         2 => Just(Status::Reversed),
     ];
     let is_own = prop::bool::weighted(0.95);
-    (0..12_u8, age_ms, goal, txn, status, is_own).prop_map(|(click, age_ms, goal, txn, status, is_own)| {
-        Postback {
-            click,
-            age_ms,
-            goal,
-            txn,
-            status,
-            is_own,
-        }
+    (0..12_u8, age_ms, goal, txn, status, is_own).prop_map(|(click, age_ms, goal, txn, status, is_own)| Postback {
+        click,
+        age_ms,
+        goal,
+        txn,
+        status,
+        is_own,
     })
 }
 
@@ -129,8 +127,7 @@ fn changes() -> impl Strategy<Value = Change> {
 
 /// Actions of the operator, most of them on the newest conversions.
 fn settlements() -> impl Strategy<Value = Op> {
-    let action =
-        prop_oneof![4 => Just(Action::Approve), 1 => Just(Action::Reject), 1 => Just(Action::Reverse)];
+    let action = prop_oneof![4 => Just(Action::Approve), 1 => Just(Action::Reject), 1 => Just(Action::Reverse)];
     (0..12_usize, action, any::<bool>()).prop_map(|(nth, action, despite)| Op::Settle(nth, action, despite))
 }
 

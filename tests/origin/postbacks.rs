@@ -1,9 +1,7 @@
 //! The postbacks of an advertiser: the newest are kept, others counted, at most a report a second, in bounded room.
 
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
-use contract::postbacks::{
-    Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
-};
+use contract::postbacks::{Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply};
 use domain::{
     conversions::received::ShownParameter,
     model::{AdvertiserId, AppId, time::DAY_MS},
@@ -24,19 +22,12 @@ struct Object {
 
 impl Object {
     fn new() -> Self {
-        Self {
-            db: migrated(MIGRATIONS),
-            unwritten: Unwritten::default(),
-        }
+        Self { db: migrated(MIGRATIONS), unwritten: Unwritten::default() }
     }
 
     fn report(&self, now_ms: i64, numbers: impl IntoIterator<Item = i64>, not_shown: u64) {
         let postbacks = numbers.into_iter().map(|n| postback(n, now_ms)).collect();
-        let report = PostbackBatch {
-            postbacks,
-            not_shown,
-            tokens: Vec::new(),
-        };
+        let report = PostbackBatch { postbacks, not_shown, tokens: Vec::new() };
         handle(&self.db, &self.unwritten, now_ms, Command::Add(report)).unwrap();
     }
 
@@ -53,11 +44,7 @@ impl Object {
 }
 
 fn list(limit: u32, before: Option<i64>, code: Option<&str>) -> ListPostbacks {
-    ListPostbacks {
-        limit,
-        before,
-        code: code.map(str::to_owned),
-    }
+    ListPostbacks { limit, before, code: code.map(str::to_owned) }
 }
 
 /// The nth postback; each third is a duplicate.
@@ -65,10 +52,7 @@ fn postback(n: i64, at_ms: i64) -> ReceivedPostback {
     ReceivedPostback {
         at_ms,
         method: "GET".into(),
-        parameters: vec![ShownParameter {
-            name: "txn".into(),
-            value: n.to_string(),
-        }],
+        parameters: vec![ShownParameter { name: "txn".into(), value: n.to_string() }],
         advertiser: None,
         http_status: 200,
         code: if n % 3 == 0 { "duplicate" } else { "approved" }.into(),
@@ -82,8 +66,7 @@ fn postback(n: i64, at_ms: i64) -> ReceivedPostback {
 
 fn ids(page: &PostbackPage) -> Vec<i64> {
     let ids = page.postbacks.iter();
-    ids.map(|postback| postback.parameters[0].value.parse().unwrap())
-        .collect()
+    ids.map(|postback| postback.parameters[0].value.parse().unwrap()).collect()
 }
 
 #[test]
@@ -135,11 +118,7 @@ fn a_report_within_a_second_of_the_last_one_is_only_counted_and_written_with_the
 fn the_last_use_of_each_token_is_kept_even_if_its_postbacks_are_not() {
     let object = Object::new();
     let report = |now_ms: i64, tokens: &[(i64, i64)]| {
-        let report = PostbackBatch {
-            postbacks: vec![postback(1, now_ms)],
-            not_shown: 0,
-            tokens: tokens.to_vec(),
-        };
+        let report = PostbackBatch { postbacks: vec![postback(1, now_ms)], not_shown: 0, tokens: tokens.to_vec() };
         handle(&object.db, &object.unwritten, now_ms, Command::Add(report)).unwrap();
     };
     let used = || object.first_page(1).tokens.into_iter().collect::<Vec<_>>();
@@ -176,18 +155,8 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     // A postback that is too large.
     let mut large = postback(1, now_ms);
     large.parameters[0].value = "x".repeat(9 << 10);
-    let report = PostbackBatch {
-        postbacks: vec![large, postback(2, now_ms)],
-        not_shown: 0,
-        tokens: Vec::new(),
-    };
-    handle(
-        &object.db,
-        &object.unwritten,
-        now_ms + 1_000,
-        Command::Add(report),
-    )
-    .unwrap();
+    let report = PostbackBatch { postbacks: vec![large, postback(2, now_ms)], not_shown: 0, tokens: Vec::new() };
+    handle(&object.db, &object.unwritten, now_ms + 1_000, Command::Add(report)).unwrap();
     let page = object.first_page(1);
     assert_eq!((ids(&page), page.not_shown), (vec![2], 4));
 }
@@ -202,11 +171,7 @@ fn postbacks_without_a_token_push_out_none_of_the_others() {
             code: "invalid_token".into(),
             ..postback(n, now_ms)
         });
-        let batch = PostbackBatch {
-            postbacks: of_step.collect(),
-            not_shown: 0,
-            tokens: Vec::new(),
-        };
+        let batch = PostbackBatch { postbacks: of_step.collect(), not_shown: 0, tokens: Vec::new() };
         handle(&object.db, &object.unwritten, now_ms, Command::Add(batch)).unwrap();
     };
     object.report(NOW, 0..32, 0);
@@ -219,14 +184,8 @@ fn postbacks_without_a_token_push_out_none_of_the_others() {
         }
     }
     let count = |sql: &str| object.db.query_integer(sql, &[]).unwrap().unwrap();
-    assert_eq!(
-        count("SELECT COUNT(*) FROM postbacks WHERE is_unsigned"),
-        MAX_UNSIGNED
-    );
-    assert_eq!(
-        count("SELECT COUNT(*) FROM postbacks WHERE NOT is_unsigned"),
-        32 + 99
-    );
+    assert_eq!(count("SELECT COUNT(*) FROM postbacks WHERE is_unsigned"), MAX_UNSIGNED);
+    assert_eq!(count("SELECT COUNT(*) FROM postbacks WHERE NOT is_unsigned"), 32 + 99);
     let newest = object.page(list(200, None, Some("invalid_token")));
     assert_eq!((ids(&newest)[0], newest.postbacks.len()), (100 * 32 - 1, 100));
     assert_eq!(newest.not_shown, 0);
@@ -243,15 +202,8 @@ fn each_advertiser_has_its_part_of_the_list_of_all() {
             is_unsigned,
             ..postback(number, at_ms)
         };
-        let capped = ReceivedPostback {
-            http_status: 409,
-            code: "conversion_capped".into(),
-            ..one.clone()
-        };
-        let batch = PostbackBatch {
-            postbacks: vec![capped, one],
-            ..PostbackBatch::default()
-        };
+        let capped = ReceivedPostback { http_status: 409, code: "conversion_capped".into(), ..one.clone() };
+        let batch = PostbackBatch { postbacks: vec![capped, one], ..PostbackBatch::default() };
         if let Some(refused) = batch.refused(&AdvertiserId::parse(advertiser).unwrap()) {
             handle(&object.db, &object.unwritten, at_ms, Command::Add(refused)).unwrap();
         }
@@ -259,8 +211,7 @@ fn each_advertiser_has_its_part_of_the_list_of_all() {
     let shown = |is_unsigned: bool| -> Vec<_> {
         let all = object.first_page(200).postbacks;
         let some = all.iter().filter(|one| one.is_unsigned == is_unsigned);
-        some.map(|one| one.advertiser.clone().unwrap().to_string())
-            .collect()
+        some.map(|one| one.advertiser.clone().unwrap().to_string()).collect()
     };
     report("quiet", 0, NOW, false);
     // In the same second.
@@ -299,11 +250,8 @@ fn postbacks_leave_after_90_days() {
 fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
     let outcomes = under_every_fault(MIGRATIONS, |db| {
         let unwritten = Unwritten::default();
-        let report = PostbackBatch {
-            postbacks: vec![postback(1, NOW), postback(2, NOW)],
-            not_shown: 3,
-            tokens: vec![(7, NOW)],
-        };
+        let report =
+            PostbackBatch { postbacks: vec![postback(1, NOW), postback(2, NOW)], not_shown: 3, tokens: vec![(7, NOW)] };
         let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Add(report));
         let is_ok = reported.is_ok();
         let rows = dump(db, "postbacks").len();
@@ -318,14 +266,8 @@ fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
 fn a_postbacks_object_runs_exactly_its_listed_statements() {
     let object = Object::new();
     object.report(NOW, [1], 0);
-    let refused = ReceivedPostback {
-        advertiser: AdvertiserId::parse("a"),
-        ..postback(2, NOW)
-    };
-    let refused = PostbackBatch {
-        postbacks: vec![refused],
-        ..PostbackBatch::default()
-    };
+    let refused = ReceivedPostback { advertiser: AdvertiserId::parse("a"), ..postback(2, NOW) };
+    let refused = PostbackBatch { postbacks: vec![refused], ..PostbackBatch::default() };
     handle(&object.db, &object.unwritten, NOW, Command::Add(refused)).unwrap();
     object.first_page(10);
     sweep(&object.db, NOW).unwrap();

@@ -101,17 +101,9 @@ struct Model {
 impl Model {
     fn new() -> Self {
         let world = World::new(NOON);
-        world
-            .put(
-                Resource::Publisher,
-                "acme",
-                &json!({ "name": "Acme", "approved": true }),
-            )
-            .unwrap();
+        world.put(Resource::Publisher, "acme", &json!({ "name": "Acme", "approved": true })).unwrap();
         for advertiser in ADVERTISERS {
-            world
-                .put(Resource::Advertiser, advertiser, &json!({ "name": advertiser }))
-                .unwrap();
+            world.put(Resource::Advertiser, advertiser, &json!({ "name": advertiser })).unwrap();
         }
         let birth = world.backup();
         let mut model = Self {
@@ -258,10 +250,7 @@ impl Model {
         let has = |document: &&OfferDocument| document.payouts[usize::from(goal)] > 0;
         match Some(offer).filter(has) {
             Some(sealed) => vec![sealed],
-            None => self.all[&self.offer_of(click)][*since..]
-                .iter()
-                .filter(has)
-                .collect(),
+            None => self.all[&self.offer_of(click)][*since..].iter().filter(has).collect(),
         }
     }
 
@@ -278,11 +267,7 @@ impl Model {
             despite: Vec::new(),
             received_ms: None,
             is_to_be_held: false,
-            current: Current {
-                offer: None,
-                app: None,
-                is_recent: true,
-            },
+            current: Current { offer: None, app: None, is_recent: true },
         };
         let first = (0..3).find(|goal| self.clicks[nth].offer.payouts[usize::from(*goal)] > 0);
         let goal = goal.or(first).unwrap();
@@ -362,10 +347,7 @@ impl Model {
         let all = self.all.entry(nth).or_default();
         all.push(offer.clone());
         // Outboxes are told of a PUT that changes the cap.
-        let is_told = self
-            .offers
-            .get(&nth)
-            .is_none_or(|before| reaches && before.cap != offer.cap);
+        let is_told = self.offers.get(&nth).is_none_or(|before| reaches && before.cap != offer.cap);
         if is_told && !self.is_restored {
             self.heard.insert(nth, all.len() - 1);
         }
@@ -390,7 +372,8 @@ impl Model {
         let today = self.today();
         let mut standing = BTreeSet::new();
         for outbox in self.world.outboxes.borrow().values() {
-            let sql = "SELECT e.transaction_id, e.payout_micro_usd, e.fields ->> '$.value', e.fields ->> '$.conversion_ts',
+            let sql =
+                "SELECT e.transaction_id, e.payout_micro_usd, e.fields ->> '$.value', e.fields ->> '$.conversion_ts',
                 c.state FROM entries e JOIN conversions c ON c.entry = e.entry WHERE e.delivery IS NOT NULL";
             for row in outbox.db.query(sql, &[]).unwrap() {
                 let id = row.text(0).unwrap().to_owned();
@@ -434,10 +417,7 @@ impl Model {
             let whole = cap.map(|cap| usize::try_from(cap).unwrap());
             let most = self.allowed.get(&(nth, today)).copied().unwrap_or(whole);
             let forced = self.forced.get(&(nth, today)).copied().unwrap_or_default();
-            assert!(
-                most.is_none_or(|most| paid <= most + forced),
-                "{paid} of {most:?} after {op:?}"
-            );
+            assert!(most.is_none_or(|most| paid <= most + forced), "{paid} of {most:?} after {op:?}");
         }
     }
 }
@@ -468,27 +448,19 @@ fn offer_document(nth: usize, offer: &OfferDocument) -> Json {
 fn documents() -> impl Strategy<Value = OfferDocument> {
     let payout = || prop_oneof![1 => Just(0_u32), 4 => 1..10_u32];
     let cap = prop_oneof![2 => Just(None), 3 => (0..5_u32).prop_map(Some)];
-    (
-        0..2_usize,
-        (1..10_u32, payout(), payout()),
-        any::<bool>(),
-        select([1_u16, 30, 90].as_slice()),
-        cap,
+    (0..2_usize, (1..10_u32, payout(), payout()), any::<bool>(), select([1_u16, 30, 90].as_slice()), cap).prop_map(
+        |(advertiser, (first, second, third), once_per_click, window_days, cap)| OfferDocument {
+            advertiser,
+            payouts: [first, second, third],
+            once_per_click,
+            window_days,
+            cap,
+        },
     )
-        .prop_map(
-            |(advertiser, (first, second, third), once_per_click, window_days, cap)| OfferDocument {
-                advertiser,
-                payouts: [first, second, third],
-                once_per_click,
-                window_days,
-                cap,
-            },
-        )
 }
 
 fn ops() -> impl Strategy<Value = Op> {
-    let status =
-        prop_oneof![6 => Just(Status::Approved), 1 => Just(Status::Pending), 2 => Just(Status::Reversed)];
+    let status = prop_oneof![6 => Just(Status::Approved), 1 => Just(Status::Pending), 2 => Just(Status::Reversed)];
     let goal = prop_oneof![2 => Just(None), 5 => (0..3_u8).prop_map(Some)];
     let sender = prop_oneof![3 => Just(0_usize), 1 => Just(1)];
     let txn = proptest::option::weighted(0.2, 0..3_u8);

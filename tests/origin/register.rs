@@ -78,11 +78,7 @@ impl Restore for World {
         Ok(())
     }
 
-    fn doubts(
-        &self,
-        _db: &impl Database,
-        _lost: &[&u32],
-    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+    fn doubts(&self, _db: &impl Database, _lost: &[&u32]) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
         Ok((None, vec![Doubt::new(SOURCE, "load_again")]))
     }
 }
@@ -105,9 +101,7 @@ impl World {
         for (number, entry) in entries {
             let (number, entry) = (*number, (*entry).to_owned());
             let at_ms = START_MS + number;
-            world
-                .registers
-                .add(SOURCE, RegisterEntry { number, at_ms, entry });
+            world.registers.add(SOURCE, RegisterEntry { number, at_ms, entry });
         }
         world
     }
@@ -123,10 +117,7 @@ impl World {
     }
 
     fn numbers(&self) -> Vec<i64> {
-        let rows = self
-            .db
-            .query("SELECT number FROM register ORDER BY number", &[])
-            .unwrap();
+        let rows = self.db.query("SELECT number FROM register ORDER BY number", &[]).unwrap();
         rows.iter().map(|row| row.integer(0).unwrap()).collect()
     }
 
@@ -244,18 +235,12 @@ fn entries_are_kept_for_31_days() {
     assert_eq!(text[0].text(0), Ok(""));
     assert_eq!(register::sweep_due_ms(&world.db), Ok(None));
     // The entries of a real register expire in the same way.
-    let entry = |number, at_ms| RegisterEntry {
-        number,
-        at_ms,
-        entry: "7".into(),
-    };
+    let entry = |number, at_ms| RegisterEntry { number, at_ms, entry: "7".into() };
     world.registers.add(SOURCE, entry(1, START_MS));
     world.registers.add(SOURCE, entry(2, START_MS + SECOND_MS));
     let at_ms = world.registers.alarm(&address(SOURCE).name, START_MS);
     assert_eq!(at_ms, Some(START_MS + 31 * DAY_MS + 1));
-    world
-        .registers
-        .alarm(&address(SOURCE).name, START_MS + 40 * DAY_MS);
+    world.registers.alarm(&address(SOURCE).name, START_MS + 40 * DAY_MS);
     run(world.start(&Register::default())).unwrap();
     assert_eq!(*world.applied.borrow(), []);
 }

@@ -34,17 +34,10 @@ pub struct TestOffer {
     pub current: CurrentOffer,
 }
 
-const IN_FORCE: TermsInForce = TermsInForce {
-    revision: FIRST,
-    since: 0,
-};
+const IN_FORCE: TermsInForce = TermsInForce { revision: FIRST, since: 0 };
 
 impl TestCatalog {
-    pub fn new(
-        app: AppTerms,
-        callback: CallbackSettings,
-        offers: &[(&str, OfferTerms, Option<u32>)],
-    ) -> Self {
+    pub fn new(app: AppTerms, callback: CallbackSettings, offers: &[(&str, OfferTerms, Option<u32>)]) -> Self {
         let offer = |(id, terms, conversion_cap): &(&str, OfferTerms, Option<u32>)| {
             let current = CurrentOffer {
                 revision: FIRST,
@@ -53,11 +46,7 @@ impl TestCatalog {
                 min_seconds_to_convert: None,
             };
             let terms = BTreeMap::from([(FIRST, terms.clone())]);
-            let offer = TestOffer {
-                terms,
-                lost: None,
-                current,
-            };
+            let offer = TestOffer { terms, lost: None, current };
             (OfferId::parse(id).unwrap(), offer)
         };
         Self {
@@ -160,11 +149,7 @@ impl TestCatalog {
     /// The values of an offer and the app in a current snapshot.
     pub fn current(&self, offer: &str) -> Current {
         let offer = OfferId::parse(offer).and_then(|id| self.offers.get(&id));
-        Current {
-            offer: offer.map(|offer| offer.current.clone()),
-            app: Some(self.app.clone()),
-            is_recent: true,
-        }
+        Current { offer: offer.map(|offer| offer.current.clone()), app: Some(self.app.clone()), is_recent: true }
     }
 
     /// Answers a command of an outbox, both as JSON.
@@ -179,13 +164,9 @@ impl TestCatalog {
 
     /// Answers a question; `None` if the offer or the terms do not exist.
     pub fn ask_offer(&mut self, question: &GetOfferTerms) -> Option<KnownOffer> {
-        self.questions
-            .push((question.offer_id.to_string(), question.revision));
+        self.questions.push((question.offer_id.to_string(), question.revision));
         let offer = self.offers.get(&question.offer_id)?;
-        Some(KnownOffer {
-            terms: offer.terms.get(&question.revision)?.clone(),
-            current: offer.current.clone(),
-        })
+        Some(KnownOffer { terms: offer.terms.get(&question.revision)?.clone(), current: offer.current.clone() })
     }
 
     /// Loses an offer's terms in force, as a restored catalog does. Returns their revision.

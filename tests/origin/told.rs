@@ -18,11 +18,7 @@ pub struct Told {
 
 impl Told {
     pub fn new(now_ms: i64, is_down: bool) -> Self {
-        Self {
-            now_ms,
-            is_down,
-            raised: RefCell::default(),
-        }
+        Self { now_ms, is_down, raised: RefCell::default() }
     }
 }
 
@@ -44,9 +40,7 @@ impl ObjectCall for Told {
         }
         let raise: RaiseAlarms = serde_json::from_value(serde_json::to_value(&operation).unwrap()).unwrap();
         let alarms = raise.alarms.into_iter();
-        self.raised
-            .borrow_mut()
-            .extend(alarms.map(|alarm| (to.name.clone(), alarm)));
+        self.raised.borrow_mut().extend(alarms.map(|alarm| (to.name.clone(), alarm)));
         Ok(serde_json::from_str("{}").unwrap())
     }
 }

@@ -17,9 +17,7 @@ fn metrics(text: &str) -> BTreeSet<&str> {
 #[test]
 fn each_alert_rule_names_a_metric_a_section_and_a_page() {
     let (rules, operating) = (read(RULES), read("docs/OPERATING.md"));
-    let (_, listed) = operating
-        .split_once("| metric | at | meaning |")
-        .expect("the table of metrics");
+    let (_, listed) = operating.split_once("| metric | at | meaning |").expect("the table of metrics");
     let listed = metrics(listed.split("\n\n").next().expect("its rows"));
     let sections: BTreeSet<_> = operating
         .lines()
@@ -41,9 +39,6 @@ fn each_alert_rule_names_a_metric_a_section_and_a_page() {
         assert!(sections.contains(section), "{name}: {section}");
         assert!(text(&notes["page"]).starts_with("/console"), "{name}");
         assert!(text(&notes["summary"]).ends_with('.'), "{name}");
-        assert!(
-            tests.contains(&format!("alertname=\"{name}\"")),
-            "{name} is not tried"
-        );
+        assert!(tests.contains(&format!("alertname=\"{name}\"")), "{name} is not tried");
     }
 }

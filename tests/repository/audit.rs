@@ -9,9 +9,7 @@ use origin::http::routes::{Handler, routes};
 fn names(path: &str, table: &str) -> BTreeSet<String> {
     let source = read(path);
     let start = format!("const {table}: Record<string, string> = {{");
-    let (_, after) = source
-        .split_once(&start)
-        .unwrap_or_else(|| panic!("{path} has no {table}"));
+    let (_, after) = source.split_once(&start).unwrap_or_else(|| panic!("{path} has no {table}"));
     let (rows, _) = after.split_once("\n};").unwrap();
     let rows = rows.lines().filter_map(|row| row.trim().split_once(": "));
     rows.map(|(name, _)| name.to_owned()).collect()
@@ -30,10 +28,7 @@ fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
         .collect();
     assert!(actions.len() > 20, "the changes of the operator: {actions:?}");
     for action in &actions {
-        assert!(
-            own.contains(*action) || shared.contains(*action),
-            "{action} has no words"
-        );
+        assert!(own.contains(*action) || shared.contains(*action), "{action} has no words");
     }
     for action in &own {
         assert!(actions.contains(action.as_str()), "nobody does {action}");
@@ -46,8 +41,7 @@ fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
 fn each_change_that_an_account_announces_has_words() {
     let shared = names("src/web/shared/messages/audit.ts", "AUDIT_ACTIONS");
     let source = read("src/origin/objects/accounts/announced.rs");
-    let is_name =
-        |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_name = |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let actions: BTreeSet<_> = source.split('"').skip(1).step_by(2).filter(is_name).collect();
     assert!(actions.len() > 10, "the changes of an account: {actions:?}");
     for action in actions {

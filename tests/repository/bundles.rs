@@ -52,27 +52,15 @@ fn deployed_modules_are_built_without_features() {
         assert_eq!((*target, built), (&*format!("target/wasm/{name}"), arguments));
     }
     let folders = ["build", "target/faults", "target/next", "target/bench"];
-    let folders = folders
-        .iter()
-        .flat_map(|folder| workers.map(|worker| format!("{folder}/{worker}")));
+    let folders = folders.iter().flat_map(|folder| workers.map(|worker| format!("{folder}/{worker}")));
     for ((name, folder), (target, source)) in names.iter().zip(folders).zip(&bundled) {
-        assert_eq!(
-            (*target, *source),
-            (&*folder, &*format!("target/wasm/{name}.wasm"))
-        );
+        assert_eq!((*target, *source), (&*folder, &*format!("target/wasm/{name}.wasm")));
     }
     assert_eq!([compiled.len(), bundled.len()], [names.len(); 2]);
-    for (path, main) in [
-        ("wrangler.toml", "build/edge/"),
-        ("src/origin/wrangler.toml", "../../build/origin/"),
-    ] {
+    for (path, main) in [("wrangler.toml", "build/edge/"), ("src/origin/wrangler.toml", "../../build/origin/")] {
         let wrangler: toml::Table = read(path).parse().unwrap();
         assert!(wrangler["main"].as_str().unwrap().starts_with(main), "{path}");
-        assert_eq!(
-            wrangler["build"]["command"].as_str(),
-            Some("make build"),
-            "{path}"
-        );
+        assert_eq!(wrangler["build"]["command"].as_str(), Some("make build"), "{path}");
     }
 }
 
@@ -81,11 +69,7 @@ fn a_deployed_module_holds_nothing_that_only_tests_and_benchmarks_have() {
     for worker in ["edge", "origin"] {
         let deployed = module(&format!("build/{worker}")).expect("a module, which `make build` makes");
         for mark in [FAULT, BENCH] {
-            assert!(
-                !holds(&deployed, mark),
-                "{worker}: {}",
-                String::from_utf8_lossy(mark)
-            );
+            assert!(!holds(&deployed, mark), "{worker}: {}", String::from_utf8_lossy(mark));
         }
         // The mark works: a module that was built with faults contains it.
         if let Some(faulty) = module(&format!("target/faults/{worker}")) {

@@ -18,16 +18,7 @@ const ORIGIN: &str = "src/origin/wrangler.toml";
 
 /// The secrets of each Worker, which are named in a comment of its `wrangler.toml` and set by `make secrets`.
 const SECRETS: [(&str, &[&str]); 2] = [
-    (
-        EDGE,
-        &[
-            "METRICS_TOKEN",
-            "CLICK_KEYS",
-            "EDGE_KEYS",
-            "REPORT_KEY_MAC",
-            "TOKEN_MAC",
-        ],
-    ),
+    (EDGE, &["METRICS_TOKEN", "CLICK_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC"]),
     (
         ORIGIN,
         &[
@@ -56,10 +47,7 @@ fn part(capnp: &str, start: &str) -> String {
 /// The text between `before` and `after`, for each line that has both.
 fn between<'t>(text: &'t str, before: &str, after: &str) -> BTreeSet<&'t str> {
     let found = |line: &'t str| Some(line.split_once(before)?.1.split_once(after)?.0);
-    text.lines()
-        .filter(|line| !line.trim_start().starts_with('#'))
-        .filter_map(found)
-        .collect()
+    text.lines().filter(|line| !line.trim_start().starts_with('#')).filter_map(found).collect()
 }
 
 fn bindings(capnp: &str, worker: &str) -> String {
@@ -68,14 +56,8 @@ fn bindings(capnp: &str, worker: &str) -> String {
 
 /// Each binding of a list of tables: its name, and what else it says.
 fn tables(value: &toml::Value, name: &str) -> BTreeMap<String, toml::Table> {
-    let tables = value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item.as_table().unwrap());
-    tables
-        .map(|table| (table[name].as_str().unwrap().to_owned(), table.clone()))
-        .collect()
+    let tables = value.as_array().unwrap().iter().map(|item| item.as_table().unwrap());
+    tables.map(|table| (table[name].as_str().unwrap().to_owned(), table.clone())).collect()
 }
 
 /// The two environments of a `wrangler.toml`: local and production.
@@ -102,11 +84,7 @@ fn each_worker_has_the_same_bindings_locally_and_on_cloudflare() {
             if let Some(services) = environment.get("services") {
                 names.extend(tables(services, "binding").into_keys());
             }
-            assert_eq!(
-                names,
-                local.iter().map(|name| (*name).to_owned()).collect(),
-                "{path}"
-            );
+            assert_eq!(names, local.iter().map(|name| (*name).to_owned()).collect(), "{path}");
         }
     }
 }
@@ -118,10 +96,7 @@ fn the_edge_binds_the_objects_and_the_service_of_the_origin() {
         let there = &origin["name"];
         for (name, mut binding) in tables(&edge["durable_objects"]["bindings"], "name") {
             assert_eq!(binding.remove("script_name").as_ref(), Some(there), "{name}");
-            assert_eq!(
-                tables(&origin["durable_objects"]["bindings"], "name")[&name],
-                binding
-            );
+            assert_eq!(tables(&origin["durable_objects"]["bindings"], "name")[&name], binding);
         }
         assert_eq!(&tables(&edge["services"], "binding")["ORIGIN"]["service"], there);
         assert_eq!(edge["kv_namespaces"], origin["kv_namespaces"]);
@@ -150,14 +125,9 @@ fn the_runtime_is_of_the_same_date_and_flags_everywhere() {
     for path in [EDGE, ORIGIN] {
         let wrangler = wrangler(path);
         let date = wrangler["compatibility_date"].as_str().unwrap();
-        assert_eq!(
-            between(&capnp, "compatibilityDate = \"", "\""),
-            BTreeSet::from([date])
-        );
+        assert_eq!(between(&capnp, "compatibilityDate = \"", "\""), BTreeSet::from([date]));
         let flags = wrangler["compatibility_flags"].as_array().unwrap().iter();
-        let flags: Vec<_> = flags
-            .map(|flag| format!("{:?}", flag.as_str().unwrap()))
-            .collect();
+        let flags: Vec<_> = flags.map(|flag| format!("{:?}", flag.as_str().unwrap())).collect();
         let local = format!("compatibilityFlags = [{}]", flags.join(", "));
         assert_eq!(capnp.matches(&local).count(), 2, "{path}: {local}");
     }
@@ -177,17 +147,11 @@ fn each_setting_of_a_worker_is_bound_locally_and_read_by_its_code() {
             .collect();
         for setting in &settings {
             let is_read = [format!("\"{setting}\""), format!("env.{setting}")];
-            assert!(
-                is_read.iter().any(|text| code.contains(text)),
-                "{worker}: nothing reads {setting}"
-            );
+            assert!(is_read.iter().any(|text| code.contains(text)), "{worker}: nothing reads {setting}");
         }
         for environment in environments(&wrangler(path)) {
             for name in environment["vars"].as_table().unwrap().keys() {
-                assert!(
-                    settings.contains(name.as_str()),
-                    "{path}: {name} is not a setting of local runs"
-                );
+                assert!(settings.contains(name.as_str()), "{path}: {name} is not a setting of local runs");
             }
         }
     }
@@ -221,11 +185,7 @@ fn cloudflare_logs_no_line_of_its_own_with_the_address_of_each_request() {
         let observability = &wrangler(path)["env"]["production"]["observability"];
         assert_eq!(observability["enabled"].as_bool(), Some(true), "{path}");
         assert_eq!(observability["logs"]["enabled"].as_bool(), Some(true), "{path}");
-        assert_eq!(
-            observability["logs"]["invocation_logs"].as_bool(),
-            Some(false),
-            "{path}"
-        );
+        assert_eq!(observability["logs"]["invocation_logs"].as_bool(), Some(false), "{path}");
     }
 }
 
@@ -237,10 +197,7 @@ fn the_lock_file_of_the_fuzz_targets_has_the_crates_that_ours_need() {
     let packages = lock["package"].as_array().unwrap();
     for fuzzed in ["domain", "contract", "platform", "origin"] {
         let is_it = |package: &&toml::Value| package["name"].as_str() == Some(&format!("signpost-{fuzzed}"));
-        let package = packages
-            .iter()
-            .find(is_it)
-            .unwrap_or_else(|| panic!("no {fuzzed}"));
+        let package = packages.iter().find(is_it).unwrap_or_else(|| panic!("no {fuzzed}"));
         let locked: BTreeSet<_> = package["dependencies"]
             .as_array()
             .unwrap()
@@ -250,9 +207,7 @@ fn the_lock_file_of_the_fuzz_targets_has_the_crates_that_ours_need() {
             .collect();
         let manifest: toml::Table = read(&format!("src/{fuzzed}/Cargo.toml")).parse().unwrap();
         for name in manifest["dependencies"].as_table().unwrap().keys() {
-            let is_there = [name.clone(), format!("signpost-{name}")]
-                .iter()
-                .any(|name| locked.contains(name.as_str()));
+            let is_there = [name.clone(), format!("signpost-{name}")].iter().any(|name| locked.contains(name.as_str()));
             assert!(is_there, "{fuzzed} needs {name}: update tests/fuzz/Cargo.lock");
         }
     }
@@ -274,15 +229,7 @@ fn wrangler_accepts_both_workers() {
     for (path, binding) in [(EDGE, "env.ORIGIN"), (ORIGIN, "env.CATALOG")] {
         let bundle = tempfile::tempdir().unwrap();
         let deployed = Command::new("node_modules/.bin/wrangler")
-            .args([
-                "deploy",
-                "--dry-run",
-                "--env",
-                "production",
-                "--config",
-                path,
-                "--outdir",
-            ])
+            .args(["deploy", "--dry-run", "--env", "production", "--config", path, "--outdir"])
             .arg(bundle.path())
             .env("WRANGLER_SEND_METRICS", "false")
             .env_remove("MAKEFLAGS")
@@ -290,20 +237,11 @@ fn wrangler_accepts_both_workers() {
             .output()
             .unwrap();
         let told = String::from_utf8_lossy(&deployed.stdout);
-        assert!(
-            deployed.status.success(),
-            "{path}: {told}\n{}",
-            String::from_utf8_lossy(&deployed.stderr)
-        );
+        assert!(deployed.status.success(), "{path}: {told}\n{}", String::from_utf8_lossy(&deployed.stderr));
         assert!(told.contains(binding), "{path}: {told}");
-        let files = fs::read_dir(bundle.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
+        let files = fs::read_dir(bundle.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let files: BTreeSet<_> = files.map(|name| name.into_string().unwrap()).collect();
-        assert!(
-            files.contains("entry.js") && files.iter().any(|name| name.ends_with(".wasm")),
-            "{files:?}"
-        );
+        assert!(files.contains("entry.js") && files.iter().any(|name| name.ends_with(".wasm")), "{files:?}");
     }
 }
 
@@ -319,19 +257,11 @@ fn wrangler_dev_serves_both_workers() {
         fs::write(at(path), read(path).replace("command = \"make build\"", "")).unwrap();
         fs::copy(root().join("fixtures/local/defaults.env"), at(secrets)).unwrap();
     }
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let log = File::create(at("log")).unwrap();
     let wrangler = Command::new(root().join("node_modules/.bin/wrangler"))
         .args(["dev", "-c", EDGE, "-c", ORIGIN, "--ip", "127.0.0.1"])
-        .args([
-            "--port",
-            &port.to_string(),
-            "--show-interactive-dev-session=false",
-        ])
+        .args(["--port", &port.to_string(), "--show-interactive-dev-session=false"])
         .env("WRANGLER_SEND_METRICS", "false")
         // Stops wrangler from asking a server for the place where it runs.
         .env("NODE_ENV", "test")
@@ -349,14 +279,9 @@ fn wrangler_dev_serves_both_workers() {
             .uri(format!("http://127.0.0.1:{port}{path}"))
             .header("Authorization", "Bearer local-operator-token")
             .header("Content-Type", "application/x-ndjson");
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .build()
-            .into();
-        agent
-            .run(request.body(body.to_owned()).unwrap())
-            .map(|answer| answer.status().as_u16())
+        let agent: ureq::Agent =
+            ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
+        agent.run(request.body(body.to_owned()).unwrap()).map(|answer| answer.status().as_u16())
     };
     let answers = |expected: u16, method: &str, path: &str, body: &str| {
         let mut last = None;
@@ -367,24 +292,11 @@ fn wrangler_dev_serves_both_workers() {
             }
             thread::sleep(Duration::from_millis(100));
         }
-        panic!(
-            "{method} {path}: {last:?}\n{}",
-            fs::read_to_string(at("log")).unwrap()
-        );
+        panic!("{method} {path}: {last:?}\n{}", fs::read_to_string(at("log")).unwrap());
     };
-    answers(
-        200,
-        "POST",
-        "/v1/operator/import",
-        &read("fixtures/catalog.ndjson"),
-    );
+    answers(200, "POST", "/v1/operator/import", &read("fixtures/catalog.ndjson"));
     answers(200, "POST", "/v1/operator/refresh", "");
-    answers(
-        302,
-        "GET",
-        "/v2/tracking/click?rid=410271&app=10000001&user_id=u-1",
-        "",
-    );
+    answers(302, "GET", "/v2/tracking/click?rid=410271&app=10000001&user_id=u-1", "");
 }
 
 /// A process and those that it started, which end with it.

@@ -14,19 +14,10 @@ fn texts() -> impl Iterator<Item = String> {
 
 #[test]
 fn no_statement_replaces_a_row_that_has_another_key() {
-    let forms = [
-        "OR REPLACE",
-        "CONFLICT REPLACE",
-        "\"REPLACE INTO",
-        "; REPLACE INTO",
-    ];
+    let forms = ["OR REPLACE", "CONFLICT REPLACE", "\"REPLACE INTO", "; REPLACE INTO"];
     let replacing = texts().flat_map(|text| {
-        let found = forms
-            .iter()
-            .flat_map(|form| text.match_indices(form).map(|(at, _)| at));
-        found
-            .map(|at| text[at..].chars().take(60).collect::<String>())
-            .collect::<Vec<_>>()
+        let found = forms.iter().flat_map(|form| text.match_indices(form).map(|(at, _)| at));
+        found.map(|at| text[at..].chars().take(60).collect::<String>()).collect::<Vec<_>>()
     });
     let replacing: Vec<_> = replacing.collect();
     // This table has only one key, its INTEGER PRIMARY KEY.

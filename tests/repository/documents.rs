@@ -34,23 +34,17 @@ fn prose(document: &str) -> String {
 fn headings(document: &str) -> BTreeSet<String> {
     let prose = prose(document);
     let lines = prose.lines().filter_map(|line| line.strip_prefix('#'));
-    lines
-        .map(|line| line.trim_start_matches('#').trim().to_owned())
-        .collect()
+    lines.map(|line| line.trim_start_matches('#').trim().to_owned()).collect()
 }
 
 /// A heading as GitHub makes a fragment of it.
 fn fragment(heading: &str) -> String {
     let kept = heading.to_lowercase().replace(' ', "-");
-    kept.chars()
-        .filter(|c| c.is_alphanumeric() || "-_".contains(*c))
-        .collect()
+    kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
 }
 
 /// The kinds of files that people write here.
-const WRITTEN: [&str; 12] = [
-    "capnp", "env", "js", "lua", "md", "py", "rs", "sh", "toml", "yaml", "go", "php",
-];
+const WRITTEN: [&str; 12] = ["capnp", "env", "js", "lua", "md", "py", "rs", "sh", "toml", "yaml", "go", "php"];
 
 /// Every file of ours that people read or write, with its text.
 fn texts() -> Vec<(String, String)> {
@@ -73,11 +67,7 @@ fn texts() -> Vec<(String, String)> {
     let ci = [".ci/run", ".ci/step", ".ci/steps", ".ci/test"];
     paths.extend(top.into_iter().chain(ci).map(str::to_owned));
     let text = |path: String| (read(&path), path);
-    paths
-        .into_iter()
-        .map(text)
-        .map(|(text, path)| (path, text))
-        .collect()
+    paths.into_iter().map(text).map(|(text, path)| (path, text)).collect()
 }
 
 #[test]
@@ -95,30 +85,18 @@ fn each_link_leads_to_a_file_and_a_heading() {
     let mut links = 0;
     for path in documents() {
         let text = prose(&read(&path));
-        for target in text
-            .split("](")
-            .skip(1)
-            .map(|rest| rest.split(')').next().unwrap())
-        {
+        for target in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             if target.contains("://") {
                 continue;
             }
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             let linked = match file {
                 "" => path.clone(),
-                file => Path::new(&path)
-                    .parent()
-                    .unwrap()
-                    .join(file)
-                    .to_str()
-                    .unwrap()
-                    .to_owned(),
+                file => Path::new(&path).parent().unwrap().join(file).to_str().unwrap().to_owned(),
             };
             assert!(root().join(&linked).exists(), "{path}: {target}");
             if !anchor.is_empty() {
-                let found = headings(&read(&linked))
-                    .iter()
-                    .any(|heading| fragment(heading) == anchor);
+                let found = headings(&read(&linked)).iter().any(|heading| fragment(heading) == anchor);
                 assert!(found, "{path}: {target}");
             }
             links += 1;
@@ -134,11 +112,7 @@ fn each_cited_document_and_heading_is_there() {
     let mut cited = 0;
     for (path, text) in texts() {
         // A citation may run over two lines of a comment.
-        let text = text
-            .replace("\n///", "")
-            .replace("\n//!", "")
-            .replace("\n//", "")
-            .replace("\n#", "");
+        let text = text.replace("\n///", "").replace("\n//!", "").replace("\n//", "").replace("\n#", "");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut rest = text.as_str();
         while let Some((_, after)) = rest.split_once("docs/") {
@@ -149,15 +123,10 @@ fn each_cited_document_and_heading_is_there() {
             }
             assert!(root().join(&name).exists(), "{path} cites {name}");
             let cited_at = after.split_once(".md").unwrap().1.trim_start_matches('`');
-            let heading = [", \"", " (\""]
-                .iter()
-                .find_map(|open| cited_at.strip_prefix(open));
+            let heading = [", \"", " (\""].iter().find_map(|open| cited_at.strip_prefix(open));
             if let Some(heading) = heading.and_then(|heading| heading.split('"').next()) {
                 let heading = heading.trim_end_matches(',');
-                assert!(
-                    headings(&read(&name)).contains(heading),
-                    "{path} cites {name}, \"{heading}\""
-                );
+                assert!(headings(&read(&name)).contains(heading), "{path} cites {name}, \"{heading}\"");
             }
             cited += 1;
         }
@@ -171,9 +140,8 @@ fn each_path_that_a_document_names_is_there() {
     for path in documents() {
         let text = prose(&read(&path));
         for name in text.split('`').skip(1).step_by(2) {
-            let is_ours = ["src/", "tests/", "benches/", "fixtures/", "clients/", ".ci/"]
-                .iter()
-                .any(|top| name.starts_with(top));
+            let is_ours =
+                ["src/", "tests/", "benches/", "fixtures/", "clients/", ".ci/"].iter().any(|top| name.starts_with(top));
             if is_ours && !name.contains([' ', '*', '{', '…', '<', '$']) {
                 let file = name.split([':', '#']).next().unwrap();
                 assert!(root().join(file).exists(), "{path} names {name}");
@@ -203,23 +171,17 @@ fn each_item_that_a_document_names_with_its_file_is_there() {
                 let next = parts.get(item + 2).is_some_and(|name| is_source(name));
                 next && matches!(parts[item + 1].trim(), "in" | "of")
             };
-            let after = (at + 2..parts.len())
-                .step_by(2)
-                .take_while(|next| is_list(parts[next - 1]) && !is_elsewhere(*next));
+            let after =
+                (at + 2..parts.len()).step_by(2).take_while(|next| is_list(parts[next - 1]) && !is_elsewhere(*next));
             let is_before = matches!(parts[at - 1].trim(), "in" | "of");
             let before = (1..at).rev().skip(1).step_by(2).enumerate();
-            let before =
-                before.take_while(|(skipped, next)| is_before && (*skipped == 0 || is_list(parts[next + 1])));
+            let before = before.take_while(|(skipped, next)| is_before && (*skipped == 0 || is_list(parts[next + 1])));
             let is_item = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
             let items = after.chain(before.map(|(_, next)| next)).map(|next| parts[next]);
             for item in items.take_while(is_item) {
                 for word in item.split("::") {
                     let mut words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
-                    assert!(
-                        words.any(|found| found == word),
-                        "{path}: {item} in {}",
-                        parts[at]
-                    );
+                    assert!(words.any(|found| found == word), "{path}: {item} in {}", parts[at]);
                 }
                 named += 1;
             }
@@ -296,15 +258,10 @@ fn the_readmes_figures_are_rows_of_the_last_results() {
             let known = numbers(&row[1..row.len() - 2].join(" "));
             shown.iter().all(|number| known.contains(number)) && row.last() == Some(&outcome)
         };
-        assert!(
-            results.iter().any(is_source),
-            "no row of docs/PERFORMANCE.md has {figure:?}"
-        );
+        assert!(results.iter().any(is_source), "no row of docs/PERFORMANCE.md has {figure:?}");
     }
     let count = |outcome: &str| {
-        let rows = results
-            .iter()
-            .filter(|row| row.last().unwrap().starts_with(outcome));
+        let rows = results.iter().filter(|row| row.last().unwrap().starts_with(outcome));
         rows.count()
     };
     let [met, missed, not_shown] = ["met", "**missed**", "**not shown**"].map(count);
@@ -320,11 +277,7 @@ fn the_readmes_figures_are_rows_of_the_last_results() {
 fn each_promise_names_a_test_that_is_there() {
     let security = read("SECURITY.md");
     assert!(security.lines().count() <= 160);
-    let sources: String = texts()
-        .into_iter()
-        .filter(|(path, _)| path.ends_with(".rs"))
-        .map(|(_, text)| text)
-        .collect();
+    let sources: String = texts().into_iter().filter(|(path, _)| path.ends_with(".rs")).map(|(_, text)| text).collect();
     let promises = table(&security, "Promises");
     assert!(promises.len() >= 40, "{}", promises.len());
     for promise in promises {
@@ -339,25 +292,17 @@ fn each_promise_names_a_test_that_is_there() {
 #[test]
 fn operating_and_the_console_list_every_concurrency_limit() {
     let operating = read("docs/OPERATING.md");
-    let (_, table) = operating
-        .split_once("| `kind` | limits |")
-        .expect("the table of limits");
+    let (_, table) = operating.split_once("| `kind` | limits |").expect("the table of limits");
     let table = table.split("\n\n").next().expect("its rows");
     let listed: BTreeMap<&str, usize> = table
         .lines()
         .skip(2)
         .map(|row| {
             let cells: Vec<_> = row.split('|').map(str::trim).collect();
-            (
-                cells[1].trim_matches('`'),
-                cells[3].replace(',', "").parse().expect("permits"),
-            )
+            (cells[1].trim_matches('`'), cells[3].replace(',', "").parse().expect("permits"))
         })
         .collect();
-    let (edge, origin) = (
-        edge::limits::Pools::default(),
-        origin::http::limits::Pools::default(),
-    );
+    let (edge, origin) = (edge::limits::Pools::default(), origin::http::limits::Pools::default());
     let pools = edge.each().chain(origin.each());
     let pools: BTreeMap<_, _> = pools.map(|(name, pool)| (name, pool.limit().permits)).collect();
     assert_eq!(listed, pools);
@@ -365,9 +310,6 @@ fn operating_and_the_console_list_every_concurrency_limit() {
     let service = read("src/web/console/messages/service.ts");
     let (_, names) = service.split_once("    names: {\n").expect("the pools' names");
     let (names, _) = names.split_once('}').expect("their end");
-    let named: BTreeSet<&str> = names
-        .lines()
-        .filter_map(|line| Some(line.split_once(':')?.0.trim()))
-        .collect();
+    let named: BTreeSet<&str> = names.lines().filter_map(|line| Some(line.split_once(':')?.0.trim())).collect();
     assert_eq!(named, pools.into_keys().collect());
 }

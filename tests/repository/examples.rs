@@ -21,18 +21,8 @@ fn each_body_has_an_example_and_each_example_is_as_its_schema_asks() {
 /// The tests make publishers, offers and people whose names mean nothing to a reader.
 #[test]
 fn no_example_has_a_name_that_only_tests_use() {
-    let of_tests = [
-        "chaos",
-        "Mallory",
-        "ureq/",
-        "t.signpost.example",
-        "\"cb-",
-        "_cb-",
-        "\"conv-",
-        "-caps",
-        "seen-open",
-        "hammer",
-    ];
+    let of_tests =
+        ["chaos", "Mallory", "ureq/", "t.signpost.example", "\"cb-", "_cb-", "\"conv-", "-caps", "seen-open", "hammer"];
     for file in ["openapi.yaml", "openapi-dashboard.yaml"] {
         let text = crate::read(file);
         for name in of_tests {
@@ -60,11 +50,7 @@ fn check(document: &Value, group: &str, without: &mut Vec<String>) -> usize {
             bodies.extend(successes.map(|status| format!("{at}/responses/{status}")));
             for body in bodies {
                 let (body_at, described) = resolved(document, &body);
-                for media_type in described["content"]
-                    .as_object()
-                    .into_iter()
-                    .flat_map(|types| types.keys())
-                {
+                for media_type in described["content"].as_object().into_iter().flat_map(|types| types.keys()) {
                     let found = check_place(document, &format!("{body_at}/content/{}", escaped(media_type)));
                     if found == 0 {
                         without.push(format!("{body} {media_type}"));

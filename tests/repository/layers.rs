@@ -18,24 +18,14 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ("origin", &["contract", "domain", "platform"]),
 ];
 /// Crates that run only on Workers.
-const WORKERS: [&str; 5] = [
-    "worker",
-    "wasm-bindgen",
-    "wasm-bindgen-futures",
-    "js-sys",
-    "web-sys",
-];
+const WORKERS: [&str; 5] = ["worker", "wasm-bindgen", "wasm-bindgen-futures", "js-sys", "web-sys"];
 
 #[test]
 fn no_crate_uses_one_of_a_layer_above_it() {
     let ours: BTreeSet<_> = LAYERS.iter().map(|(name, _)| *name).collect();
     for (name, below) in LAYERS {
         let manifest: toml::Table = read(&format!("src/{name}/Cargo.toml")).parse().unwrap();
-        let used = manifest["dependencies"]
-            .as_table()
-            .unwrap()
-            .keys()
-            .map(String::as_str);
+        let used = manifest["dependencies"].as_table().unwrap().keys().map(String::as_str);
         let used: BTreeSet<_> = used.filter(|used| ours.contains(used)).collect();
         assert_eq!(used, below.iter().copied().collect(), "{name}");
     }
@@ -46,20 +36,11 @@ fn the_domain_knows_no_workers_no_clock_and_no_randomness() {
     for name in ["domain", "contract"] {
         let manifest = read(&format!("src/{name}/Cargo.toml"));
         for workers in WORKERS {
-            assert!(
-                !manifest.contains(&format!("{workers}.workspace")),
-                "{name} uses {workers}"
-            );
+            assert!(!manifest.contains(&format!("{workers}.workspace")), "{name} uses {workers}");
         }
         for path in sources(&format!("src/{name}")) {
             let text = fs::read_to_string(&path).unwrap();
-            for banned in [
-                "SystemTime",
-                "Instant::now",
-                "Utc::now",
-                "Local::now",
-                "getrandom",
-            ] {
+            for banned in ["SystemTime", "Instant::now", "Utc::now", "Local::now", "getrandom"] {
                 assert!(!text.contains(banned), "{} has {banned}", path.display());
             }
         }
@@ -100,10 +81,8 @@ fn no_files_use_each_other_in_a_circle() {
 fn no_folders_use_each_other_in_a_circle() {
     for (name, _) in LAYERS {
         let files = graph(name);
-        let folders: BTreeSet<_> = files
-            .keys()
-            .flat_map(|module| (1..module.len()).map(|length| module[..length].to_vec()))
-            .collect();
+        let folders: BTreeSet<_> =
+            files.keys().flat_map(|module| (1..module.len()).map(|length| module[..length].to_vec())).collect();
         let parents = folders.iter().map(|folder| &folder[..folder.len() - 1]);
         for parent in parents.collect::<BTreeSet<_>>() {
             // The folder in `parent` that a module is in, or the module's own.
@@ -161,20 +140,15 @@ fn modules(name: &str) -> BTreeMap<Module, String> {
         (module.collect::<Vec<_>>(), text)
     });
     let is_test = |part: &String| part == "tests";
-    let is_file = |(module, _): &(Module, String)| {
-        !module.iter().any(is_test) && *module != ["lib"] && *module != ["build"]
-    };
+    let is_file =
+        |(module, _): &(Module, String)| !module.iter().any(is_test) && *module != ["lib"] && *module != ["build"];
     files.filter(is_file).collect()
 }
 
 /// The paths of the crate that a file names, in `use` declarations and elsewhere, from the crate's root.
 fn uses(module: &[String], text: &str) -> Vec<Vec<String>> {
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
-    let code: String = text
-        .lines()
-        .filter(is_code)
-        .flat_map(|line| [line, " "])
-        .collect();
+    let code: String = text.lines().filter(is_code).flat_map(|line| [line, " "]).collect();
     let mut found = Vec::new();
     for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
@@ -259,10 +233,6 @@ fn every_file_says_at_its_top_what_it_is_for() {
 fn no_file_is_longer_than_one_can_read() {
     for path in sources("src") {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(
-            lines <= 425,
-            "{} has {lines} lines: split it by task",
-            path.display()
-        );
+        assert!(lines <= 425, "{} has {lines} lines: split it by task", path.display());
     }
 }

@@ -59,14 +59,7 @@ fn host() -> String {
 /// is needed.
 fn crates(platform: &str) -> Vec<Value> {
     let told = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--format-version=1",
-            "--locked",
-            "--offline",
-            "--filter-platform",
-            platform,
-        ])
+        .args(["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", platform])
         .current_dir(crate::root())
         .output()
         .unwrap();
@@ -102,11 +95,7 @@ fn every_npm_package_has_a_licence_that_is_allowed() {
         assert!(packages.len() > 5);
         for (path, package) in packages.iter().filter(|(path, _)| !path.is_empty()) {
             let name = path.rsplit("node_modules/").next().unwrap();
-            let more = if package["dev"] == true {
-                ALLOWED_IN_TOOLS
-            } else {
-                &[]
-            };
+            let more = if package["dev"] == true { ALLOWED_IN_TOOLS } else { &[] };
             match package["license"].as_str() {
                 Some(licence) => assert!(is_allowed(licence, more), "{path}: {licence}"),
                 None => assert!(MIT_BY_OTHER_FIELDS.contains(&name), "{path} names no licence"),

@@ -3,13 +3,7 @@
 //! know the permissions of roles and the actions of the audit, words keep to the glossary, the release's version is the
 //! same everywhere, and the benchmarks' statistics are right.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
 
 mod alert_rules;
 mod audit;

@@ -50,19 +50,12 @@ fn walk(value: &Value, visit: &mut impl FnMut(&serde_json::Map<String, Value>)) 
 
 fn texts(values: &Value) -> BTreeSet<String> {
     let values = values.as_array().unwrap_or_else(|| panic!("no list: {values}"));
-    values
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
+    values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 #[track_caller]
 pub fn assert_valid(schema: &Validator, instance: &Value) {
-    let errors: Vec<_> = schema
-        .iter_errors(instance)
-        .map(|error| error.to_string())
-        .collect();
+    let errors: Vec<_> = schema.iter_errors(instance).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{instance}: {errors:?}");
 }
 
@@ -75,39 +68,23 @@ fn rows<H: 'static, P: 'static>(
     // An image is no operation of the API, and generators of clients know no such answer.
     let table = table.into_iter().filter(|route| !route.pattern.ends_with(".svg"));
     let routes = table.filter(|route| is_sites(route) == of_sites);
-    let methods = routes.flat_map(|route| {
-        route
-            .methods
-            .iter()
-            .map(move |method| (route.pattern, method.method))
-    });
-    methods
-        .map(|(path, method)| (path.to_owned(), method.as_str().to_owned()))
-        .collect()
+    let methods = routes.flat_map(|route| route.methods.iter().map(move |method| (route.pattern, method.method)));
+    methods.map(|(path, method)| (path.to_owned(), method.as_str().to_owned())).collect()
 }
 
 /// A path as a route table writes it.
 fn pattern(path: &str) -> String {
-    let segments = path
-        .split('/')
-        .map(|part| if part.starts_with('{') { "{}" } else { part });
+    let segments = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
     segments.collect::<Vec<_>>().join("/")
 }
 
 #[test]
 fn the_documents_have_the_paths_and_methods_of_the_route_tables() {
     for (document, of_dashboard) in documents().iter().zip([false, true]) {
-        let documented: BTreeSet<(String, String)> = operations(document)
-            .into_iter()
-            .map(|(path, method, _)| (pattern(path), method.to_uppercase()))
-            .collect();
-        let answered: BTreeSet<_> = [
-            rows(edge::routes::ROUTES, of_dashboard),
-            rows(routes(), of_dashboard),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let documented: BTreeSet<(String, String)> =
+            operations(document).into_iter().map(|(path, method, _)| (pattern(path), method.to_uppercase())).collect();
+        let answered: BTreeSet<_> =
+            [rows(edge::routes::ROUTES, of_dashboard), rows(routes(), of_dashboard)].into_iter().flatten().collect();
         assert_eq!(documented, answered);
     }
 }
@@ -124,13 +101,8 @@ fn every_reference_has_a_target_and_every_component_is_referenced() {
 fn only_a_description_stands_beside_a_reference() {
     for document in documents() {
         walk(&document, &mut |members| {
-            let others = members
-                .keys()
-                .filter(|name| !["$ref", "description"].contains(&name.as_str()));
-            assert!(
-                !members.contains_key("$ref") || others.count() == 0,
-                "{members:?}"
-            );
+            let others = members.keys().filter(|name| !["$ref", "description"].contains(&name.as_str()));
+            assert!(!members.contains_key("$ref") || others.count() == 0, "{members:?}");
         });
     }
 }
@@ -138,13 +110,8 @@ fn only_a_description_stands_beside_a_reference() {
 #[test]
 fn each_path_names_its_host_and_the_local_run() {
     for (path, item) in document()["paths"].as_object().unwrap() {
-        let servers = item["servers"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{path} names no host"));
-        let mut hosts: BTreeSet<_> = servers
-            .iter()
-            .map(|server| server["url"].as_str().unwrap())
-            .collect();
+        let servers = item["servers"].as_array().unwrap_or_else(|| panic!("{path} names no host"));
+        let mut hosts: BTreeSet<_> = servers.iter().map(|server| server["url"].as_str().unwrap()).collect();
         assert!(hosts.remove("http://127.0.0.1:8787"), "{path}: {hosts:?}");
         let host = |name: &str| format!("https://{name}.example.com");
         let expected = match path.split('/').nth(1).unwrap() {
@@ -169,12 +136,7 @@ fn check_references(document: &Value) {
             resolved(document, target.strip_prefix('#').unwrap());
             referred.insert(target.to_owned());
         }
-        for scheme in members
-            .get("security")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for scheme in members.get("security").and_then(Value::as_array).into_iter().flatten() {
             let names = scheme.as_object().unwrap().keys();
             referred.extend(names.map(|name| format!("#/components/securitySchemes/{name}")));
         }
@@ -191,9 +153,7 @@ fn check_references(document: &Value) {
 
     let mut ids = BTreeMap::new();
     for (path, method, operation) in operations(document) {
-        let id = operation["operationId"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{method} {path}"));
+        let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path}"));
         assert!(operation["security"].is_array(), "{id} does not say who may");
         assert_eq!(ids.insert(id, path), None, "{id} is twice there");
     }

@@ -35,11 +35,7 @@ fn facts() -> String {
     );
     let dimensions = Dimension::ALL.into_iter().map(Dimension::as_str);
     let dimensions: Vec<_> = dimensions.map(|name| format!("  \"{name}\",\n")).collect();
-    let _ = write!(
-        text,
-        "export const DIMENSIONS: readonly Dimension[] = [\n{}];\n\n",
-        dimensions.concat()
-    );
+    let _ = write!(text, "export const DIMENSIONS: readonly Dimension[] = [\n{}];\n\n", dimensions.concat());
     text.push_str("export const METRIC_UNITS: Record<Metric, Unit> = {\n");
     for metric in Metric::ALL {
         let _ = writeln!(text, "  {}: \"{}\",", metric.as_str(), unit(metric));
@@ -51,10 +47,7 @@ fn facts() -> String {
             let _ = writeln!(text, "  {}: \"{}\",", metric.as_str(), ratio.denominator.as_str());
         }
     }
-    let without = Metric::ALL
-        .into_iter()
-        .filter(|metric| !metric.has_ad_tag())
-        .map(Metric::as_str);
+    let without = Metric::ALL.into_iter().filter(|metric| !metric.has_ad_tag()).map(Metric::as_str);
     let _ = write!(
         text,
         "}};\n\n// Requests and responses are counted before an ad tag is known, so no number exists for the pair.\n\

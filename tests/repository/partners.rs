@@ -44,16 +44,12 @@ pub fn click_id() -> String {
         country: None,
         clicked_at_ms: 1_795_280_400_000,
     };
-    click_id::seal(&keys, &click, *b"twelve bytes", DEFAULT_MAX)
-        .id()
-        .to_owned()
+    click_id::seal(&keys, &click, *b"twelve bytes", DEFAULT_MAX).id().to_owned()
 }
 
 fn filled(query: &str, click_id: &str) -> String {
     let fill = |query: String, macros: &[&str], value: &str| {
-        macros
-            .iter()
-            .fold(query, |query, name| query.replace(name, value))
+        macros.iter().fold(query, |query, name| query.replace(name, value))
     };
     let query = fill(query.to_owned(), &CLICK_ID, click_id);
     let query = fill(query, &EVENT, "level_10");
@@ -72,26 +68,14 @@ fn every_partner_recipe_parses_as_intended() {
     assert!(recipes.len() >= 9, "{recipes:?}");
     for (partner, _, query) in &recipes {
         let filled = filled(query, &click_id);
-        assert!(
-            !filled.contains(['{', '}']),
-            "{partner}: an unknown macro in {filled}"
-        );
-        let postback =
-            Postback::parse(&filled, None).unwrap_or_else(|refusal| panic!("{partner}: {refusal:?}"));
+        assert!(!filled.contains(['{', '}']), "{partner}: an unknown macro in {filled}");
+        let postback = Postback::parse(&filled, None).unwrap_or_else(|refusal| panic!("{partner}: {refusal:?}"));
         assert_eq!(postback.click_id, click_id, "{partner}");
         assert_eq!(postback.token, "ADV_TOKEN", "{partner}");
         assert_eq!(postback.status, Status::Approved, "{partner}");
         let has = |name: &str| query.contains(&format!("&{name}="));
-        assert_eq!(
-            postback.goal.as_deref(),
-            has("goal").then_some("level_10"),
-            "{partner}"
-        );
-        assert_eq!(
-            postback.txn.as_deref(),
-            has("txn").then_some("t-7781"),
-            "{partner}"
-        );
+        assert_eq!(postback.goal.as_deref(), has("goal").then_some("level_10"), "{partner}");
+        assert_eq!(postback.txn.as_deref(), has("txn").then_some("t-7781"), "{partner}");
     }
 }
 

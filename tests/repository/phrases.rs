@@ -16,16 +16,11 @@ const PHRASES: [(&str, &str); 8] = [
 ];
 
 /// Lines that keep a phrase, by a part of the line, with the reason.
-const EXCEPTIONS: [(&str, &str); 1] = [(
-    "says that there is nothing",
-    "the phrase is cut: it goes on with nothing",
-)];
+const EXCEPTIONS: [(&str, &str); 1] = [("says that there is nothing", "the phrase is cut: it goes on with nothing")];
 
 /// The text of a line that people read: a comment of code, and the whole line of a document or of a page's messages.
 fn text<'l>(path: &str, line: &'l str) -> &'l str {
-    let is_code = ["rs", "ts", "tsx", "js", "mjs"]
-        .iter()
-        .any(|ending| path.ends_with(&format!(".{ending}")));
+    let is_code = ["rs", "ts", "tsx", "js", "mjs"].iter().any(|ending| path.ends_with(&format!(".{ending}")));
     if !is_code || path.contains("/messages") {
         return line;
     }
@@ -46,14 +41,8 @@ fn words(line: &str) -> String {
 #[test]
 fn no_text_has_a_phrase_that_makes_a_reader_stop() {
     let folders = ["src", "tests", "benches", "docs", "clients", "fixtures"];
-    let alone = [
-        "README.md",
-        "CONTRIBUTING.md",
-        "SECURITY.md",
-        "CHANGELOG.md",
-        "openapi.yaml",
-        "openapi-dashboard.yaml",
-    ];
+    let alone =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "openapi.yaml", "openapi-dashboard.yaml"];
     let texts = ["rs", "ts", "tsx", "js", "mjs", "md", "yaml", "py", "capnp"];
     let is_text = |path: &std::path::PathBuf| {
         let name = path.to_string_lossy();

@@ -21,40 +21,19 @@ fn every_file_that_names_the_version_has_that_of_the_workspace() {
         ("Cargo.toml", format!("version = \"{VERSION}\"")),
         ("openapi.yaml", format!("  version: {VERSION}")),
         ("openapi-dashboard.yaml", format!("  version: {VERSION}")),
-        (
-            "clients/python/pyproject.toml",
-            format!("version = \"{VERSION}\""),
-        ),
-        (
-            "clients/python/src/signpost_client/version.py",
-            format!("__version__ = \"{VERSION}\""),
-        ),
-        (
-            "clients/typescript/package.json",
-            format!("  \"version\": \"{VERSION}\","),
-        ),
-        (
-            "clients/typescript/src/version.ts",
-            format!("export const VERSION = \"{VERSION}\";"),
-        ),
+        ("clients/python/pyproject.toml", format!("version = \"{VERSION}\"")),
+        ("clients/python/src/signpost_client/version.py", format!("__version__ = \"{VERSION}\"")),
+        ("clients/typescript/package.json", format!("  \"version\": \"{VERSION}\",")),
+        ("clients/typescript/src/version.ts", format!("export const VERSION = \"{VERSION}\";")),
     ] {
-        assert!(
-            read(path).lines().any(|found| found == line),
-            "{path} has no line `{line}`"
-        );
+        assert!(read(path).lines().any(|found| found == line), "{path} has no line `{line}`");
     }
 }
 
 /// A command that sees neither the repository nor the `make` in which the tests may run.
 fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    for variable in [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "MAKEFLAGS",
-        "MAKELEVEL",
-    ] {
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "MAKEFLAGS", "MAKELEVEL"] {
         command.env_remove(variable);
     }
     command
@@ -70,10 +49,7 @@ impl Checkout {
         checkout.write(".gitignore", "/build\n/target\n");
         checkout.write("Cargo.toml", "[workspace.package]\nversion = \"0.3.0\"\n");
         checkout.write("Cargo.lock", "");
-        checkout.write(
-            "Makefile",
-            "pass:\n\t@echo passed\nfail:\n\t@false\nchange:\n\t@echo >>src/lib.rs\n",
-        );
+        checkout.write("Makefile", "pass:\n\t@echo passed\nfail:\n\t@false\nchange:\n\t@echo >>src/lib.rs\n");
         checkout.write("src/lib.rs", "");
         checkout.write("build/edge/index.js", "1");
         checkout.write("build/origin/index.js", "1");
@@ -95,12 +71,7 @@ impl Checkout {
 
     fn git(&self, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
-        let output = command("git")
-            .current_dir(self.path())
-            .args(identity)
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = command("git").current_dir(self.path()).args(identity).args(arguments).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
@@ -125,10 +96,8 @@ impl Checkout {
         let output = self.release(goals);
         assert!(!output.status.success(), "{output:?}");
         let errors = String::from_utf8(output.stderr).unwrap();
-        let found: Vec<&str> = errors
-            .lines()
-            .filter(|line| !line.starts_with("make") && !line.ends_with("cannot be released:"))
-            .collect();
+        let found: Vec<&str> =
+            errors.lines().filter(|line| !line.starts_with("make") && !line.ends_with("cannot be released:")).collect();
         assert_eq!(found, lines);
         assert_eq!(self.git(&["tag", "--list"]), "");
     }
@@ -171,21 +140,15 @@ fn a_release_needs_its_entry_its_state_and_a_clean_main_and_is_tagged_after_its_
     checkout.write("CHANGELOG.md", &entry);
     checkout.commit();
     checkout.refuses("pass fail", &[]);
-    checkout.refuses(
-        "change",
-        &["The sources changed while the checks ran: start again."],
-    );
+    checkout.refuses("change", &["The sources changed while the checks ran: start again."]);
     checkout.git(&["checkout", "--quiet", "src"]);
 
     let output = checkout.release("pass");
     assert!(output.status.success(), "{output:?}");
     let notes = checkout.git(&["tag", "--list", "--format=%(contents)", "v0.3.0"]);
-    let start = "Signpost 0.3.0\n\n### Added\n\n- A sign.\n\n### Sizes\n\nCompressed with gzip -9, the edge has 0.0 KiB";
+    let start =
+        "Signpost 0.3.0\n\n### Added\n\n- A sign.\n\n### Sizes\n\nCompressed with gzip -9, the edge has 0.0 KiB";
     assert!(notes.starts_with(start), "{notes}");
     let again = checkout.release("pass");
-    assert!(
-        String::from_utf8(again.stderr)
-            .unwrap()
-            .contains("v0.3.0 exists: raise the version in Cargo.toml.")
-    );
+    assert!(String::from_utf8(again.stderr).unwrap().contains("v0.3.0 exists: raise the version in Cargo.toml."));
 }

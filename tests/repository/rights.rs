@@ -14,10 +14,7 @@ const OF_DASHBOARD: &[Right] = &[
     ("app_settings", &[Permission::ManageApps]),
     ("rewards", &[Permission::ViewActivity]),
     ("replay", &[Permission::ReplayReward]),
-    (
-        "replay_many",
-        &[Permission::FollowReplays, Permission::ReplayManyRewards],
-    ),
+    ("replay_many", &[Permission::FollowReplays, Permission::ReplayManyRewards]),
     ("users", &[Permission::ManageUsers]),
     ("keys", &[Permission::ViewReportKeys]),
     ("pub_key", &[Permission::ViewPubKey]),
@@ -29,18 +26,8 @@ const OF_DASHBOARD: &[Right] = &[
 ];
 
 const OF_CONSOLE: &[Right] = &[
-    (
-        "manage",
-        &[
-            Permission::ManageStore,
-            Permission::ManageMembers,
-            Permission::ViewPublisherKeys,
-        ],
-    ),
-    (
-        "replay",
-        &[Permission::ReplayAnyReward, Permission::ReplayManyOfAnyApp],
-    ),
+    ("manage", &[Permission::ManageStore, Permission::ManageMembers, Permission::ViewPublisherKeys]),
+    ("replay", &[Permission::ReplayAnyReward, Permission::ReplayManyOfAnyApp]),
 ];
 
 /// Every role of the console has these, so its pages ask for no right.
@@ -71,10 +58,7 @@ fn assert_offered(path: &str, rights: &[Right], kind: AccountKind) {
         .iter()
         .map(|(right, needed)| {
             let has_all = |role: &Role| needed.iter().all(|permission| permission.is_granted_to(*role));
-            (
-                *right,
-                roles_of(kind).filter(has_all).map(|role| role.as_str()).collect(),
-            )
+            (*right, roles_of(kind).filter(has_all).map(|role| role.as_str()).collect())
         })
         .collect();
     assert_eq!(offered, granted, "{path}");
@@ -82,11 +66,7 @@ fn assert_offered(path: &str, rights: &[Right], kind: AccountKind) {
 
 #[test]
 fn the_pages_offer_a_role_what_the_permission_table_grants() {
-    assert_offered(
-        "src/web/dashboard/session.ts",
-        OF_DASHBOARD,
-        AccountKind::Publisher,
-    );
+    assert_offered("src/web/dashboard/session.ts", OF_DASHBOARD, AccountKind::Publisher);
     assert_offered("src/web/console/session.ts", OF_CONSOLE, AccountKind::Operator);
 }
 
@@ -94,18 +74,11 @@ fn the_pages_offer_a_role_what_the_permission_table_grants() {
 fn a_right_of_the_console_stands_for_permissions_that_the_same_roles_have() {
     for role in roles_of(AccountKind::Operator) {
         for (right, needed) in OF_CONSOLE {
-            let granted: BTreeSet<_> = needed
-                .iter()
-                .map(|permission| permission.is_granted_to(role))
-                .collect();
+            let granted: BTreeSet<_> = needed.iter().map(|permission| permission.is_granted_to(role)).collect();
             assert_eq!(granted.len(), 1, "{right} of {}", role.as_str());
         }
         for permission in OF_ALL_OF_CONSOLE {
-            assert!(
-                permission.is_granted_to(role),
-                "{permission:?} of {}",
-                role.as_str()
-            );
+            assert!(permission.is_granted_to(role), "{permission:?} of {}", role.as_str());
         }
     }
 }

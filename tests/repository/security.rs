@@ -41,8 +41,7 @@ fn each_command_that_shows_a_figure_again_runs_tests() {
         let (module, test) = filter.rsplit_once("::").unwrap_or(("main", filter));
         let file = |module: &str| root().join(format!("tests/e2e/{}.rs", module.replace("::", "/")));
         let is_module = file(filter).exists();
-        let is_test =
-            || fs::read_to_string(file(module)).is_ok_and(|text| text.contains(&format!("fn {test}")));
+        let is_test = || fs::read_to_string(file(module)).is_ok_and(|text| text.contains(&format!("fn {test}")));
         assert!(is_module || is_test(), "{command}");
         commands += 1;
     }

@@ -42,9 +42,7 @@ fn the_interval_covers_the_true_median_as_often_as_it_says() {
     // A skewed distribution: the square of a number that is uniform from 0 to 1 has the median 1/4.
     let mut state = 7_u64;
     let mut uniform = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
     let tries = 20_000;

@@ -11,9 +11,7 @@ const PHRASES: [&str; 5] = ["two minutes", "97 days", "400 days", "401 days", "4
 fn days(file: &str, name: &str) -> i64 {
     let source = read(file);
     let start = format!("const {name}: i64 = ");
-    let (_, rest) = source
-        .split_once(&start)
-        .unwrap_or_else(|| panic!("{file} has no {name}"));
+    let (_, rest) = source.split_once(&start).unwrap_or_else(|| panic!("{file} has no {name}"));
     let (expression, _) = rest.split_once(';').unwrap();
     let value = |term: &str| match term.trim() {
         "DAY_MS" => 1,
@@ -21,13 +19,7 @@ fn days(file: &str, name: &str) -> i64 {
         "REVERSAL_DAYS" => domain::conversions::reward::REVERSAL_DAYS,
         number => number.parse().unwrap_or_else(|_| panic!("{name}: {expression}")),
     };
-    let sum = |factor: &str| {
-        factor
-            .trim_matches(['(', ')', ' '])
-            .split('+')
-            .map(value)
-            .sum::<i64>()
-    };
+    let sum = |factor: &str| factor.trim_matches(['(', ')', ' ']).split('+').map(value).sum::<i64>();
     expression.split('*').map(sum).product()
 }
 
@@ -70,10 +62,7 @@ fn only_the_table_states_these_times() {
         // A phrase may go on in the next line.
         let text = text.replace('\n', " ");
         for phrase in PHRASES {
-            assert!(
-                !text.contains(phrase),
-                "{name} repeats {phrase:?}: link to DECISIONS.md#times"
-            );
+            assert!(!text.contains(phrase), "{name} repeats {phrase:?}: link to DECISIONS.md#times");
         }
     }
 }

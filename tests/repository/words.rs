@@ -8,24 +8,9 @@ use crate::{read, root, sources};
 /// A word of type and module names, and the beginnings of the paths or names that may have it.
 const RESERVED: [(&str, &[&str]); 2] = [
     // The publisher's report. Objects and isolates send each other batches, metrics and sizes.
-    (
-        "report",
-        &[
-            "src/domain/reporting",
-            "src/edge/reports",
-            "src/origin/objects/ledger",
-        ],
-    ),
+    ("report", &["src/domain/reporting", "src/edge/reports", "src/origin/objects/ledger"]),
     // A part of the tracking snapshot. One of an app's outboxes is an `OutboxShard`.
-    (
-        "shard",
-        &[
-            "src/domain/snapshot",
-            "src/edge/",
-            "src/domain/callbacks/shards",
-            "outbox_shard",
-        ],
-    ),
+    ("shard", &["src/domain/snapshot", "src/edge/", "src/domain/callbacks/shards", "outbox_shard"]),
 ];
 
 /// Names of types that describe an event instead of a thing, or that had several meanings.
@@ -47,11 +32,8 @@ const NO_NAMES: [&str; 14] = [
 ];
 
 /// Terms of the glossary that have another name in the code, or only a file in JavaScript.
-const NAMED_OTHERWISE: [(&str, &str); 3] = [
-    ("Dead letter", "Dead"),
-    ("Listing snapshot", "listing"),
-    ("Tracking snapshot", "tracking"),
-];
+const NAMED_OTHERWISE: [(&str, &str); 3] =
+    [("Dead letter", "Dead"), ("Listing snapshot", "listing"), ("Tracking snapshot", "tracking")];
 const ELSEWHERE: [&str; 2] = ["Fair queue", "workerd"];
 
 /// A name with its words apart: `FeedBatch` becomes `feed_batch`.
@@ -72,9 +54,7 @@ fn apart(name: &str) -> String {
 fn code() -> Vec<(String, String)> {
     let of = |path: std::path::PathBuf| {
         let text = fs::read_to_string(&path).unwrap();
-        let lines = text
-            .lines()
-            .map(|line| line.split("//").next().unwrap_or_default());
+        let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
         let path = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
         (path, lines.collect::<Vec<_>>().join("\n"))
     };
@@ -84,13 +64,9 @@ fn code() -> Vec<(String, String)> {
 /// The words of a text that follow one of these.
 fn after<'t>(text: &'t str, keywords: &'t [&str]) -> impl Iterator<Item = &'t str> {
     let words = text.split_whitespace().zip(text.split_whitespace().skip(1));
-    words
-        .filter(|(keyword, _)| keywords.contains(keyword))
-        .map(|(_, name)| {
-            name.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-                .next()
-                .unwrap_or_default()
-        })
+    words.filter(|(keyword, _)| keywords.contains(keyword)).map(|(_, name)| {
+        name.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
+    })
 }
 
 #[test]
@@ -102,9 +78,7 @@ fn a_reserved_word_has_one_meaning() {
         for name in types.chain(modules) {
             for (word, places) in RESERVED {
                 let has_word = name.split('_').any(|of| of.trim_end_matches('s') == word);
-                let is_in_place = places
-                    .iter()
-                    .any(|place| path.starts_with(place) || name.contains(place));
+                let is_in_place = places.iter().any(|place| path.starts_with(place) || name.contains(place));
                 // The module is declared one level above its folder.
                 let declares = places.iter().any(|place| place.ends_with(&format!("/{name}")));
                 if has_word && !is_in_place && !declares {
@@ -120,8 +94,7 @@ fn a_reserved_word_has_one_meaning() {
 fn types_are_nouns_and_limits_say_max() {
     let mut wrong = Vec::new();
     for (path, text) in code() {
-        for name in after(&text, &["struct", "enum", "trait", "type"]).filter(|name| NO_NAMES.contains(name))
-        {
+        for name in after(&text, &["struct", "enum", "trait", "type"]).filter(|name| NO_NAMES.contains(name)) {
             wrong.push(format!("{path}: {name}"));
         }
         for name in after(&text, &["const", "static"]) {
@@ -140,33 +113,18 @@ fn types_are_nouns_and_limits_say_max() {
 fn each_term_of_the_glossary_is_one_of_the_code() {
     let code = code();
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let names: BTreeSet<String> = code
-        .iter()
-        .flat_map(|(_, text)| text.split(move |letter| !is_letter(letter)))
-        .map(apart)
-        .collect();
+    let names: BTreeSet<String> =
+        code.iter().flat_map(|(_, text)| text.split(move |letter| !is_letter(letter))).map(apart).collect();
     let glossary = read("docs/GLOSSARY.md");
-    let terms = glossary
-        .lines()
-        .filter_map(|line| line.strip_prefix("**")?.split_once(".**"));
+    let terms = glossary.lines().filter_map(|line| line.strip_prefix("**")?.split_once(".**"));
     let mut unknown = Vec::new();
     let mut count = 0;
     for (term, _) in terms {
         count += 1;
-        let named = NAMED_OTHERWISE
-            .iter()
-            .find(|(of, _)| *of == term)
-            .map_or(term, |(_, named)| named);
+        let named = NAMED_OTHERWISE.iter().find(|(of, _)| *of == term).map_or(term, |(_, named)| named);
         // "Click id, sealed" is a kind of click id.
-        let named = named
-            .split(',')
-            .next()
-            .unwrap_or_default()
-            .to_lowercase()
-            .replace([' ', '-'], "_");
-        let is_known = names
-            .iter()
-            .any(|name| name.contains(named.trim_end_matches('s')));
+        let named = named.split(',').next().unwrap_or_default().to_lowercase().replace([' ', '-'], "_");
+        let is_known = names.iter().any(|name| name.contains(named.trim_end_matches('s')));
         if !is_known && !ELSEWHERE.contains(&term) {
             unknown.push(term);
         }

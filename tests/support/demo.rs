@@ -25,12 +25,7 @@ pub struct Demo {
 
 /// The text of the import.
 pub fn text() -> String {
-    std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/..",
-        "/fixtures/catalog.ndjson"
-    ))
-    .unwrap()
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/..", "/fixtures/catalog.ndjson")).unwrap()
 }
 
 impl Demo {

@@ -30,9 +30,7 @@ pub fn dashboard_document() -> Value {
             continue;
         }
         let found = served.pointer(&location);
-        let mut copy = found
-            .unwrap_or_else(|| panic!("nothing at {SERVED}{location}"))
-            .clone();
+        let mut copy = found.unwrap_or_else(|| panic!("nothing at {SERVED}{location}")).clone();
         localize(&mut copy, "#", &mut wanted);
         let (kind, name) = location
             .strip_prefix("/components/")
@@ -41,10 +39,7 @@ pub fn dashboard_document() -> Value {
         let components = document["components"].as_object_mut().expect("components");
         let of_kind = components.entry(kind).or_insert_with(|| json!({}));
         let of_kind = of_kind.as_object_mut().expect("components of a kind");
-        assert!(
-            of_kind.insert(name.to_owned(), copy).is_none(),
-            "both documents have {location}"
-        );
+        assert!(of_kind.insert(name.to_owned(), copy).is_none(), "both documents have {location}");
     }
     document
 }
@@ -58,9 +53,7 @@ fn add_console(document: &mut Value) {
     for (path, described) in console {
         let described = described.as_str().expect("a path");
         let mut item = document["paths"][described].clone();
-        let methods = item
-            .as_object_mut()
-            .unwrap_or_else(|| panic!("no path {described}"));
+        let methods = item.as_object_mut().unwrap_or_else(|| panic!("no path {described}"));
         for operation in methods.values_mut() {
             if let Some(id) = operation.get("operationId").and_then(Value::as_str) {
                 operation["operationId"] = json!(format!("{id} at {path}"));
@@ -80,9 +73,7 @@ fn localize(value: &mut Value, prefix: &str, found: &mut Vec<String>) {
                 found.push(location.to_owned());
                 *target = format!("#{location}");
             }
-            members
-                .values_mut()
-                .for_each(|member| localize(member, prefix, found));
+            members.values_mut().for_each(|member| localize(member, prefix, found));
         }
         Value::Array(items) => items.iter_mut().for_each(|item| localize(item, prefix, found)),
         _ => {}
@@ -95,9 +86,7 @@ pub const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"]
 /// The operations of a path: each method, and what the document says about it.
 pub fn methods(item: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let members = item.as_object().expect("a path").iter();
-    members
-        .filter(|(key, _)| METHODS.contains(&key.as_str()))
-        .map(|(method, operation)| (method.as_str(), operation))
+    members.filter(|(key, _)| METHODS.contains(&key.as_str())).map(|(method, operation)| (method.as_str(), operation))
 }
 
 /// Follows references from a JSON Pointer. Returns the final pointer and its value.
@@ -126,7 +115,5 @@ pub fn schema(document: &Value, location: &str) -> Validator {
         "webhooks": document["webhooks"],
     });
     let options = jsonschema::options().with_draft(Draft::Draft202012);
-    options
-        .build(&schema)
-        .unwrap_or_else(|error| panic!("{location}: {error}"))
+    options.build(&schema).unwrap_or_else(|error| panic!("{location}: {error}"))
 }

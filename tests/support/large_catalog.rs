@@ -41,11 +41,7 @@ pub fn catalog(offers: usize, apps: usize) -> String {
         body["id"] = json!(id);
         writeln!(lines, "{body}").unwrap();
     };
-    line(
-        "publisher",
-        PUBLISHER.into(),
-        json!({"name": "Big", "approved": true}),
-    );
+    line("publisher", PUBLISHER.into(), json!({"name": "Big", "approved": true}));
     line("advertiser", "adv".into(), json!({"name": "Adv"}));
     for n in 0..apps {
         let currency = json!({"name": "Coins", "per_usd": 1000, "decimals": 0, "rounding": "down"});

@@ -17,12 +17,10 @@ pub const DAYS: usize = 90;
 pub const HEADER: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,\
     ad_requests,ad_responses,impressions,clicks,revenue\n";
 pub const COUNTRIES: [&str; 30] = [
-    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB",
-    "GR", "HU", "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US",
+    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB", "GR", "HU",
+    "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US",
 ];
-pub const SOURCES: [&str; 8] = [
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
-];
+pub const SOURCES: [&str; 8] = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
 
 /// The indexes of a fact's app, country, placement, ad tag, demand source and SDK version. Facts whose numbers differ
 /// by less than [`KEYS`] have different indexes, because `STRIDE` has no factor in common with it.
@@ -53,10 +51,7 @@ pub fn rows_of(facts: usize, day: usize) -> usize {
 }
 
 pub fn date(day: usize) -> String {
-    UtcDay::parse("2026-01-01")
-        .unwrap()
-        .minus(-i32::try_from(day).unwrap())
-        .to_string()
+    UtcDay::parse("2026-01-01").unwrap().minus(-i32::try_from(day).unwrap()).to_string()
 }
 
 /// The CSV upload of a day with this many facts.

@@ -24,16 +24,7 @@ const MARKS: [(&str, &str); 13] = [
     ("@", "@"),
 ];
 /// Words that no user and no goal is called.
-const NOBODY: [&str; 8] = [
-    "null",
-    "undefined",
-    "none",
-    "(null)",
-    "NULL",
-    "Undefined",
-    "None",
-    "(NULL)",
-];
+const NOBODY: [&str; 8] = ["null", "undefined", "none", "(null)", "NULL", "Undefined", "None", "(NULL)"];
 /// Words for "none" that could be somebody's.
 const WORDS: [&str; 7] = ["nil", "N/A", "n/a", "na", "NA", "-", "unknown"];
 /// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
@@ -84,11 +75,7 @@ fn encode(text: &str) -> String {
 
 fn maybe_encode(random: &mut Random, text: &str) -> String {
     // A `#` and a `&` end a value in any URL.
-    if random.below(2) == 0 || text.contains(['#', '&']) {
-        encode(text)
-    } else {
-        text.to_owned()
-    }
+    if random.below(2) == 0 || text.contains(['#', '&']) { encode(text) } else { text.to_owned() }
 }
 
 /// A macro that was left in: as the recipe writes it, or in another spelling, encoded up to twice.
@@ -101,11 +88,7 @@ fn left_in(random: &mut Random, written: &str) -> String {
     } else {
         let (open, close) = MARKS[random.below(MARKS.len())];
         let upper = open == "__" || random.below(2) == 0;
-        let name = if upper {
-            name.to_uppercase()
-        } else {
-            name.to_owned()
-        };
+        let name = if upper { name.to_uppercase() } else { name.to_owned() };
         format!("{open}{name}{close}")
     };
     match random.below(4) {

@@ -29,12 +29,7 @@ pub struct Registers {
 
 impl Registers {
     /// Answers a call to one of them.
-    pub fn answer<O: Operation>(
-        &self,
-        now_ms: i64,
-        to: &ObjectAddress,
-        operation: O,
-    ) -> Result<O::Answer, CallError> {
+    pub fn answer<O: Operation>(&self, now_ms: i64, to: &ObjectAddress, operation: O) -> Result<O::Answer, CallError> {
         assert_eq!(to.binding, attention::BINDING);
         if self.are_down.get() {
             return Err(Unanswered::default().into());
@@ -57,10 +52,7 @@ impl Registers {
 
     /// An entry that the object has lost.
     pub fn add(&self, source: &str, entry: RegisterEntry) {
-        let add = AddEntries {
-            after: 0,
-            entries: vec![entry],
-        };
+        let add = AddEntries { after: 0, entries: vec![entry] };
         self.send(&address(source).name, 0, add.into());
     }
 
@@ -82,26 +74,16 @@ impl Registers {
     /// The doubts that are listed for the operator: subject and reason. Nothing else may be listed.
     pub fn doubts(&self) -> Vec<(String, String)> {
         let items = self.items().into_iter();
-        items
-            .inspect(|[kind, ..]| assert_eq!(kind, "restored"))
-            .map(|[_, subject, reason]| (subject, reason))
-            .collect()
+        items.inspect(|[kind, ..]| assert_eq!(kind, "restored")).map(|[_, subject, reason]| (subject, reason)).collect()
     }
 
     /// All that is listed for the operator: kind, subject and reason.
     pub fn items(&self) -> Vec<[String; 3]> {
-        let list = ListAttention {
-            kind: None,
-            app: None,
-            limit: 1_000,
-            after: None,
-        };
+        let list = ListAttention { kind: None, app: None, limit: 1_000, after: None };
         let reply: Json = serde_json::from_str(&self.send(attention::OBJECT_NAME, 0, list.into())).unwrap();
         let page: Json = serde_json::from_str(reply["body"].as_str().unwrap()).unwrap();
         let items = page["items"].as_array().unwrap().iter();
         let text = |item: &Json, name: &str| item[name].as_str().unwrap().to_owned();
-        items
-            .map(|item| ["kind", "subject", "reason"].map(|name| text(item, name)))
-            .collect()
+        items.map(|item| ["kind", "subject", "reason"].map(|name| text(item, name))).collect()
     }
 }

@@ -5,10 +5,7 @@
 //! statements that run without an await between them. A test can mark such a step with `begin_step` and `end_step`.
 
 #![allow(dead_code, reason = "no test binary uses all of it")]
-#![expect(
-    clippy::expect_used,
-    reason = "a test whose database does not open has nothing to say"
-)]
+#![expect(clippy::expect_used, reason = "a test whose database does not open has nothing to say")]
 
 use std::{
     cell::{Cell, RefCell},
@@ -82,9 +79,7 @@ impl Sqlite {
 
     pub fn open(path: &Path) -> Self {
         let connection = Connection::open(path).expect("open a database file");
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .expect("a write-ahead log, as workerd has");
+        connection.pragma_update(None, "journal_mode", "WAL").expect("a write-ahead log, as workerd has");
         Self::over(connection)
     }
 
@@ -98,17 +93,13 @@ impl Sqlite {
             (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
             (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         ] {
-            connection
-                .set_db_config(setting, value)
-                .expect("configure the database");
+            connection.set_db_config(setting, value).expect("configure the database");
         }
         connection.set_prepared_statement_cache_capacity(256);
         let may_transact = Arc::new(AtomicBool::new(false));
         let allowed = Arc::clone(&may_transact);
         connection
-            .authorizer(Some(move |context: AuthContext<'_>| {
-                authorize(context.action, allowed.load(Relaxed))
-            }))
+            .authorizer(Some(move |context: AuthContext<'_>| authorize(context.action, allowed.load(Relaxed))))
             .expect("install the authorizer");
         Self {
             connection,
@@ -139,11 +130,7 @@ impl Sqlite {
     /// Marks the database as `make restore` does.
     #[allow(dead_code, reason = "not all test binaries put objects back")]
     pub fn mark_put_back(&self) {
-        self.execute(
-            "CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)",
-            &[],
-        )
-        .expect("a mark");
+        self.execute("CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)", &[]).expect("a mark");
     }
 
     /// Writes attempted since the last [`inject`](Self::inject). A test that breaks the 1st, 2nd, … write ends when the
@@ -197,18 +184,12 @@ impl Database for Sqlite {
         self.statements.borrow_mut().insert(sql.to_owned());
         let bound = parameters.iter().map(bind).collect::<Result<Vec<_>, _>>()?;
         let mut statement = self.connection.prepare_cached(sql).map_err(db_error)?;
-        let fault = if statement.readonly() {
-            None
-        } else {
-            self.next_fault()
-        };
+        let fault = if statement.readonly() { None } else { self.next_fault() };
         if fault == Some(Fault::Before) {
             return Err(injected(Fault::Before));
         }
         let columns = statement.column_count();
-        let mut cursor = statement
-            .query(rusqlite::params_from_iter(bound))
-            .map_err(db_error)?;
+        let mut cursor = statement.query(rusqlite::params_from_iter(bound)).map_err(db_error)?;
         let mut rows = vec![];
         while let Some(row) = cursor.next().map_err(db_error)? {
             let values = (0..columns).map(|column| fetch(row.get_ref(column).map_err(db_error)?));
@@ -277,11 +258,9 @@ fn fetch(value: ValueRef<'_>) -> Result<Value, DatabaseError> {
         #[expect(clippy::cast_precision_loss, reason = "so does workerd")]
         ValueRef::Integer(integer) => Value::from_number(integer as f64),
         ValueRef::Real(real) => Value::from_number(real),
-        ValueRef::Text(text) => Value::Text(
-            std::str::from_utf8(text)
-                .map_err(|error| DatabaseError(error.to_string()))?
-                .to_owned(),
-        ),
+        ValueRef::Text(text) => {
+            Value::Text(std::str::from_utf8(text).map_err(|error| DatabaseError(error.to_string()))?.to_owned())
+        }
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
     })
 }
@@ -315,9 +294,7 @@ fn authorize(action: AuthAction<'_>, may_transact: bool) -> Authorization {
     let allowed = match action {
         AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => may_transact,
         AuthAction::Pragma { pragma_name, .. } => PRAGMAS.contains(&pragma_name),
-        AuthAction::Function { function_name } => {
-            FUNCTIONS.split_whitespace().any(|name| name == function_name)
-        }
+        AuthAction::Function { function_name } => FUNCTIONS.split_whitespace().any(|name| name == function_name),
         AuthAction::CreateVtable { module_name, .. } | AuthAction::DropVtable { module_name, .. } => {
             module_name.eq_ignore_ascii_case("fts5")
         }
@@ -336,11 +313,7 @@ fn authorize(action: AuthAction<'_>, may_transact: bool) -> Authorization {
         | AuthAction::DropTempView { .. } => false,
         _ => true,
     };
-    if allowed {
-        Authorization::Allow
-    } else {
-        Authorization::Deny
-    }
+    if allowed { Authorization::Allow } else { Authorization::Deny }
 }
 
 const PRAGMAS: &[&str] = &[

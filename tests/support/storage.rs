@@ -26,10 +26,7 @@ pub struct State {
 
 impl<'a> Storage<'a> {
     pub fn new(db: &'a Sqlite) -> Self {
-        Self {
-            db,
-            state: Rc::default(),
-        }
+        Self { db, state: Rc::default() }
     }
 }
 

@@ -54,11 +54,7 @@ pub struct Check {
 
 impl Check {
     pub fn new(case: Case, good: bool) -> Self {
-        Self {
-            case,
-            good,
-            same_bytes: false,
-        }
+        Self { case, good, same_bytes: false }
     }
 }
 
@@ -113,11 +109,7 @@ fn one_signed(random: &mut Random, kind: usize, now: i64) -> Signed {
         "https://x.example/cb/{transaction_id}/{status}",
     ]);
     let method = [CallbackMethod::Get, CallbackMethod::Post][kind % 2];
-    let url = if method == CallbackMethod::Post {
-        "https://x.example/cb"
-    } else {
-        url
-    };
+    let url = if method == CallbackMethod::Post { "https://x.example/cb" } else { url };
     let secrets: Vec<_> = (0..=kind / 2 % 2).map(|_| random.secret()).collect();
     let with_md5 = kind / 4 % 2 == 1;
     let callback = Callback {
@@ -125,9 +117,7 @@ fn one_signed(random: &mut Random, kind: usize, now: i64) -> Signed {
         method,
         secret: secrets[0].clone(),
         previous_secret: secrets.get(1).cloned(),
-        legacy_md5: with_md5.then(|| LegacyMd5 {
-            secret: random.text(),
-        }),
+        legacy_md5: with_md5.then(|| LegacyMd5 { secret: random.text() }),
         events: None,
     };
     Signed {
@@ -165,21 +155,8 @@ fn fields(random: &mut Random) -> Fields {
         "click_ts": 1_790_000_000, "conversion_ts": 1_790_000_100,
         "transaction_id": format!("{:016x}-{:016x}", random.next(), random.next()),
     });
-    let optional = [
-        "goal_value",
-        "gaid",
-        "idfa",
-        "c1",
-        "c2",
-        "c3",
-        "c4",
-        "c5",
-        "country",
-    ];
-    for name in ["user_id", "currency", "offer_id", "goal_id", "app_id"]
-        .iter()
-        .chain(&optional)
-    {
+    let optional = ["goal_value", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5", "country"];
+    for name in ["user_id", "currency", "offer_id", "goal_id", "app_id"].iter().chain(&optional) {
         if !optional.contains(name) || random.below(2) == 0 {
             fields[name] = random.text().into();
         }
@@ -200,12 +177,7 @@ pub fn as_signed(requests: &[Signed], now: i64) -> Vec<Check> {
 }
 
 fn query(signed: &Signed, query: String, now: i64) -> Case {
-    Case::Query {
-        secret: signed.secrets[0].clone(),
-        query,
-        name: signed.name,
-        now,
-    }
+    Case::Query { secret: signed.secrets[0].clone(), query, name: signed.name, now }
 }
 
 /// Cases with one character changed in each signed part, or in the signature by the receiver's secret: the first, the
@@ -230,9 +202,7 @@ pub fn changed(random: &mut Random, requests: &[Signed], now: i64) -> Vec<Check>
 }
 
 fn change(random: &mut Random, signed: &Signed, index: usize, part: &str, now: i64, checks: &mut Vec<Check>) {
-    let Case::Headers { signature, .. } = signed.headers(index, now) else {
-        unreachable!()
-    };
+    let Case::Headers { signature, .. } = signed.headers(index, now) else { unreachable!() };
     // The signature by the other secret is not checked by this receiver.
     let own = signature.split(' ').nth(index).unwrap().to_owned();
     let begin = signature.find(&own).unwrap();
@@ -249,16 +219,7 @@ fn change(random: &mut Random, signed: &Signed, index: usize, part: &str, now: i
     }
     for at in at {
         let mut case = signed.headers(index, now);
-        let Case::Headers {
-            id,
-            timestamp,
-            signature,
-            payload,
-            ..
-        } = &mut case
-        else {
-            unreachable!()
-        };
+        let Case::Headers { id, timestamp, signature, payload, .. } = &mut case else { unreachable!() };
         let text = match part {
             "id" => id,
             "timestamp" => timestamp,
@@ -267,11 +228,7 @@ fn change(random: &mut Random, signed: &Signed, index: usize, part: &str, now: i
         };
         let same_bytes;
         (*text, same_bytes) = replace(random, text, at);
-        checks.push(Check {
-            case,
-            good: false,
-            same_bytes: part == "signature" && same_bytes,
-        });
+        checks.push(Check { case, good: false, same_bytes: part == "signature" && same_bytes });
     }
 }
 
@@ -308,17 +265,7 @@ fn bytes(signatures: &str) -> Vec<Option<Vec<u8>>> {
 pub fn edge_cases(signed: &Signed, now: i64) -> Vec<Check> {
     let with = |change: &dyn Fn(&mut BTreeMap<&str, String>), now: i64, good: bool| {
         let own = signed.headers(0, now);
-        let Case::Headers {
-            secret,
-            id,
-            timestamp,
-            signature,
-            payload,
-            ..
-        } = own
-        else {
-            unreachable!()
-        };
+        let Case::Headers { secret, id, timestamp, signature, payload, .. } = own else { unreachable!() };
         let mut parts = BTreeMap::from([
             ("secret", secret),
             ("id", id),
@@ -356,20 +303,9 @@ pub fn edge_cases(signed: &Signed, now: i64) -> Vec<Check> {
         (format!("{own}="), false),
         (format!("{own}{own}"), false),
     ] {
-        checks.push(with(
-            &|parts| parts.insert("signature", signature.clone()).map_or((), drop),
-            now,
-            good,
-        ));
+        checks.push(with(&|parts| parts.insert("signature", signature.clone()).map_or((), drop), now, good));
     }
-    for timestamp in [
-        "",
-        "now",
-        "-1",
-        "99999999999999999999",
-        "1e9",
-        &format!("{now}\n"),
-    ] {
+    for timestamp in ["", "now", "-1", "99999999999999999999", "1e9", &format!("{now}\n")] {
         let set = |parts: &mut BTreeMap<&str, String>| {
             parts.insert("timestamp", timestamp.to_owned());
         };

@@ -106,10 +106,7 @@ fn run_on_lines(command: &mut Command, values: &[impl Serialize]) -> Vec<String>
     }
     input.write_all(lines.as_bytes()).unwrap();
     input.rewind().unwrap();
-    let ran = command
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .stdin(Stdio::from(input))
-        .output();
+    let ran = command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).stdin(Stdio::from(input)).output();
     let ran = ran.unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(ran.status.success(), "{command:?}\n{ran:?}");
     let written = String::from_utf8(ran.stdout).unwrap();
@@ -137,9 +134,8 @@ fn the_python_verifier_accepts_only_signed_requests() {
 
 #[test]
 fn the_signer_in_the_document_equals_the_tested_one() {
-    let read = |path: &str| {
-        fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)).unwrap()
-    };
+    let read =
+        |path: &str| fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)).unwrap();
     let document = read("docs/INTEGRATING.md");
     let blocks: Vec<_> = document.split("```python\n").skip(1).collect();
     assert_eq!(blocks.len(), 1);
@@ -170,10 +166,7 @@ fn the_node_verifier_refuses_every_request_without_a_time() {
         case
     });
     let untimed: Vec<_> = untimed.collect();
-    let answers = run_on_lines(
-        Command::new("node").arg("fixtures/verifiers/verify.mjs"),
-        &untimed,
-    );
+    let answers = run_on_lines(Command::new("node").arg("fixtures/verifiers/verify.mjs"), &untimed);
     assert_eq!(answers, vec!["bad"; untimed.len()]);
 }
 
@@ -186,14 +179,7 @@ fn the_rust_verifier_accepts_only_signed_requests() {
 
 fn rust_accepts(case: &Case) -> bool {
     match case {
-        Case::Headers {
-            secret,
-            id,
-            timestamp,
-            signature,
-            payload,
-            now,
-        } => {
+        Case::Headers { secret, id, timestamp, signature, payload, now } => {
             let header = |name: &str| match name {
                 "webhook-id" => Some(id.as_str()),
                 "webhook-timestamp" => Some(timestamp.as_str()),
@@ -202,12 +188,7 @@ fn rust_accepts(case: &Case) -> bool {
             };
             verify::verify(secret, header, payload.as_bytes(), *now)
         }
-        Case::Query {
-            secret,
-            query,
-            name,
-            now,
-        } => verify::verify_query(secret, query, name, *now),
+        Case::Query { secret, query, name, now } => verify::verify_query(secret, query, name, *now),
     }
 }
 
@@ -231,23 +212,9 @@ fn the_php_and_go_verifiers_accept_only_signed_requests() {
 fn the_stock_library_of_crates_io_accepts_only_signed_requests() {
     let (seed, checks) = by_headers();
     let accepts = |case: &Case| {
-        let Case::Headers {
-            secret,
-            id,
-            timestamp,
-            signature,
-            payload,
-            ..
-        } = case
-        else {
-            unreachable!()
-        };
+        let Case::Headers { secret, id, timestamp, signature, payload, .. } = case else { unreachable!() };
         let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("webhook-id", id),
-            ("webhook-timestamp", timestamp),
-            ("webhook-signature", signature),
-        ] {
+        for (name, value) in [("webhook-id", id), ("webhook-timestamp", timestamp), ("webhook-signature", signature)] {
             headers.insert(name, value.parse().unwrap());
         }
         let webhook = Webhook::new(secret).unwrap();
@@ -270,13 +237,6 @@ fn the_stock_library_of_pypi_accepts_only_signed_requests() {
     let (seed, mut checks) = by_headers();
     checks.retain(|check| !check.same_bytes);
     let mut command = Command::new("python3");
-    let command = command
-        .args(["-B", "tests/verifiers/stock.py"])
-        .env("PYTHONPATH", ".tools/python");
-    assert_answers(
-        "standardwebhooks, PyPI",
-        seed,
-        &checks,
-        &run_verifier(command, &checks),
-    );
+    let command = command.args(["-B", "tests/verifiers/stock.py"]).env("PYTHONPATH", ".tools/python");
+    assert_answers("standardwebhooks, PyPI", seed, &checks, &run_verifier(command, &checks));
 }

@@ -7,24 +7,8 @@ pub use crate::numbers::Random;
 impl Random {
     /// A text of pieces that have a meaning in a URL, in JSON or to a verifier.
     pub fn text(&mut self) -> String {
-        const PIECES: [&str; 16] = [
-            "a",
-            "Z9",
-            "%",
-            "%26",
-            "&",
-            "=",
-            "&signature=",
-            "+",
-            " ",
-            "é",
-            "星",
-            "\"",
-            "\\",
-            "{c1}",
-            "\n",
-            "/..",
-        ];
+        const PIECES: [&str; 16] =
+            ["a", "Z9", "%", "%26", "&", "=", "&signature=", "+", " ", "é", "星", "\"", "\\", "{c1}", "\n", "/.."];
         (0..1 + self.below(4)).map(|_| self.one(&PIECES)).collect()
     }
 

@@ -37,9 +37,7 @@ impl Link {
 
     /// The code of the answer to a click with this signature.
     fn code(&self, sig: &str, now_ms: i64) -> &'static str {
-        let Self {
-            secret, app, user_id, ..
-        } = self;
+        let Self { secret, app, user_id, .. } = self;
         let exp = self.exp.map(|exp| format!("&exp={exp}")).unwrap_or_default();
         let query = format!("rid=1&app={app}&user_id={user_id}{exp}&sig={sig}");
         let keys = SigningKeys::parse(sealed_text(&ClickSecret(secret.clone()), None).as_bytes()).unwrap();
@@ -58,11 +56,7 @@ fn assert_signs(signer: &str, sign: impl FnOnce(&[Link]) -> Vec<String>) {
     for (link, sig) in links.iter().zip(&signatures) {
         assert_eq!(link.code(sig, now * 1_000), "ok", "{signer}: {link:?} {sig}");
         let later_ms = (now + 61) * 1_000;
-        let later = if link.exp.is_some() {
-            "signature_expired"
-        } else {
-            "ok"
-        };
+        let later = if link.exp.is_some() { "signature_expired" } else { "ok" };
         assert_eq!(link.code(sig, later_ms), later, "{signer}: {link:?}");
     }
     let (first, second) = (&signatures[0], &signatures[1]);
@@ -73,18 +67,13 @@ fn assert_signs(signer: &str, sign: impl FnOnce(&[Link]) -> Vec<String>) {
 #[test]
 fn the_python_signer_signs_what_the_edge_takes() {
     assert_signs("sign.py", |links| {
-        run_on_lines(
-            Command::new("python3").args(["-B", "fixtures/signers/sign.py"]),
-            links,
-        )
+        run_on_lines(Command::new("python3").args(["-B", "fixtures/signers/sign.py"]), links)
     });
 }
 
 #[test]
 fn the_node_signer_signs_what_the_edge_takes() {
-    assert_signs("sign.mjs", |links| {
-        run_on_lines(Command::new("node").arg("fixtures/signers/sign.mjs"), links)
-    });
+    assert_signs("sign.mjs", |links| run_on_lines(Command::new("node").arg("fixtures/signers/sign.mjs"), links));
 }
 
 #[test]
@@ -102,9 +91,7 @@ fn the_php_and_go_signers_sign_what_the_edge_takes() {
         ("go", "version", &["run", "fixtures/signers/sign.go"]),
     ] {
         if is_installed(program, version) {
-            assert_signs(program, |links| {
-                run_on_lines(Command::new(program).args(arguments), links)
-            });
+            assert_signs(program, |links| run_on_lines(Command::new(program).args(arguments), links));
         } else {
             skipped("signer", program);
         }

@@ -46,8 +46,8 @@ const TEXTS: [&str; 34] = [
 ];
 /// The characters of random texts. A quote is left out: Gnumeric shows a constant that has one as it is written.
 const CHARACTERS: [&str; 24] = [
-    "0", "1", "5", "9", "e", "E", "x", "é", "=", "+", "-", "@", "'", " ", ",", ".", "/", ":", "%", "$", "(",
-    ")", "#", "_",
+    "0", "1", "5", "9", "e", "E", "x", "é", "=", "+", "-", "@", "'", " ", ",", ".", "/", ":", "%", "$", "(", ")", "#",
+    "_",
 ];
 
 fn texts() -> Vec<String> {
@@ -62,9 +62,7 @@ fn texts() -> Vec<String> {
 fn open(file: &Path) -> Vec<Vec<(String, Value)>> {
     let mut command = Command::new("node");
     let read = command.arg("tests/verifiers/spreadsheet.mjs").arg(file);
-    let read = read
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .output();
+    let read = read.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).output();
     let read = read.expect("node");
     assert!(read.status.success(), "`make verify` installs xlsx: {read:?}");
     serde_json::from_slice(&read.stdout).expect("rows of cells")
@@ -73,10 +71,7 @@ fn open(file: &Path) -> Vec<Vec<(String, Value)>> {
 #[test]
 fn two_spreadsheets_read_an_export_as_it_is_meant() {
     let texts = texts();
-    let mut page = Page::new(
-        vec![Dimension::AdTag, Dimension::Date],
-        vec![Metric::Sum(Measure::Revenue)],
-    );
+    let mut page = Page::new(vec![Dimension::AdTag, Dimension::Date], vec![Metric::Sum(Measure::Revenue)]);
     for text in &texts {
         let row = [text.as_str(), "2026-11-02"];
         page.push(row.into_iter(), [0, 0, 0, 0, -1_250_000]).unwrap();
@@ -92,21 +87,11 @@ fn two_spreadsheets_read_an_export_as_it_is_meant() {
     for (reader, file) in [("SheetJS", &csv), ("Gnumeric", &xlsx)] {
         let mut rows = open(file).into_iter();
         let head = rows.next().unwrap().into_iter().map(|(_, name)| name);
-        assert_eq!(
-            head.collect::<Vec<_>>(),
-            ["ad_tag", "date", "revenue"],
-            "{reader}"
-        );
+        assert_eq!(head.collect::<Vec<_>>(), ["ad_tag", "date", "revenue"], "{reader}");
         assert_eq!(rows.len(), texts.len(), "{reader}");
         for (text, row) in texts.iter().zip(rows) {
-            let is_marked = text.starts_with([
-                ' ', '\u{a0}', '\t', '\'', '=', '+', '-', '@', '＝', '＋', '－', '＠',
-            ]);
-            let shown = if is_marked {
-                format!("'{text}")
-            } else {
-                text.clone()
-            };
+            let is_marked = text.starts_with([' ', '\u{a0}', '\t', '\'', '=', '+', '-', '@', '＝', '＋', '－', '＠']);
+            let shown = if is_marked { format!("'{text}") } else { text.clone() };
             let cells = [
                 ("s".to_owned(), json!(shown)),
                 // The days since 1899-12-30.

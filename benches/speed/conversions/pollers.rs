@@ -58,13 +58,8 @@ pub fn row(bench: &Bench) -> Row {
             run()
         })
     };
-    let found = interleaved(
-        "conversions with pollers",
-        bench.rounds,
-        &mut [&mut { polled }, &mut { run }],
-    );
-    let work =
-        format!("conversions while {POLLERS} keys poll the rewards feed once a second, against without");
+    let found = interleaved("conversions with pollers", bench.rounds, &mut [&mut { polled }, &mut { run }]);
+    let work = format!("conversions while {POLLERS} keys poll the rewards feed once a second, against without");
     let mut row = throughput(&work, Some(TARGET), &found[0], &found[1]);
     let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
     row.notes.push(format!(

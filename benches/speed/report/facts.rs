@@ -21,10 +21,10 @@ const PLACEMENTS: usize = 12;
 const TAGS: usize = 50;
 const VERSIONS: usize = 5;
 const COUNTRIES: [&str; 60] = [
-    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB",
-    "GR", "HU", "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US", "AE", "AL", "AM", "AO",
-    "AZ", "BA", "BD", "BG", "BH", "BO", "BY", "CI", "CM", "CR", "CY", "DO", "DZ", "EC", "EE", "EG", "GE",
-    "GH", "GT", "HK", "HN", "HR", "IL", "IQ", "IS", "JM",
+    "AR", "AT", "AU", "BE", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "ES", "FI", "FR", "GB", "GR", "HU",
+    "ID", "IE", "IN", "IT", "JP", "KR", "MX", "NL", "PL", "TR", "US", "AE", "AL", "AM", "AO", "AZ", "BA", "BD", "BG",
+    "BH", "BO", "BY", "CI", "CM", "CR", "CY", "DO", "DZ", "EC", "EE", "EG", "GE", "GH", "GT", "HK", "HN", "HR", "IL",
+    "IQ", "IS", "JM",
 ];
 
 pub fn rows_of(day: usize) -> usize {

@@ -24,11 +24,7 @@ pub const SHARD_PATH: &str = "/shard/";
 
 /// The catalog's address with this path.
 pub fn address(path: impl Into<String>) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: OBJECT_NAME.into(),
-        path: path.into(),
-    }
+    ObjectAddress { binding: BINDING, name: OBJECT_NAME.into(), path: path.into() }
 }
 
 /// The path of the newest snapshot of a kind.

@@ -32,11 +32,7 @@ impl OutboxShard {
     /// The outbox's address. The path names the shard, since an object does not know its own name when its alarm starts
     /// it.
     pub fn address(self) -> ObjectAddress {
-        ObjectAddress {
-            binding: BINDING,
-            name: self.object_name(),
-            path: format!("/{}/{}", self.app, self.number),
-        }
+        ObjectAddress { binding: BINDING, name: self.object_name(), path: format!("/{}/{}", self.app, self.number) }
     }
 
     /// The shard in an address's path.
@@ -46,9 +42,6 @@ impl OutboxShard {
 
     fn parse(text: &str, separator: char) -> Option<Self> {
         let (app, number) = text.split_once(separator)?;
-        Some(Self {
-            app: AppId::parse(app)?,
-            number: number.parse().ok()?,
-        })
+        Some(Self { app: AppId::parse(app)?, number: number.parse().ok()? })
     }
 }

@@ -50,18 +50,10 @@ pub struct SettleFilter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The user's id in the publisher's app; any if `None`.
-    #[serde(
-        default,
-        deserialize_with = "trimmed_if_any",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "trimmed_if_any", skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// The offer of the click; any if `None`.
-    #[serde(
-        default,
-        deserialize_with = "trimmed_if_any",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "trimmed_if_any", skip_serializing_if = "Option::is_none")]
     pub offer_id: Option<String>,
     /// The start of the range of conversion times, in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]

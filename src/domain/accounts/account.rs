@@ -81,18 +81,13 @@ impl Account {
     /// The first 12 bytes of SHA-256 over domain, kind and owner. With 96 bits, the probability that any two of 10^9
     /// publishers share an id is 10^18 / 2^97 < 10^-11.
     pub fn id(&self) -> AccountId {
-        let hash: [u8; 32] =
-            Sha256::digest(parts::join(&[DOMAIN, self.kind().as_str(), self.owner()])).into();
+        let hash: [u8; 32] = Sha256::digest(parts::join(&[DOMAIN, self.kind().as_str(), self.owner()])).into();
         AccountId(hash.first_chunk().copied().unwrap_or_default())
     }
 
     /// The kind of the account with this id.
     pub fn kind_of(id: AccountId) -> AccountKind {
-        if id == Self::Operator.id() {
-            AccountKind::Operator
-        } else {
-            AccountKind::Publisher
-        }
+        if id == Self::Operator.id() { AccountKind::Operator } else { AccountKind::Publisher }
     }
 }
 
@@ -107,10 +102,7 @@ mod tests {
     #[test]
     fn the_id_of_an_account_never_changes() {
         // Computed with Python's hashlib.
-        assert_eq!(
-            publisher("lumen-arcade").id().to_string(),
-            "c01eb4fd88e073e83c27cb1b"
-        );
+        assert_eq!(publisher("lumen-arcade").id().to_string(), "c01eb4fd88e073e83c27cb1b");
         assert_eq!(Account::Operator.id().to_string(), "73c4f20a07548c3906428335");
     }
 
@@ -121,21 +113,11 @@ mod tests {
 
     #[test]
     fn an_account_is_parsed_from_its_letter_and_owner() {
-        for account in [
-            publisher("lumen-arcade"),
-            publisher("operator"),
-            Account::Operator,
-        ] {
+        for account in [publisher("lumen-arcade"), publisher("operator"), Account::Operator] {
             let parsed = Account::parse(account.kind().letter(), account.owner());
             assert_eq!(parsed, Some(account));
         }
-        for (letter, owner) in [
-            ("o", "lumen-arcade"),
-            ("p", ""),
-            ("p", "a_b"),
-            ("q", "operator"),
-            ("", "a"),
-        ] {
+        for (letter, owner) in [("o", "lumen-arcade"), ("p", ""), ("p", "a_b"), ("q", "operator"), ("", "a")] {
             assert_eq!(Account::parse(letter, owner), None, "{letter} {owner}");
         }
     }

@@ -27,10 +27,7 @@ impl BrowserSession {
     /// Verifies a session's text; `None` if the text was never issued for this kind of account.
     pub fn parse(keys: &MacKeys, kind: AccountKind, token: &str) -> Option<Self> {
         let account = session::verify(keys, kind, token)?;
-        Some(Self {
-            token: token.to_owned(),
-            account,
-        })
+        Some(Self { token: token.to_owned(), account })
     }
 }
 
@@ -45,9 +42,7 @@ impl BrowserSessions {
         let mut sessions = Self::default();
         for token in value.split(SEPARATOR) {
             match BrowserSession::parse(keys, kind, token) {
-                Some(session)
-                    if sessions.0.len() < MAX_ACCOUNTS && sessions.find(&session.account).is_none() =>
-                {
+                Some(session) if sessions.0.len() < MAX_ACCOUNTS && sessions.find(&session.account).is_none() => {
                     sessions.0.push(session);
                 }
                 _ => return Self::default(),
@@ -74,10 +69,8 @@ impl BrowserSessions {
     /// Makes a new session the current one. Returns the sessions that it displaces: an earlier session of the same
     /// account and, beyond the limit, the session that was current longest ago.
     pub fn open(&mut self, session: BrowserSession) -> Vec<BrowserSession> {
-        let (mut left, mut kept): (Vec<_>, Vec<_>) = self
-            .0
-            .drain(..)
-            .partition(|known| known.account == session.account);
+        let (mut left, mut kept): (Vec<_>, Vec<_>) =
+            self.0.drain(..).partition(|known| known.account == session.account);
         kept.insert(0, session);
         left.extend(kept.drain(MAX_ACCOUNTS.min(kept.len())..));
         self.0 = kept;
@@ -126,10 +119,7 @@ mod tests {
 
     fn session(id: &str, random: u8) -> BrowserSession {
         let account = account(id);
-        BrowserSession {
-            token: session::issue(&keys(A), &account, [random; 16]),
-            account,
-        }
+        BrowserSession { token: session::issue(&keys(A), &account, [random; 16]), account }
     }
 
     fn parsed(value: &str) -> BrowserSessions {
@@ -137,11 +127,7 @@ mod tests {
     }
 
     fn accounts(sessions: &BrowserSessions) -> Vec<&str> {
-        sessions
-            .all()
-            .iter()
-            .map(|session| session.account.owner())
-            .collect()
+        sessions.all().iter().map(|session| session.account.owner()).collect()
     }
 
     #[test]

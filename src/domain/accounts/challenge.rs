@@ -59,11 +59,7 @@ pub fn issue(
 ) -> String {
     let account = account.map_or_else(|| NO_ACCOUNT.to_owned(), |account| account.to_string());
     let expires_at_ms = now_ms.saturating_add(LIFE_MS);
-    let text = format!(
-        "{PREFIX}{}_{account}_{expires_at_ms}_{}",
-        purpose.as_str(),
-        hex::encode(random)
-    );
+    let text = format!("{PREFIX}{}_{account}_{expires_at_ms}_{}", purpose.as_str(), hex::encode(random));
     let signed = keys.sign(&bound(&text, binding));
     let mac = signed.rsplit_once('_').map_or("", |(_, mac)| mac);
     format!("{text}_{mac}")
@@ -93,10 +89,7 @@ pub fn verify(
     };
     let expires_at_ms = expiry.parse().ok()?;
     let is_valid = named == purpose.as_str() && now_ms < expires_at_ms;
-    is_valid.then_some(Challenge {
-        account,
-        expires_at_ms,
-    })
+    is_valid.then_some(Challenge { account, expires_at_ms })
 }
 
 /// The id under which a challenge is spent: SHA-256 of its bytes.
@@ -134,10 +127,7 @@ mod tests {
             for account in [None, Some(ACCOUNT)] {
                 let text = issued(purpose, account);
                 for other in CeremonyPurpose::ALL {
-                    let expected = (other == purpose).then_some(Challenge {
-                        account,
-                        expires_at_ms: NOW + LIFE_MS,
-                    });
+                    let expected = (other == purpose).then_some(Challenge { account, expires_at_ms: NOW + LIFE_MS });
                     assert_eq!(verified(&text, other, NOW), expected, "{text}");
                 }
             }
@@ -148,10 +138,7 @@ mod tests {
     fn a_challenge_expires_after_5_minutes() {
         let text = issued(CeremonyPurpose::SignIn, None);
         assert!(verified(&text, CeremonyPurpose::SignIn, NOW + 5 * MINUTE_MS - 1).is_some());
-        assert_eq!(
-            verified(&text, CeremonyPurpose::SignIn, NOW + 5 * MINUTE_MS),
-            None
-        );
+        assert_eq!(verified(&text, CeremonyPurpose::SignIn, NOW + 5 * MINUTE_MS), None);
     }
 
     #[test]
@@ -171,10 +158,7 @@ mod tests {
         // The text under the MAC, with the binding as a part of it.
         let text = issued(purpose, None);
         let (before, mac) = text.rsplit_once('_').unwrap();
-        assert_eq!(
-            verified(&format!("{}_{mac}", bound(before, &BINDING)), purpose, NOW),
-            None
-        );
+        assert_eq!(verified(&format!("{}_{mac}", bound(before, &BINDING)), purpose, NOW), None);
     }
 
     #[test]

@@ -42,11 +42,7 @@ impl Cookie {
             CookieSite::Production => format!("__Host-{plain}"),
             CookieSite::Local { port } => format!("{plain}_{port}"),
         };
-        Self {
-            name,
-            is_secure: site == CookieSite::Production,
-            max_age_s: life_ms / 1_000,
-        }
+        Self { name, is_secure: site == CookieSite::Production, max_age_s: life_ms / 1_000 }
     }
 
     /// The cookie's full name, with the `__Host-` prefix in production.
@@ -67,10 +63,7 @@ impl Cookie {
 
     fn header(&self, value: &str, max_age_s: i64) -> String {
         let secure = if self.is_secure { "; Secure" } else { "" };
-        format!(
-            "{}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}",
-            self.name
-        )
+        format!("{}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}", self.name)
     }
 
     /// Returns the cookie's value in a `Cookie` header. Returns `None` if the cookie is missing or empty, or appears
@@ -114,10 +107,7 @@ mod tests {
     #[test]
     fn a_cookie_is_cleared_with_the_attributes_it_was_set_with() {
         let cookie = Cookie::sessions(AccountKind::Publisher, CookieSite::Production);
-        assert_eq!(
-            cookie.clear(),
-            "__Host-signpost_publisher=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure"
-        );
+        assert_eq!(cookie.clear(), "__Host-signpost_publisher=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure");
     }
 
     #[test]
@@ -135,10 +125,7 @@ mod tests {
             ("signpost_publisher_8787=abc", Some("abc")),
             ("a=b; signpost_publisher_8787=abc; c", Some("abc")),
             ("a=b;signpost_publisher_8787 = abc ", Some("abc")),
-            (
-                "signpost_publisher_8787=abc; signpost_publisher_8787=abc",
-                Some("abc"),
-            ),
+            ("signpost_publisher_8787=abc; signpost_publisher_8787=abc", Some("abc")),
             ("signpost_publisher_8787=a=b", Some("a=b")),
             ("signpost_publisher_8787=abc; signpost_publisher_8787=abd", None),
             ("signpost_publisher_8787=; signpost_publisher_8787=abc", None),

@@ -56,13 +56,7 @@ mod tests {
         let member = MemberId(*b"\x01\x23\x45\x67\x89\xab\xcd\xef");
         assert_eq!(member.to_string(), "0123456789abcdef");
         assert_eq!(MemberId::parse("0123456789abcdef"), Some(member));
-        for bad in [
-            "0123456789ABCDEF",
-            "0123456789abcde",
-            "0123456789abcdef00",
-            "",
-            "0123456789abcdeg",
-        ] {
+        for bad in ["0123456789ABCDEF", "0123456789abcde", "0123456789abcdef00", "", "0123456789abcdeg"] {
             assert_eq!(MemberId::parse(bad), None, "{bad}");
         }
     }

@@ -9,11 +9,8 @@ use super::{
 use crate::model::{ApiError, DAY_MS, MacKeys};
 
 /// The answer for unknown, used and expired invites alike, so that it reveals nothing about an invite.
-pub const UNKNOWN_INVITE: ApiError = ApiError::new(
-    404,
-    "unknown_invite",
-    "the invite is unknown, was used or has expired",
-);
+pub const UNKNOWN_INVITE: ApiError =
+    ApiError::new(404, "unknown_invite", "the invite is unknown, was used or has expired");
 
 /// An invite expires this long after its issue.
 pub const LIFE_MS: i64 = 7 * DAY_MS;
@@ -48,10 +45,7 @@ mod tests {
     #[test]
     fn an_invite_has_the_documented_form() {
         // The MACs were computed with Python's hmac.
-        for (account, issued) in [
-            (publisher("lumen-arcade"), ISSUED),
-            (Account::Operator, OPERATORS),
-        ] {
+        for (account, issued) in [(publisher("lumen-arcade"), ISSUED), (Account::Operator, OPERATORS)] {
             assert_eq!(issue(&keys(A), &account, [0xAB; 16]), issued);
             assert_eq!(verify(&keys(A), issued), Some(account));
         }
@@ -103,8 +97,6 @@ mod tests {
         }
     }
 
-    const ISSUED: &str =
-        "inv_p_lumen-arcade_abababababababababababababababab_589f1e6d70d58afc029c50f121428394";
-    const OPERATORS: &str =
-        "inv_o_operator_abababababababababababababababab_503c627511a39229a19aeef22fa86553";
+    const ISSUED: &str = "inv_p_lumen-arcade_abababababababababababababababab_589f1e6d70d58afc029c50f121428394";
+    const OPERATORS: &str = "inv_o_operator_abababababababababababababababab_503c627511a39229a19aeef22fa86553";
 }

@@ -8,11 +8,8 @@ use crate::{
 use unicode_security::skeleton;
 
 /// Refuses to remove or demote an account's last owner, or the last admin of the operator's account.
-pub const LAST_OWNER: ApiError = ApiError::new(
-    409,
-    "last_owner",
-    "the account's last owner can neither leave nor take another role",
-);
+pub const LAST_OWNER: ApiError =
+    ApiError::new(409, "last_owner", "the account's last owner can neither leave nor take another role");
 
 /// Names by which the audit refers to non-members. No member may have a name that looks like one of them.
 const RESERVED: [&str; 2] = ["the operator", "a former member"];
@@ -25,15 +22,8 @@ const INPUT_PER_CHARACTER: usize = 32;
 /// Parses the name of a member or the label of a key: a [line](parse_line) with 1 to 64 characters.
 pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     let name = parse_line(path, input, MAX_NAME)?;
-    if RESERVED
-        .into_iter()
-        .map(look)
-        .any(|reserved| reserved == look(&name))
-    {
-        return Err(FieldError::new(
-            path,
-            "must not be a name that the audit log reserves",
-        ));
+    if RESERVED.into_iter().map(look).any(|reserved| reserved == look(&name)) {
+        return Err(FieldError::new(path, "must not be a name that the audit log reserves"));
     }
     Ok(name)
 }
@@ -43,20 +33,13 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
 fn look(name: &str) -> String {
     let latin = skeleton(name).collect::<String>().to_lowercase();
     let latin = skeleton(&latin).collect::<String>();
-    latin
-        .to_lowercase()
-        .chars()
-        .filter(|char| char.is_alphanumeric())
-        .collect()
+    latin.to_lowercase().chars().filter(|char| char.is_alphanumeric()).collect()
 }
 
 /// Parses one line of plain text with 1 to `most` characters. `path` is the field in the error.
 pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldError> {
     if input.len() > most.saturating_mul(INPUT_PER_CHARACTER) {
-        return Err(FieldError::new(
-            path,
-            format!("must be at most {most} characters"),
-        ));
+        return Err(FieldError::new(path, format!("must be at most {most} characters")));
     }
     let text = plain_text(input);
     let line = text.trim();
@@ -172,11 +155,7 @@ mod tests {
             (admins, Remove(B), true),
         ] {
             let expected = if is_allowed { Ok(()) } else { Err(LAST_OWNER) };
-            assert_eq!(
-                check_last_owner(&members, change),
-                expected,
-                "{members:?} {change:?}"
-            );
+            assert_eq!(check_last_owner(&members, change), expected, "{members:?} {change:?}");
         }
         assert_eq!(check_last_owner(&[], Remove(A)), Ok(()));
         assert_eq!(check_last_owner(&[(B, Role::Analyst)], Remove(B)), Ok(()));

@@ -4,11 +4,7 @@ use super::role::Role::{self, Admin, Analyst, Developer, Owner, Support, UserSup
 use crate::model::ApiError;
 
 /// Refuses a call that the member's role does not permit.
-pub const ROLE_FORBIDS: ApiError = ApiError::new(
-    403,
-    "role_forbids",
-    "your role in the account does not allow this",
-);
+pub const ROLE_FORBIDS: ApiError = ApiError::new(403, "role_forbids", "your role in the account does not allow this");
 /// Refuses a call that needs a fresh passkey in a session without one.
 pub const VERIFY_FIRST: ApiError = ApiError::new(
     403,
@@ -142,26 +138,14 @@ mod tests {
             Permission::ALL.into_iter().filter(granted).collect::<Vec<_>>()
         };
         use Permission::*;
-        let own = [
-            ViewOwnSessions,
-            EndOwnSessions,
-            ViewOwnPasskeys,
-            ManageOwnPasskeys,
-        ];
-        assert_eq!(
-            of(Role::Analyst),
-            [&[ViewFigures, ListApps, ViewActivity], &own[..]].concat()
-        );
+        let own = [ViewOwnSessions, EndOwnSessions, ViewOwnPasskeys, ManageOwnPasskeys];
+        assert_eq!(of(Role::Analyst), [&[ViewFigures, ListApps, ViewActivity], &own[..]].concat());
         let of_users = [ViewFigures, ListApps, ViewActivity, ReplayReward];
         assert_eq!(of(Role::UserSupport), [&of_users, &own[..]].concat());
         let of_support = [ViewStore, ReplayAnyReward, ReplayManyOfAnyApp];
-        assert_eq!(
-            of(Role::Support),
-            [&[ViewMembers, ViewAudit], &own[..], &of_support].concat()
-        );
+        assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..], &of_support].concat());
         for permission in of_support.into_iter().chain([ViewPublisherKeys, ManageStore]) {
-            let is_publishers =
-                |role: &Role| role.kind() == AccountKind::Publisher && permission.is_granted_to(*role);
+            let is_publishers = |role: &Role| role.kind() == AccountKind::Publisher && permission.is_granted_to(*role);
             assert!(!Role::ALL.iter().any(is_publishers), "{permission:?}");
         }
         let of_developers = of(Role::Developer);
@@ -186,11 +170,7 @@ mod tests {
             (ViewFigures, Role::Analyst, false, Ok(())),
             (ViewFigures, Role::Admin, true, Err(ROLE_FORBIDS)),
         ] {
-            assert_eq!(
-                permission.check(role, is_verified),
-                expected,
-                "{permission:?} {role:?}"
-            );
+            assert_eq!(permission.check(role, is_verified), expected, "{permission:?} {role:?}");
         }
     }
 }

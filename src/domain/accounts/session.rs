@@ -12,17 +12,11 @@ use crate::model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, MacKeys};
 /// Refuses a request whose session is missing, invalid or expired.
 pub const NOT_SIGNED_IN: ApiError = ApiError::new(401, "not_signed_in", "the request has no valid session");
 /// Refuses a sign-in to an account to which the browser is already signed in.
-pub const SESSION_OPEN: ApiError = ApiError::new(
-    409,
-    "session_open",
-    "this browser is already signed in to the account: sign out first",
-);
+pub const SESSION_OPEN: ApiError =
+    ApiError::new(409, "session_open", "this browser is already signed in to the account: sign out first");
 /// Refuses a request from a page that does not show the browser's current account.
-pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
-    409,
-    "account_switched",
-    "this browser has switched to another account: reload the page",
-);
+pub const ACCOUNT_SWITCHED: ApiError =
+    ApiError::new(409, "account_switched", "this browser has switched to another account: reload the page");
 
 /// A session ends this long after its last use.
 pub const IDLE_MS: i64 = 12 * HOUR_MS;
@@ -110,11 +104,7 @@ mod tests {
     const START: i64 = 1_795_000_000_000;
 
     /// A session that has just begun without a passkey.
-    const NEW: SessionTimes = SessionTimes {
-        created_at_ms: START,
-        last_seen_at_ms: START,
-        verified_at_ms: None,
-    };
+    const NEW: SessionTimes = SessionTimes { created_at_ms: START, last_seen_at_ms: START, verified_at_ms: None };
 
     fn publisher() -> Account {
         Account::Publisher(PublisherId::parse("operator").unwrap())
@@ -145,11 +135,7 @@ mod tests {
         let text = issue(&keys(A), &publisher(), [7; 16]);
         assert_eq!(verify(&keys(B), AccountKind::Publisher, &text), None);
         for changed in changed(&text) {
-            assert_eq!(
-                verify(&keys(A), AccountKind::Publisher, &changed),
-                None,
-                "{changed}"
-            );
+            assert_eq!(verify(&keys(A), AccountKind::Publisher, &changed), None, "{changed}");
         }
         let invite = invite::issue(&keys(A), &publisher(), [7; 16]);
         assert_eq!(verify(&keys(A), AccountKind::Publisher, &invite), None);
@@ -180,11 +166,7 @@ mod tests {
             (10 * MINUTE_MS, SessionUse::Action, true),
             (11 * HOUR_MS, SessionUse::Poll, false),
         ] {
-            assert_eq!(
-                NEW.should_store_seen(START + after, session_use),
-                stored,
-                "{after}"
-            );
+            assert_eq!(NEW.should_store_seen(START + after, session_use), stored, "{after}");
         }
     }
 

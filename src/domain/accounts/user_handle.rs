@@ -17,11 +17,7 @@ pub fn issue(keys: &MacKeys, account: AccountId, member: MemberId) -> [u8; LEN] 
     let signed = keys.sign(&text(account, member));
     let mac: Option<[u8; MAC]> = signed.rsplit_once('_').and_then(|(_, mac)| lower_hex(mac));
     let mut handle = [0; LEN];
-    let bytes = account
-        .0
-        .into_iter()
-        .chain(member.0)
-        .chain(mac.unwrap_or_default());
+    let bytes = account.0.into_iter().chain(member.0).chain(mac.unwrap_or_default());
     handle.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
     handle
 }

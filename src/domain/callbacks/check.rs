@@ -54,10 +54,7 @@ fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
     }
     match missing.as_slice() {
         [] => Ok(()),
-        missing => Err(format!(
-            "must have {}; for example {EXAMPLE}",
-            missing.join(", and ")
-        )),
+        missing => Err(format!("must have {}; for example {EXAMPLE}", missing.join(", and "))),
     }
 }
 
@@ -83,12 +80,7 @@ pub fn longest_url(endpoint: &Endpoint) -> usize {
 /// decimals. `currency`, `goal_value` and `reason` have at most 50, 200 and 200 characters, each counted as one byte. A
 /// character may take up to 12 bytes, but counting 12 would make every URL without macros too long.
 fn longest_fields(number: Option<usize>) -> Fields {
-    let rate = CurrencyRate {
-        name: String::new(),
-        per_usd: PerUsd(1),
-        decimals: 6,
-        rounding: Rounding::Down,
-    };
+    let rate = CurrencyRate { name: String::new(), per_usd: PerUsd(1), decimals: 6, rounding: Rounding::Down };
     let value = Decimal::in_app(&rate, InAppAmount(-1_000_000_000_000_000_000_001));
     let text = |length| "x".repeat(length);
     let custom = |of| {

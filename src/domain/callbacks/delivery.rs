@@ -57,13 +57,7 @@ pub struct Judgement {
 
 /// Evaluates attempt number `attempts_made`, counted from 1, which ended at `now_ms`. `random` is the next delay's
 /// jitter.
-pub fn judge(
-    schedule: &Schedule,
-    attempts_made: u32,
-    outcome: &Outcome<'_>,
-    now_ms: i64,
-    random: u32,
-) -> Judgement {
+pub fn judge(schedule: &Schedule, attempts_made: u32, outcome: &Outcome<'_>, now_ms: i64, random: u32) -> Judgement {
     let retry = |requested_ms: Option<i64>| match schedule.delay_ms(attempts_made, random) {
         Some(scheduled_ms) => {
             let longest_ms = scheduled_ms.max(MAX_RETRY_AFTER_MS);
@@ -73,11 +67,7 @@ pub fn judge(
         None => Next::Dead,
     };
     let Outcome::Answered(answer) = outcome else {
-        return Judgement {
-            next: retry(None),
-            disables: false,
-            endpoint_works: false,
-        };
+        return Judgement { next: retry(None), disables: false, endpoint_works: false };
     };
     let delivered = (200..300).contains(&answer.status);
     let disables = answer.status == 410 || answer.has_directive("disable");
@@ -91,21 +81,14 @@ pub fn judge(
     } else {
         retry(answer.retry_after_ms(now_ms))
     };
-    Judgement {
-        next,
-        disables,
-        endpoint_works: delivered || aborts,
-    }
+    Judgement { next, disables, endpoint_works: delivered || aborts }
 }
 
 impl Answer<'_> {
     /// True if `webhook-delivery` has this directive. A header that was sent twice arrives as one header, with a comma.
     fn has_directive(&self, directive: &str) -> bool {
-        self.webhook_delivery.is_some_and(|value| {
-            value
-                .split(',')
-                .any(|part| part.trim().eq_ignore_ascii_case(directive))
-        })
+        self.webhook_delivery
+            .is_some_and(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(directive)))
     }
 
     /// The delay in `Retry-After`, in milliseconds. Negative if its date is past; `None` if the header is absent or

@@ -56,18 +56,11 @@ impl Finding {
     }
 
     fn of(code: &'static str, severity: Severity) -> Self {
-        Self {
-            code,
-            severity,
-            subject: None,
-        }
+        Self { code, severity, subject: None }
     }
 
     fn about(self, subject: impl ToString) -> Self {
-        Self {
-            subject: Some(subject.to_string()),
-            ..self
-        }
+        Self { subject: Some(subject.to_string()), ..self }
     }
 }
 
@@ -196,10 +189,7 @@ fn of_status(sign_with: SignWith, status: u16) -> Finding {
 /// True if a body is an HTML page, such as a login or a catch-all page.
 fn is_page(body: &str) -> bool {
     let body = body.trim_start_matches('\u{feff}').trim_start();
-    let begins = |tag: &str| {
-        body.get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
-    };
+    let begins = |tag: &str| body.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
     begins("<!doctype html") || begins("<html")
 }
 

@@ -111,9 +111,7 @@ impl Decimal {
 
     /// Parses a JSON number without exponent, which can be put into a JSON body unchanged. `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = text
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
         (plain && serde_json::from_str::<&RawValue>(text).is_ok()).then(|| Self(text.to_owned()))
     }
 
@@ -198,12 +196,8 @@ pub const TABLE: [(&str, Get); 23] = [
     ("click_ts", |fields| Some(Seconds(fields.click_ts))),
     ("conversion_ts", |fields| Some(Seconds(fields.conversion_ts))),
     ("status", |fields| Some(Text(fields.status.as_str()))),
-    ("original_transaction_id", |fields| {
-        optional(&fields.original_transaction_id)
-    }),
-    ("pending_value", |fields| {
-        fields.pending_value.as_ref().map(Value::Decimal)
-    }),
+    ("original_transaction_id", |fields| optional(&fields.original_transaction_id)),
+    ("pending_value", |fields| fields.pending_value.as_ref().map(Value::Decimal)),
     ("reason", |fields| optional(&fields.reason)),
 ];
 
@@ -214,9 +208,7 @@ fn optional(text: &Option<String>) -> Option<Value<'_>> {
 impl Fields {
     /// The fields that this callback has, in the order of [`TABLE`].
     pub fn present(&self) -> impl Iterator<Item = (&'static str, Value<'_>)> {
-        TABLE
-            .into_iter()
-            .filter_map(|(name, get)| Some((name, get(self)?)))
+        TABLE.into_iter().filter_map(|(name, get)| Some((name, get(self)?)))
     }
 }
 
@@ -238,12 +230,7 @@ pub mod strategies {
 
     /// Arbitrary text, and text with a meaning in URLs.
     fn text() -> impl Strategy<Value = String> {
-        prop_oneof![
-            ".{0,20}",
-            "[%&=+#?/{}\"'\\\\ a-c.;]{0,12}",
-            Just("{c1}".to_owned()),
-            Just("..".to_owned()),
-        ]
+        prop_oneof![".{0,20}", "[%&=+#?/{}\"'\\\\ a-c.;]{0,12}", Just("{c1}".to_owned()), Just("..".to_owned()),]
     }
 
     pub fn fields() -> impl Strategy<Value = Fields> {
@@ -254,19 +241,8 @@ pub mod strategies {
         (amounts, texts, optional, any::<(u32, u32)>(), status).prop_map(
             |((value, decimals, payout), texts, optional, (click_ts, conversion_ts), status)| {
                 let [user_id, currency, offer_id, goal_id, app_id, id] = texts.try_into().unwrap();
-                let [
-                    goal_value,
-                    gaid,
-                    idfa,
-                    c1,
-                    c2,
-                    c3,
-                    c4,
-                    c5,
-                    country,
-                    original,
-                    reason,
-                ] = optional.try_into().unwrap();
+                let [goal_value, gaid, idfa, c1, c2, c3, c4, c5, country, original, reason] =
+                    optional.try_into().unwrap();
                 Fields {
                     user_id,
                     value: decimal(value.into(), decimals),
@@ -310,9 +286,7 @@ mod tests {
             let parsed = Decimal::parse(good);
             assert_eq!(parsed.as_ref().map(Decimal::as_str), Some(good));
         }
-        for bad in [
-            "", "-", "1.", ".5", "01", "1e3", "+1", " 1", "1,5", "1-2", "NaN", "1}", "\"1\"",
-        ] {
+        for bad in ["", "-", "1.", ".5", "01", "1e3", "+1", " 1", "1,5", "1-2", "NaN", "1}", "\"1\""] {
             assert!(Decimal::parse(bad).is_none(), "{bad}");
         }
         assert!(serde_json::from_str::<Decimal>("\"1,\"").is_err());

@@ -37,10 +37,8 @@ const HTTPS_PORT: u16 = 443;
 
 /// The "bad ports" of the Fetch standard that are 1024 or higher. Other protocols use them, and some of their servers
 /// read an HTTP request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
-const BLOCKED_PORTS: [u16; 19] = [
-    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
-    6697, 10080,
-];
+const BLOCKED_PORTS: [u16; 19] =
+    [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
 
 /// The settings with Signpost's own hosts.
 const OWN_HOSTS: [&str; 9] = [
@@ -148,11 +146,7 @@ impl Guard {
     }
 
     fn scheme_rule(&self) -> String {
-        let schemes = if self.allow_private {
-            "http:// or https://"
-        } else {
-            "https://"
-        };
+        let schemes = if self.allow_private { "http:// or https://" } else { "https://" };
         format!("must begin with {schemes}")
     }
 
@@ -166,9 +160,7 @@ impl Guard {
         // The parser also accepts braces in a host. A macro there would let a click choose the host.
         let label_is_proper = |label: &str| {
             (1..=63).contains(&label.len())
-                && label
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         };
         if name.len() > 253 || !name.split('.').all(label_is_proper) {
             return Err(format!("must have a valid host name, not {name:?}"));
@@ -189,15 +181,10 @@ impl Guard {
 
     fn is_own(&self, host: &Host<&str>, port: u16) -> bool {
         self.own_hosts.iter().any(|own| {
-            let own = if own.contains("://") {
-                Url::parse(own)
-            } else {
-                Url::parse(&format!("https://{own}"))
-            };
+            let own = if own.contains("://") { Url::parse(own) } else { Url::parse(&format!("https://{own}")) };
             // A setting that is not a valid host cannot equal the host of a parsed URL.
             own.is_ok_and(|own| {
-                own.host().is_some_and(|own| same_host(&own, host))
-                    && own.port().is_none_or(|own| own == port)
+                own.host().is_some_and(|own| same_host(&own, host)) && own.port().is_none_or(|own| own == port)
             })
         })
     }
@@ -211,8 +198,7 @@ fn without_root(name: &str) -> &str {
 }
 
 fn is_within(name: &str, parent: &str) -> bool {
-    name.strip_suffix(parent)
-        .is_some_and(|below| below.is_empty() || below.ends_with('.'))
+    name.strip_suffix(parent).is_some_and(|below| below.is_empty() || below.ends_with('.'))
 }
 
 /// True if a host is the local machine, under any name or address. A service that listens on one of these names or

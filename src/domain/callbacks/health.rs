@@ -28,18 +28,14 @@ impl Health {
     /// The health after an attempt that failed at `now_ms`.
     pub fn failed(self, now_ms: i64) -> Self {
         let failures = self.failures.saturating_add(1);
-        let pause_ms = failures.checked_sub(FAILING_AFTER).map(|doublings| {
-            2_i64
-                .saturating_pow(doublings)
-                .saturating_mul(FIRST_PAUSE_MS)
-                .min(MAX_PAUSE_MS)
-        });
+        let pause_ms = failures
+            .checked_sub(FAILING_AFTER)
+            .map(|doublings| 2_i64.saturating_pow(doublings).saturating_mul(FIRST_PAUSE_MS).min(MAX_PAUSE_MS));
         Self {
             failures,
             // Never moves back: concurrent attempts end in any order, and the clock may step back between them.
-            resumes_ms: pause_ms.map_or(self.resumes_ms, |pause_ms| {
-                self.resumes_ms.max(now_ms.saturating_add(pause_ms))
-            }),
+            resumes_ms: pause_ms
+                .map_or(self.resumes_ms, |pause_ms| self.resumes_ms.max(now_ms.saturating_add(pause_ms))),
         }
     }
 

@@ -7,10 +7,7 @@ use super::{masked_url, settings::Callback};
 /// All forms of a callback's secrets, including those in its URL.
 pub fn of_callback(callback: &Callback, longest: usize) -> Vec<String> {
     let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
-    let secrets = [&callback.secret]
-        .into_iter()
-        .chain(&callback.previous_secret)
-        .chain(md5_secret);
+    let secrets = [&callback.secret].into_iter().chain(&callback.previous_secret).chain(md5_secret);
     let secrets = secrets.cloned().chain(masked_url::secrets(&callback.url));
     secrets.flat_map(|secret| forms(&secret, longest)).collect()
 }
@@ -62,9 +59,6 @@ mod tests {
             ]
         );
         assert_eq!(forms("whsec_", 1_024).collect::<Vec<_>>(), ["whsec_", "whsec%5F"]);
-        assert_eq!(
-            forms(&"ü".repeat(200), 1_024).collect::<Vec<_>>(),
-            ["ü".repeat(200)]
-        );
+        assert_eq!(forms(&"ü".repeat(200), 1_024).collect::<Vec<_>>(), ["ü".repeat(200)]);
     }
 }

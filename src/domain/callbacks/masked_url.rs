@@ -36,9 +36,7 @@ pub fn unmasked(url: &str, stored: &str) -> String {
 
 /// The secret literal values, each both as written in the URL and decoded.
 pub fn secrets(url: &str) -> impl Iterator<Item = String> {
-    let literals = pairs(url)
-        .flat_map(|pair| parts(pair.value))
-        .filter(|part| part.is_secret());
+    let literals = pairs(url).flat_map(|pair| parts(pair.value)).filter(|part| part.is_secret());
     literals.flat_map(|part| [part.text.to_owned(), decoded(part.text).into_owned()])
 }
 
@@ -89,9 +87,7 @@ fn parts(value: &str) -> Vec<Part<'_>> {
 /// Splits a text around its first `{…}`, which may be percent-encoded: the text before, the macro, the text after.
 fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     let first = |text: &str, marks: [&str; 3]| {
-        let found = marks
-            .iter()
-            .filter_map(|mark| Some((text.find(mark)?, mark.len())));
+        let found = marks.iter().filter_map(|mark| Some((text.find(mark)?, mark.len())));
         found.min()
     };
     let (start, _) = first(text, ["{", "%7B", "%7b"])?;
@@ -109,9 +105,7 @@ fn masked_value(pair: Pair<'_>) -> Option<String> {
     let is_all = pair.name.is_some() && parts.len() == 1 && !pair.value.is_empty();
     let is_masked = |part: &Part<'_>| part.is_secret() || (is_all && part.is_literal);
     parts.iter().any(is_masked).then(|| {
-        let shown = parts
-            .iter()
-            .map(|part| if is_masked(part) { MASKED_SECRET } else { part.text });
+        let shown = parts.iter().map(|part| if is_masked(part) { MASKED_SECRET } else { part.text });
         shown.collect()
     })
 }
@@ -139,11 +133,7 @@ fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String
     };
     let pair = |(at, text): (usize, &'u str)| {
         let pair = Pair::parse(text);
-        let before = query
-            .split('&')
-            .take(at)
-            .filter(|text| Pair::parse(text).name == pair.name)
-            .count();
+        let before = query.split('&').take(at).filter(|text| Pair::parse(text).name == pair.name).count();
         match (other(pair, before), pair.name) {
             (Some(value), Some(name)) => format!("{name}={value}"),
             (Some(value), None) => value,
@@ -159,8 +149,7 @@ mod tests {
     use super::*;
 
     const URL: &str = "https://r.example/cb/a?user={user_id}&key=s3cr%2Bt&x=%7Bc1%7D&empty=&flag&n=1#f=2";
-    const MASKED: &str =
-        "https://r.example/cb/a?user={user_id}&key=********&x=%7Bc1%7D&empty=&flag&n=********#f=2";
+    const MASKED: &str = "https://r.example/cb/a?user={user_id}&key=********&x=%7Bc1%7D&empty=&flag&n=********#f=2";
 
     #[test]
     fn literal_values_are_masked_and_put_back() {
@@ -168,22 +157,11 @@ mod tests {
         assert_eq!(masked(MASKED), MASKED);
         assert_eq!(unmasked(MASKED, URL), URL);
         assert!(has_mask(MASKED) && !has_mask(URL));
-        assert_eq!(
-            masked("https://r.example/?u=%UID%&t=[click_id]"),
-            "https://r.example/?u=%UID%&t=[click_id]"
-        );
-        for plain in [
-            "https://r.example/cb",
-            "https://r.example/?",
-            "https://r.example/#?key=1",
-        ] {
+        assert_eq!(masked("https://r.example/?u=%UID%&t=[click_id]"), "https://r.example/?u=%UID%&t=[click_id]");
+        for plain in ["https://r.example/cb", "https://r.example/?", "https://r.example/#?key=1"] {
             assert_eq!(
                 masked(plain),
-                if plain.ends_with('1') {
-                    plain.replace("=1", "=********")
-                } else {
-                    plain.into()
-                }
+                if plain.ends_with('1') { plain.replace("=1", "=********") } else { plain.into() }
             );
         }
     }
@@ -215,10 +193,7 @@ mod tests {
             ("?0123456789abcdef&u={user_id}", "?********&u={user_id}"),
             ("?flag&u={user_id}", "?flag&u={user_id}"),
             ("?k=0123456789ab-{user_id}", "?k=********{user_id}"),
-            (
-                "?k=u-{user_id}-0123456789abc&t={c1}",
-                "?k=u-{user_id}********&t={c1}",
-            ),
+            ("?k=u-{user_id}-0123456789abc&t={c1}", "?k=u-{user_id}********&t={c1}"),
             ("?k=%7Bc1%7D0123456789abc", "?k=%7Bc1%7D********"),
             ("?k={c1", "?k=********"),
         ] {
@@ -229,13 +204,7 @@ mod tests {
             assert_eq!(has_mask(&shown), stored != shown);
         }
         let found: Vec<_> = secrets("https://r.example/?0123456789abcdef&k=0123456789ab-{user_id}").collect();
-        assert_eq!(
-            found,
-            ["0123456789abcdef"; 2]
-                .into_iter()
-                .chain(["0123456789ab-"; 2])
-                .collect::<Vec<_>>()
-        );
+        assert_eq!(found, ["0123456789abcdef"; 2].into_iter().chain(["0123456789ab-"; 2]).collect::<Vec<_>>());
     }
 
     #[test]

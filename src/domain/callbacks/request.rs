@@ -97,10 +97,7 @@ impl Template {
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let braces = ['{', '}'];
-        if [scheme, authority, fragment]
-            .iter()
-            .any(|part| part.contains(braces))
-        {
+        if [scheme, authority, fragment].iter().any(|part| part.contains(braces)) {
             return Err("may have macros only in its path and query".to_owned());
         }
         // A URL parser also accepts `https:/host`, where the first `://` may come later, for example in the query.
@@ -108,8 +105,8 @@ impl Template {
             return Err(NOT_HTTP.to_owned());
         }
         check_web_url("", &url).map_err(|error| error.problem)?;
-        let origin = Url::parse(&format!("{scheme}://{authority}"))
-            .map_err(|error| format!("is not a URL: {error}"))?;
+        let origin =
+            Url::parse(&format!("{scheme}://{authority}")).map_err(|error| format!("is not a URL: {error}"))?;
 
         let with_md5 = with_md5.then_some(RESERVED_WITH_MD5);
         // A URL with macros gets only the fields that they name. A URL without macros gets every field.
@@ -134,11 +131,9 @@ impl Template {
         }
         let could_be_dots = |segment| could_be_dots(segment, &USER_MACROS, &[]);
         if path.split('/').any(could_be_dots) {
-            return Err(
-                "must not have a path segment that consists only of macros that a user could fill with dots: \
+            return Err("must not have a path segment that consists only of macros that a user could fill with dots: \
                 such a segment could become .. and lead to another folder; put a letter next to the macro"
-                    .to_owned(),
-            );
+                .to_owned());
         }
         let path = if path.is_empty() { "/" } else { path };
         Ok(Self {
@@ -165,20 +160,14 @@ pub(super) fn macro_names() -> Vec<&'static str> {
 /// Splits a path or a query at its macros.
 fn pieces(text: &str) -> Result<Vec<Piece>, String> {
     let piece = |piece| match piece {
-        url_template::Piece::Text(text) => {
-            Ok(Piece::Text(utf8_percent_encode(text, NOT_IN_A_URL).to_string()))
-        }
+        url_template::Piece::Text(text) => Ok(Piece::Text(utf8_percent_encode(text, NOT_IN_A_URL).to_string())),
         url_template::Piece::Macro("ts") => Ok(Piece::Timestamp),
         url_template::Piece::Macro(name) => {
             let known = TABLE.iter().find(|(known, _)| *known == name);
-            known
-                .map(|(name, get)| Piece::Field(name, *get))
-                .ok_or_else(|| unknown_macro(name, &macro_names()))
+            known.map(|(name, get)| Piece::Field(name, *get)).ok_or_else(|| unknown_macro(name, &macro_names()))
         }
     };
-    url_template::pieces(text)
-        .map(|found| found.map_err(str::to_owned).and_then(piece))
-        .collect()
+    url_template::pieces(text).map(|found| found.map_err(str::to_owned).and_then(piece)).collect()
 }
 
 /// Appends the pieces with their macros filled in. An absent field is empty.
@@ -234,8 +223,7 @@ pub struct Request {
 impl Endpoint {
     /// Checks the URL and the secrets. An error's path begins at the app's document, such as `callback.url`.
     pub fn parse(callback: &Callback) -> Result<Self, FieldError> {
-        let secret =
-            |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
+        let secret = |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
         let template = Template::parse(&callback.url, callback.method, callback.legacy_md5.is_some())
             .map_err(|problem| FieldError::new("callback.url", problem))?;
         if callback.method == CallbackMethod::Post && template.has_macros() {
@@ -248,9 +236,7 @@ impl Endpoint {
             template,
             method: callback.method,
             secret: secret("callback.secret", &callback.secret)?,
-            previous: previous
-                .map(|text| secret("callback.previous_secret", text))
-                .transpose()?,
+            previous: previous.map(|text| secret("callback.previous_secret", text)).transpose()?,
             md5_secret: md5_secret.cloned().map(Hidden),
             secret_texts: Hidden(mask::of_callback(callback, MAX_READ - MAX_LOGGED)),
             events: callback.events(),
@@ -281,8 +267,7 @@ impl Endpoint {
 
     /// True if the URL has the macro of a field.
     pub fn has_macro(&self, name: &str) -> bool {
-        self.template
-            .has(|piece| matches!(piece, Piece::Field(known, _) if *known == name))
+        self.template.has(|piece| matches!(piece, Piece::Field(known, _) if *known == name))
     }
 
     /// True if callbacks also carry the legacy MD5 signature.
@@ -294,9 +279,7 @@ impl Endpoint {
     pub fn mask_for_log(&self, answer: &str) -> String {
         let mut logged = self.mask(answer);
         // Drops as many bytes at the end as were read beyond `MAX_LOGGED`, because they may hold part of a secret.
-        let longest = logged
-            .len()
-            .saturating_sub(answer.len().saturating_sub(MAX_LOGGED));
+        let longest = logged.len().saturating_sub(answer.len().saturating_sub(MAX_LOGGED));
         logged.truncate(logged.floor_char_boundary(longest.min(MAX_LOGGED)));
         logged
     }
@@ -310,10 +293,7 @@ impl Endpoint {
         if request.url.len() <= MAX_URL || fields.reason.is_none() {
             return request;
         }
-        let without = Fields {
-            reason: None,
-            ..fields.clone()
-        };
+        let without = Fields { reason: None, ..fields.clone() };
         self.request_with(&without, timestamp)
     }
 
@@ -347,9 +327,7 @@ impl Endpoint {
     fn signed(&self, id: &str, timestamp: i64, url: String, payload: &str) -> Request {
         let secrets = [&self.secret].into_iter().chain(&self.previous);
         let signature = webhook_signature(secrets, id, timestamp, payload);
-        let mark = id
-            .starts_with(TEST_ID)
-            .then(|| ("webhook-test", "true".to_owned()));
+        let mark = id.starts_with(TEST_ID).then(|| ("webhook-test", "true".to_owned()));
         Request {
             method: self.method,
             url,
@@ -405,10 +383,7 @@ impl Endpoint {
         let members = fields.present().map(|(name, value)| (name, value.json()));
         let md5 = self.md5_parameters(fields).into_iter().flatten();
         let md5 = md5.map(|(name, value)| (name, Value::Text(&value).json()));
-        let members: Vec<_> = members
-            .chain(md5)
-            .map(|(name, value)| format!("\"{name}\":{value}"))
-            .collect();
+        let members: Vec<_> = members.chain(md5).map(|(name, value)| format!("\"{name}\":{value}")).collect();
         format!("{{{}}}", members.join(","))
     }
 

@@ -41,12 +41,7 @@ pub struct Events {
 
 impl Events {
     /// Tells the publisher nothing.
-    pub const NONE: Self = Self {
-        approved: false,
-        reversed: false,
-        pending: false,
-        rejected: false,
-    };
+    pub const NONE: Self = Self { approved: false, reversed: false, pending: false, rejected: false };
 
     /// True if the publisher is told about this event.
     pub fn contains(self, status: Status) -> bool {
@@ -77,10 +72,7 @@ impl Callback {
 impl fmt::Debug for Callback {
     /// Omits the secrets, since a document may be logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Callback")
-            .field("url", &self.url)
-            .field("method", &self.method)
-            .finish_non_exhaustive()
+        f.debug_struct("Callback").field("url", &self.url).field("method", &self.method).finish_non_exhaustive()
     }
 }
 
@@ -140,11 +132,7 @@ mod tests {
         ] {
             let chosen = callback(events.clone()).events();
             for status in Status::ALL {
-                assert_eq!(
-                    chosen.contains(status),
-                    told.contains(&status),
-                    "{events:?} {status:?}"
-                );
+                assert_eq!(chosen.contains(status), told.contains(&status), "{events:?} {status:?}");
                 assert!(!Events::NONE.contains(status));
             }
         }

@@ -44,12 +44,7 @@ mod tests {
     fn a_shard_never_changes_between_releases() {
         let advertiser = AdvertiserId::parse("brindlefox-games").unwrap();
         // xxHash64 of the same bytes by another implementation.
-        for (count, user, txn) in [
-            (0, 0, 0),
-            (1, 0, 0),
-            (8, USER % 8, TXN % 8),
-            (64, USER % 64, TXN % 64),
-        ] {
+        for (count, user, txn) in [(0, 0, 0), (1, 0, 0), (8, USER % 8, TXN % 8), (64, USER % 64, TXN % 64)] {
             assert_eq!(u64::from(of_user("demo-user-1", count)), user, "{count}");
             assert_eq!(u64::from(of_txn(&advertiser, "t-7781", count)), txn, "{count}");
         }
@@ -66,10 +61,7 @@ mod tests {
         for user in 0..64_000 {
             users[usize::from(of_user(&format!("user-{user}"), 64))] += 1;
         }
-        assert!(
-            users.iter().all(|users| (850..1_150).contains(users)),
-            "{users:?}"
-        );
+        assert!(users.iter().all(|users| (850..1_150).contains(users)), "{users:?}");
     }
 
     const USER: u64 = 0x7ef62ef62b93d8a3;

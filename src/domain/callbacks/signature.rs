@@ -55,9 +55,7 @@ impl Secret {
     }
 
     fn sign(&self, parts: &[&[u8]]) -> impl AsRef<[u8]> + use<> {
-        let mac = parts
-            .iter()
-            .fold(self.0.clone(), |mac, part| mac.chain_update(part));
+        let mac = parts.iter().fold(self.0.clone(), |mac, part| mac.chain_update(part));
         mac.finalize().into_bytes()
     }
 }
@@ -181,10 +179,7 @@ mod tests {
         // Test case 4 of the RFC, whose key has a length that a secret may have.
         let key: Vec<u8> = (1..=25).collect();
         let mac = secret(&key).1.sign(&[&[0xcd; 20], &[0xcd; 30]]);
-        assert_eq!(
-            hex::encode(mac),
-            "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
-        );
+        assert_eq!(hex::encode(mac), "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b");
         let signature = query_signature(&Secret::parse(SECRET).unwrap(), "user_id=u1&ts=1");
         assert_eq!(signature, signature.to_lowercase());
         assert_eq!(signature.len(), 64);

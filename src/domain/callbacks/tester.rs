@@ -26,10 +26,7 @@ pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64
         value: Decimal::in_app(currency, currency.convert(PAYOUT)),
         payout: Decimal::usd(PAYOUT),
         currency: currency.name.clone(),
-        transaction_id: format!(
-            "{TEST_ID}{}",
-            hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))
-        ),
+        transaction_id: format!("{TEST_ID}{}", hex::encode(random.first_chunk::<16>().unwrap_or(&[0; 16]))),
         offer_id: "test".into(),
         goal_id: "test".into(),
         goal_value: Some("test".into()),
@@ -52,13 +49,7 @@ pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64
 }
 
 /// The request of a test.
-pub fn request(
-    endpoint: &Endpoint,
-    fields: &Fields,
-    sign_with: SignWith,
-    random: &[u8; 32],
-    now_s: i64,
-) -> Request {
+pub fn request(endpoint: &Endpoint, fields: &Fields, sign_with: SignWith, random: &[u8; 32], now_s: i64) -> Request {
     endpoint.signing_with(sign_with, random).request(fields, now_s)
 }
 
@@ -125,11 +116,7 @@ fn signed_content(endpoint: &Endpoint, request: &Request, fields: &Fields, now_s
     if has_legacy {
         let value = fields.value.as_str();
         let content = legacy_content(MASKED_SECRET, &fields.user_id, value, &fields.transaction_id);
-        signed.push(SignedContent {
-            signature: "signature",
-            algorithm: "md5",
-            content,
-        });
+        signed.push(SignedContent { signature: "signature", algorithm: "md5", content });
     }
     signed
 }

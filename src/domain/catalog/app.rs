@@ -79,17 +79,11 @@ impl App {
     /// The click secrets as one text, which is sealed for the edge; `None` if clicks are not signed.
     pub fn click_secrets(&self) -> Option<String> {
         let secret = self.click_secret.as_ref()?;
-        Some(signature::sealed_text(
-            secret,
-            self.previous_click_secret.as_ref(),
-        ))
+        Some(signature::sealed_text(secret, self.previous_click_secret.as_ref()))
     }
 
     fn check_click_secrets(&self) -> Result<(), FieldError> {
-        let secrets = [
-            ("click_secret", &self.click_secret),
-            ("previous_click_secret", &self.previous_click_secret),
-        ];
+        let secrets = [("click_secret", &self.click_secret), ("previous_click_secret", &self.previous_click_secret)];
         for (field, secret) in secrets {
             if let Some(problem) = secret.as_ref().and_then(ClickSecret::problem) {
                 return Err(FieldError::new(field, problem));
@@ -97,19 +91,13 @@ impl App {
         }
         if self.click_secret.is_none() && self.previous_click_secret.is_some() {
             // Without `click_secret` no click is checked, although the app would appear to sign its clicks.
-            return Err(FieldError::new(
-                "previous_click_secret",
-                "must not be set without click_secret",
-            ));
+            return Err(FieldError::new("previous_click_secret", "must not be set without click_secret"));
         }
         Ok(())
     }
 
     fn check_allowed(&self) -> Result<(), FieldError> {
-        let lengths = [
-            ("callback_ports", self.callback_ports.len()),
-            ("fallback_hosts", self.fallback_hosts.len()),
-        ];
+        let lengths = [("callback_ports", self.callback_ports.len()), ("fallback_hosts", self.fallback_hosts.len())];
         if let Some((field, _)) = lengths.iter().find(|(_, length)| *length > MAX_ALLOWED) {
             let problem = format!("must be at most {MAX_ALLOWED}");
             return Err(FieldError::new(*field, problem));
@@ -139,10 +127,7 @@ impl App {
 
     /// True if a secret or a value in the callback's URL is masked, as in a document that was read and sent back.
     pub fn has_masks(&mut self) -> bool {
-        let in_url = self
-            .callback
-            .as_ref()
-            .is_some_and(|callback| masked_url::has_mask(&callback.url));
+        let in_url = self.callback.as_ref().is_some_and(|callback| masked_url::has_mask(&callback.url));
         in_url || self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
     }
 
@@ -164,23 +149,13 @@ impl App {
         let callback = self.callback.as_mut().map(|callback| {
             [
                 Some((SecretKind::Callback, &mut callback.secret)),
-                callback
-                    .previous_secret
-                    .as_mut()
-                    .map(|secret| (SecretKind::PreviousCallback, secret)),
-                callback
-                    .legacy_md5
-                    .as_mut()
-                    .map(|legacy| (SecretKind::LegacyMd5, &mut legacy.secret)),
+                callback.previous_secret.as_mut().map(|secret| (SecretKind::PreviousCallback, secret)),
+                callback.legacy_md5.as_mut().map(|legacy| (SecretKind::LegacyMd5, &mut legacy.secret)),
             ]
         });
-        let click = [
-            (SecretKind::Click, &mut self.click_secret),
-            (SecretKind::PreviousClick, &mut self.previous_click_secret),
-        ];
-        let click = click
-            .into_iter()
-            .filter_map(|(kind, secret)| Some((kind, &mut secret.as_mut()?.0)));
+        let click =
+            [(SecretKind::Click, &mut self.click_secret), (SecretKind::PreviousClick, &mut self.previous_click_secret)];
+        let click = click.into_iter().filter_map(|(kind, secret)| Some((kind, &mut secret.as_mut()?.0)));
         callback.into_iter().flatten().flatten().chain(click).collect()
     }
 }
@@ -201,20 +176,11 @@ impl App {
         if let Some(url) = &self.fallback_url {
             check_web_url("fallback_url", url)?;
         }
-        if self
-            .outbox_shards
-            .is_some_and(|count| !shards::COUNTS.contains(&count))
-        {
+        if self.outbox_shards.is_some_and(|count| !shards::COUNTS.contains(&count)) {
             return Err(FieldError::new("outbox_shards", "must be 1, 8 or 64"));
         }
-        if self
-            .max_rewards_per_user_day
-            .is_some_and(|rewards| !(1..=MAX_REWARDS_PER_USER_DAY).contains(&rewards))
-        {
-            return Err(FieldError::new(
-                "max_rewards_per_user_day",
-                "must be from 1 to 1000",
-            ));
+        if self.max_rewards_per_user_day.is_some_and(|rewards| !(1..=MAX_REWARDS_PER_USER_DAY).contains(&rewards)) {
+            return Err(FieldError::new("max_rewards_per_user_day", "must be from 1 to 1000"));
         }
         self.check_click_secrets()?;
         self.check_allowed()?;
@@ -264,10 +230,7 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
         }
     }
     if masked_url::has_mask(&callback.url) {
-        return Err(FieldError::new(
-            "callback.url",
-            "has a mask instead of a value: write the value",
-        ));
+        return Err(FieldError::new("callback.url", "has a mask instead of a value: write the value"));
     }
     Endpoint::parse(callback)?;
     if let Some(legacy) = &callback.legacy_md5 {
@@ -280,16 +243,10 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
         let events = callback.events();
         if events.pending || events.rejected {
             // Receivers with legacy_md5 ignore the status and would take such a callback for a reward.
-            return Err(FieldError::new(
-                "callback.events",
-                "must not have pending or rejected if legacy_md5 is set",
-            ));
+            return Err(FieldError::new("callback.events", "must not have pending or rejected if legacy_md5 is set"));
         }
         if legacy.secret == MASKED_SECRET {
-            return Err(FieldError::new(
-                "callback.legacy_md5.secret",
-                "must be the secret, not its mask",
-            ));
+            return Err(FieldError::new("callback.legacy_md5.secret", "must be the secret, not its mask"));
         }
     }
     Ok(())

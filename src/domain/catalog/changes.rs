@@ -34,12 +34,7 @@ pub fn detail(before: &Map<String, Value>, after: &Map<String, Value>, longest: 
     list
 }
 
-fn compare_members(
-    changes: &mut Vec<Value>,
-    path: &str,
-    before: &Map<String, Value>,
-    after: &Map<String, Value>,
-) {
+fn compare_members(changes: &mut Vec<Value>, path: &str, before: &Map<String, Value>, after: &Map<String, Value>) {
     let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     for name in names {
         if path.is_empty() && ADDED.contains(&name.as_str()) {
@@ -51,11 +46,7 @@ fn compare_members(
 }
 
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 fn compare(changes: &mut Vec<Value>, path: &str, before: &Value, after: &Value) {
@@ -70,21 +61,16 @@ fn compare(changes: &mut Vec<Value>, path: &str, before: &Value, after: &Value) 
         return compare_members(changes, path, &before, &after);
     }
     let is_short = |value: &Value| !value.is_object() && value.to_string().chars().count() <= MAX_VALUE;
-    changes.push(if is_short(before) && is_short(after) {
-        json!([path, before, after])
-    } else {
-        json!([path])
-    });
+    changes.push(if is_short(before) && is_short(after) { json!([path, before, after]) } else { json!([path]) });
 }
 
 /// The members of an object, or the objects of a list by their ids. `None` for any other value.
 fn by_id(value: &Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(members) => Some(members.clone()),
-        Value::Array(items) if !items.is_empty() => items
-            .iter()
-            .map(|item| Some((item.get("id")?.as_str()?.to_owned(), item.clone())))
-            .collect(),
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().map(|item| Some((item.get("id")?.as_str()?.to_owned(), item.clone()))).collect()
+        }
         _ => None,
     }
 }
@@ -127,18 +113,13 @@ mod tests {
     #[test]
     fn secrets_and_long_values_have_only_their_names() {
         let before = json!({ "callback": { "url": "https://a.example", "secret": "s" }, "desc": "short" });
-        let after =
-            json!({ "callback": { "url": "https://a.example", "secret": "t" }, "desc": "x".repeat(200) });
+        let after = json!({ "callback": { "url": "https://a.example", "secret": "t" }, "desc": "x".repeat(200) });
         assert_eq!(detail_of(before, after), json!([["callback"], ["desc"]]));
     }
 
     #[test]
     fn an_ellipsis_marks_a_list_that_was_cut() {
-        let many = |value: i64| {
-            (0..100)
-                .map(|n| (format!("member-{n:02}"), value.into()))
-                .collect()
-        };
+        let many = |value: i64| (0..100).map(|n| (format!("member-{n:02}"), value.into())).collect();
         let (before, after): (Map<_, _>, Map<_, _>) = (many(1), many(2));
         for longest in [20, 100, 300] {
             let text = detail(&before, &after, longest);

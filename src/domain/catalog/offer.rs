@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::plain_text::check_line;
 use crate::{
     model::{
-        AdvertiserId, Category, Country, CountrySet, Document, FieldError, GoalId, MicroUsd, OfferState,
-        OfferType, Platform, SECOND_MS,
+        AdvertiserId, Category, Country, CountrySet, Document, FieldError, GoalId, MicroUsd, OfferState, OfferType,
+        Platform, SECOND_MS,
         document::{check_length, check_text, check_web_url},
         placeholders::{is_blank, is_macro, is_nobody},
         time::LATEST_S,
@@ -160,8 +160,7 @@ impl Offer {
 
     /// The offer's conversion window in days, or the default.
     pub fn conversion_window_days(&self) -> u16 {
-        self.conversion_window_days
-            .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
+        self.conversion_window_days.unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
     }
 
     /// The template of the redirect target.
@@ -199,19 +198,13 @@ impl Document for Offer {
         check_line("name", &self.name, 200)?;
         check_text("lp_url", &self.lp_url, 2_048)?;
         if !target::is_openable(&self.lp_url) {
-            return Err(FieldError::new(
-                "lp_url",
-                "must be an http, https or app store URL",
-            ));
+            return Err(FieldError::new("lp_url", "must be an http, https or app store URL"));
         }
         self.target()?;
         if let Some(max) = self.click_id_max
             && !(click_id::SHORT_MAX..=click_id::MAX_LENGTH).contains(&usize::from(max))
         {
-            return Err(FieldError::new(
-                "click_id_max",
-                "must be from 50 to 1000 characters",
-            ));
+            return Err(FieldError::new("click_id_max", "must be from 50 to 1000 characters"));
         }
         check_web_url("ic_url", &self.ic_url)?;
         check_length("desc", &self.desc, 10_000)?;
@@ -219,10 +212,7 @@ impl Document for Offer {
         for (index, goal) in self.goals.iter().enumerate() {
             goal.check(index)?;
             if self.goals.iter().take(index).any(|earlier| earlier.id == goal.id) {
-                return Err(FieldError::new(
-                    format!("goals[{index}].id"),
-                    "is used twice in this offer",
-                ));
+                return Err(FieldError::new(format!("goals[{index}].id"), "is used twice in this offer"));
             }
         }
         for (path, at) in [("starts_at", self.starts_at), ("ends_at", self.ends_at)] {
@@ -230,10 +220,7 @@ impl Document for Offer {
                 return Err(FieldError::new(path, "must be UNIX seconds from 1970 to 9999"));
             }
         }
-        for (path, cap) in [
-            ("conversion_cap.lim", self.conversion_cap),
-            ("click_cap.lim", self.click_cap),
-        ] {
+        for (path, cap) in [("conversion_cap.lim", self.conversion_cap), ("click_cap.lim", self.click_cap)] {
             if cap.is_some_and(|cap| cap.lim > MAX_CAP) {
                 return Err(FieldError::new(path, "must be at most 1000000000"));
             }
@@ -244,14 +231,8 @@ impl Document for Offer {
             return Err(FieldError::new("ends_at", "must be after starts_at"));
         }
         self.conversion_window_days.map_or(Ok(()), check_window)?;
-        if self
-            .min_seconds_to_convert
-            .is_some_and(|seconds| !(1..=MAX_SECONDS_TO_CONVERT).contains(&seconds))
-        {
-            return Err(FieldError::new(
-                "min_seconds_to_convert",
-                "must be from 1 to 86400",
-            ));
+        if self.min_seconds_to_convert.is_some_and(|seconds| !(1..=MAX_SECONDS_TO_CONVERT).contains(&seconds)) {
+            return Err(FieldError::new("min_seconds_to_convert", "must be from 1 to 86400"));
         }
         Ok(())
     }
@@ -276,11 +257,7 @@ pub fn check_window(days: u16) -> Result<(), FieldError> {
 
 /// Checks the number of goals of an offer.
 pub fn check_goal_count(count: usize) -> Result<(), FieldError> {
-    if (1..=MAX_GOALS).contains(&count) {
-        Ok(())
-    } else {
-        Err(FieldError::new("goals", "must be 1 to 50 goals"))
-    }
+    if (1..=MAX_GOALS).contains(&count) { Ok(()) } else { Err(FieldError::new("goals", "must be 1 to 50 goals")) }
 }
 
 /// Checks the event code of the goal at this index.

@@ -61,10 +61,7 @@ impl<'a> OwnApp<'a> {
             OwnCallback {
                 url: &callback.url,
                 method: callback.method,
-                events: Status::ALL
-                    .into_iter()
-                    .filter(|event| told.contains(*event))
-                    .collect(),
+                events: Status::ALL.into_iter().filter(|event| told.contains(*event)).collect(),
                 has_previous_secret: callback.previous_secret.is_some(),
             }
         });
@@ -128,11 +125,7 @@ impl AppChange {
             ("fallback_url", self.fallback_url.is_some()),
             ("blocked_offers", self.blocked_offers.is_some()),
         ];
-        fields
-            .into_iter()
-            .filter(|(_, is_changed)| *is_changed)
-            .map(|(name, _)| name.to_owned())
-            .collect()
+        fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Changes an app whose secrets are decrypted, and checks the result. If the app had no callback before, its
@@ -180,8 +173,7 @@ impl CallbackChange {
     ) -> Result<Callback, FieldError> {
         let Self { url, method, events } = self;
         let known_port = before.as_ref().and_then(|before| port(&before.url));
-        let is_allowed =
-            |port| port == HTTPS_PORT || known_port == Some(port) || allowed_ports.contains(&port);
+        let is_allowed = |port| port == HTTPS_PORT || known_port == Some(port) || allowed_ports.contains(&port);
         if port(&url).is_some_and(|port| !is_allowed(port)) {
             let problem = "must be on port 443; your account manager can allow another port for this app";
             return Err(FieldError::new("callback.url", problem));
@@ -194,12 +186,7 @@ impl CallbackChange {
             legacy_md5: None,
             events: None,
         });
-        Ok(Callback {
-            url,
-            method,
-            events: Some(events),
-            ..before
-        })
+        Ok(Callback { url, method, events: Some(events), ..before })
     }
 }
 
@@ -314,12 +301,7 @@ fn web() -> Platform {
 
 /// 1,000 coins per USD.
 fn coins() -> CurrencyRate {
-    CurrencyRate {
-        name: "Coins".into(),
-        per_usd: PerUsd(1_000_000_000),
-        decimals: 0,
-        rounding: Rounding::Down,
-    }
+    CurrencyRate { name: "Coins".into(), per_usd: PerUsd(1_000_000_000), decimals: 0, rounding: Rounding::Down }
 }
 
 impl Document for TestApp {
@@ -346,20 +328,12 @@ impl TestApp {
         publisher_id: PublisherId,
         secret: String,
     ) -> Result<App, FieldError> {
-        let new = NewApp {
-            name: self.name,
-            platform: self.platform,
-            currency: self.currency.clone(),
-            test: true,
-        };
+        let new = NewApp { name: self.name, platform: self.platform, currency: self.currency.clone(), test: true };
         let mut app = before.unwrap_or_else(|| new.of(publisher_id));
         app.platform = self.platform;
         app.callback = None;
-        let change = AppChange {
-            currency: Some(self.currency),
-            callback: Some(Some(self.callback)),
-            ..AppChange::default()
-        };
+        let change =
+            AppChange { currency: Some(self.currency), callback: Some(Some(self.callback)), ..AppChange::default() };
         change.apply(app_id, &mut app, secret)?;
         Ok(app)
     }

@@ -55,8 +55,8 @@ const ELEMENTS: [(Effect, &str); 9] = [
 /// The characters that numeric entities from 128 to 159 stand for. HTML reads these numbers as windows-1252, in which
 /// many feeds still write dashes and apostrophes.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
-    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
+    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// A text as an offer shows it: lines separated by `\n`, without trailing spaces, and at most one blank line in a row.
@@ -75,10 +75,7 @@ pub fn check_line(path: &str, text: &str, max: usize) -> Result<(), FieldError> 
     }
     let unfit = text.chars().chain(shown.chars()).find(|char| is_invisible(*char));
     match unfit.or_else(|| shown.chars().find(|char| char.is_control())) {
-        Some(unfit) => Err(FieldError::new(
-            path,
-            format!("must not contain the character {}", unfit.escape_unicode()),
-        )),
+        Some(unfit) => Err(FieldError::new(path, format!("must not contain the character {}", unfit.escape_unicode()))),
         None => Ok(()),
     }
 }
@@ -91,10 +88,7 @@ fn is_joiner(char: char) -> bool {
 
 /// True if a text has markup. A text without markup is not converted, since its spaces may be intended.
 fn is_html(text: &str) -> bool {
-    let has_tag = || {
-        text.match_indices('<')
-            .any(|(at, _)| text.get(at..).and_then(Markup::at_start).is_some())
-    };
+    let has_tag = || text.match_indices('<').any(|(at, _)| text.get(at..).and_then(Markup::at_start).is_some());
     has_tag() || matches!(html_escape::decode_html_entities(text), Cow::Owned(_))
 }
 
@@ -138,10 +132,7 @@ fn convert(html: &str) -> String {
 /// The position of the next tag or comment, or the text's length.
 fn next_markup(text: &str) -> usize {
     let is_markup = |at: &usize| text.get(*at..).and_then(Markup::at_start).is_some();
-    text.match_indices('<')
-        .map(|(at, _)| at)
-        .find(is_markup)
-        .unwrap_or(text.len())
+    text.match_indices('<').map(|(at, _)| at).find(is_markup).unwrap_or(text.len())
 }
 
 /// The text after the closing tag of a hidden element; empty if it is never closed.
@@ -185,11 +176,7 @@ impl Markup {
             "" => true,
             trimmed => !closing && trimmed.contains('=') && attributes.starts_with([' ', '\t', '\n', '/']),
         };
-        let markup = if closing {
-            Self::Close(effect)
-        } else {
-            Self::Open(name, effect)
-        };
+        let markup = if closing { Self::Close(effect) } else { Self::Open(name, effect) };
         well_formed.then_some((markup, after))
     }
 }
@@ -316,13 +303,8 @@ fn has_marker(item: &str) -> bool {
 }
 
 fn as_windows_1252(c: char) -> char {
-    let index = u32::from(c)
-        .checked_sub(0x80)
-        .and_then(|index| usize::try_from(index).ok());
-    index
-        .and_then(|index| WINDOWS_1252.get(index))
-        .copied()
-        .unwrap_or(c)
+    let index = u32::from(c).checked_sub(0x80).and_then(|index| usize::try_from(index).ok());
+    index.and_then(|index| WINDOWS_1252.get(index)).copied().unwrap_or(c)
 }
 
 #[cfg(test)]

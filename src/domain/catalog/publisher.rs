@@ -10,11 +10,8 @@ pub const PUBLISHER_NOT_APPROVED: ApiError =
     ApiError::new(403, "publisher_not_approved", "the publisher is not approved");
 
 /// Refuses to reopen a closed publisher: after its users are erased, their earlier rewards can no longer be recognized.
-pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
-    409,
-    "publisher_closed",
-    "the publisher is permanently closed; create another one",
-);
+pub const PUBLISHER_CLOSED: ApiError =
+    ApiError::new(409, "publisher_closed", "the publisher is permanently closed; create another one");
 
 const DEFAULT_MAX_APPS: u32 = 20;
 /// Maximum `max_apps`.
@@ -48,10 +45,7 @@ impl Document for Publisher {
     fn check(&self) -> Result<(), FieldError> {
         check_line("name", &self.name, 200)?;
         if self.closed && self.approved {
-            return Err(FieldError::new(
-                "closed",
-                "must not be true while approved is true",
-            ));
+            return Err(FieldError::new("closed", "must not be true while approved is true"));
         }
         if self.max_apps.is_some_and(|apps| apps > MAX_APPS) {
             return Err(FieldError::new("max_apps", "must be at most 1000"));

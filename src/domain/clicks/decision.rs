@@ -18,22 +18,15 @@ pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid does 
 /// The answer to an `app` that names no app.
 pub const UNKNOWN_APP: ApiError = ApiError::new(404, "unknown_app", "app does not name a known app");
 /// The answer to a visitor from a country that the offer does not target.
-pub const NOT_AVAILABLE_IN_COUNTRY: ApiError = ApiError::new(
-    403,
-    "not_available_in_country",
-    "this offer is not available in your country",
-);
+pub const NOT_AVAILABLE_IN_COUNTRY: ApiError =
+    ApiError::new(403, "not_available_in_country", "this offer is not available in your country");
 /// The answer to an Android device that clicks an iOS offer, or the reverse.
-pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
-    403,
-    "not_available_on_platform",
-    "this offer is not available on your device",
-);
+pub const NOT_AVAILABLE_ON_PLATFORM: ApiError =
+    ApiError::new(403, "not_available_on_platform", "this offer is not available on your device");
 /// The answer if the offer is not live, the app blocks the offer, or the goal is retired.
 pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer has ended");
 /// The answer if the offer's click cap for this UTC day is used up.
-pub const OFFER_CAPPED: ApiError =
-    ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
+pub const OFFER_CAPPED: ApiError = ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
 
 /// The inputs of a decision in addition to the query.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +62,7 @@ pub struct Refused<'a> {
 impl Refused<'_> {
     /// A refusal without a redirect to a fallback URL.
     pub fn plain(refusal: ApiError) -> Self {
-        Self {
-            refusal,
-            fallback_url: None,
-        }
+        Self { refusal, fallback_url: None }
     }
 }
 
@@ -80,10 +70,7 @@ impl Refused<'_> {
 /// one.
 pub fn refuse<'a>(app: &AppView<'a>, refusal: ApiError) -> Refused<'a> {
     let to_fallback = matches!(refusal.status, 403 | 410);
-    Refused {
-        refusal,
-        fallback_url: app.fallback_url.filter(|_| to_fallback),
-    }
+    Refused { refusal, fallback_url: app.fallback_url.filter(|_| to_fallback) }
 }
 
 /// Decides whether a click may be redirected. `app` and `goal` are `None` if unknown.
@@ -97,11 +84,7 @@ pub fn decide<'a>(
     let goal = goal.ok_or_else(|| Refused::plain(UNKNOWN_GOAL))?;
     match refusal_for(&app, &goal, visitor) {
         Some(refusal) => Err(refuse(&app, refusal)),
-        None => Ok(Allowed {
-            parameters,
-            app,
-            goal,
-        }),
+        None => Ok(Allowed { parameters, app, goal }),
     }
 }
 
@@ -131,10 +114,7 @@ fn allows_country(offer: &OfferView<'_>, country: Option<Country>) -> bool {
 
 /// Refuses only a known mismatch: an Android device on an iOS offer, or the reverse.
 fn allows_platform(offer: &OfferView<'_>, device: Option<Platform>) -> bool {
-    !matches!(
-        (device, offer.os),
-        (Some(Platform::Android), Platform::Ios) | (Some(Platform::Ios), Platform::Android)
-    )
+    !matches!((device, offer.os), (Some(Platform::Android), Platform::Ios) | (Some(Platform::Ios), Platform::Android))
 }
 
 #[cfg(test)]

@@ -47,10 +47,7 @@ pub fn redirect(allowed: &Allowed<'_>, visitor: Visitor, keys: &KeyRing, nonce: 
         country: visitor.country,
         clicked_at_ms: visitor.now_ms,
     };
-    let longest = offer
-        .click_id_max
-        .and_then(|max| usize::try_from(max).ok())
-        .unwrap_or(click_id::DEFAULT_MAX);
+    let longest = offer.click_id_max.and_then(|max| usize::try_from(max).ok()).unwrap_or(click_id::DEFAULT_MAX);
     let sealed = click_id::seal(keys, &click, nonce, longest);
     let macros = Macros {
         click_id: sealed.id(),

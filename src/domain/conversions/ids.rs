@@ -73,13 +73,7 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
         .into();
     let [_, _, _, _, _, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
     let [b, c, d, e] = row.app.number().to_be_bytes();
-    let uuid = [
-        &[row.shard, b, c, d][..],
-        &[e, f],
-        &[g & 0x0f | 0x80, h],
-        &[i & 0x3f | 0x80, j],
-        &[k, l, m, n, o, p],
-    ];
+    let uuid = [&[row.shard, b, c, d][..], &[e, f], &[g & 0x0f | 0x80, h], &[i & 0x3f | 0x80, j], &[k, l, m, n, o, p]];
     if row.app.is_test() {
         return format!("{TEST_ID}{}", uuid.map(hex::encode).concat());
     }
@@ -148,25 +142,14 @@ mod tests {
     use crate::model::FIRST_TEST_APP;
 
     fn row(app: u32, nonce: Nonce, goal: &str) -> RowKey<'_> {
-        RowKey {
-            app: AppId::from_number(app).unwrap(),
-            shard: 0x3e,
-            nonce,
-            goal,
-        }
+        RowKey { app: AppId::from_number(app).unwrap(), shard: 0x3e, nonce, goal }
     }
 
     #[test]
     fn a_transaction_id_never_changes_between_releases() {
         let row = row(42, *b"twelve bytes", "60118-1");
-        assert_eq!(
-            transaction_id(&row, Movement::Reward),
-            "3e000000-2a69-8323-9e2e-947eb7c415d0"
-        );
-        assert_eq!(
-            transaction_id(&row, Movement::Reversal),
-            "3e000000-2a7f-807e-84eb-731f201da6e0"
-        );
+        assert_eq!(transaction_id(&row, Movement::Reward), "3e000000-2a69-8323-9e2e-947eb7c415d0");
+        assert_eq!(transaction_id(&row, Movement::Reversal), "3e000000-2a7f-807e-84eb-731f201da6e0");
     }
 
     #[test]
@@ -181,9 +164,7 @@ mod tests {
         ];
         let ids: HashSet<_> = rows
             .iter()
-            .flat_map(|row| {
-                [Movement::Reward, Movement::Reversal].map(|movement| transaction_id(row, movement))
-            })
+            .flat_map(|row| [Movement::Reward, Movement::Reversal].map(|movement| transaction_id(row, movement)))
             .collect();
         assert_eq!(ids.len(), 2 * rows.len());
     }
@@ -204,12 +185,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_a_transaction_id_has_no_shard() {
-        for text in [
-            "",
-            "3e",
-            "test-0123456789abcdef0123456789abcdef",
-            "3E00000a-0000-8359-bb78-6e1bc0ff2171",
-        ] {
+        for text in ["", "3e", "test-0123456789abcdef0123456789abcdef", "3E00000a-0000-8359-bb78-6e1bc0ff2171"] {
             assert_eq!((shard_of(text), app_of(text)), (None, None), "{text}");
         }
     }

@@ -9,8 +9,8 @@ use crate::{
         ApiError,
         api_error::common::{MISSING_FIELD, UNAVAILABLE},
         placeholders::{
-            decode_lossy, has_any_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name,
-            trim, without_amp,
+            decode_lossy, has_any_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name, trim,
+            without_amp,
         },
     },
     tracking::{
@@ -20,23 +20,20 @@ use crate::{
 };
 
 /// The answer to a postback whose click id is malformed or forged.
-pub const INVALID_CLICK_ID: ApiError =
-    ApiError::new(400, "invalid_click_id", "click_id was not issued by Signpost");
+pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id was not issued by Signpost");
 
 /// The answer to a postback for a click of a test app.
-pub const TEST_CLICK: ApiError = ApiError::new(
-    409,
-    "test_click",
-    "the click belongs to a test app, whose conversions only the test page reports",
-);
+pub const TEST_CLICK: ApiError =
+    ApiError::new(409, "test_click", "the click belongs to a test app, whose conversions only the test page reports");
 
 impl OpenError {
     /// The answer to a postback whose click id cannot be opened.
     pub fn refusal(self) -> ApiError {
         match self {
             // The key may be new and not deployed at this location yet.
-            Self::UnknownKey => UNAVAILABLE
-                .with_message("click_id was sealed with a key that this location does not have yet"),
+            Self::UnknownKey => {
+                UNAVAILABLE.with_message("click_id was sealed with a key that this location does not have yet")
+            }
             Self::Malformed | Self::Forged => INVALID_CLICK_ID,
         }
     }
@@ -105,13 +102,8 @@ impl<'a> Postback<'a> {
         let [macros @ .., of_token, _, _, _, _] = unfilled;
         let click_id = choose_click_id(click_ids, macros)?;
         let token = token.ok_or_else(|| missing("token", of_token.as_deref()))?;
-        if goal
-            .as_ref()
-            .is_some_and(|goal| goal.chars().count() > MAX_GOAL_CHARS)
-        {
-            return Err(
-                INVALID_PARAMETER.with_message(format!("goal must be at most {MAX_GOAL_CHARS} characters"))
-            );
+        if goal.as_ref().is_some_and(|goal| goal.chars().count() > MAX_GOAL_CHARS) {
+            return Err(INVALID_PARAMETER.with_message(format!("goal must be at most {MAX_GOAL_CHARS} characters")));
         }
         if let Some(found) = goal.as_deref()
             && (is_macro(found) || is_nobody(found))
@@ -131,14 +123,7 @@ impl<'a> Postback<'a> {
             None => Status::default(),
             Some(text) => parse_status(&text)?,
         };
-        Ok(Self {
-            click_id,
-            token,
-            goal,
-            txn,
-            status,
-            reason: reason.map(shown),
-        })
+        Ok(Self { click_id, token, goal, txn, status, reason: reason.map(shown) })
     }
 }
 
@@ -161,9 +146,7 @@ fn shown(reason: Cow<'_, str>) -> Cow<'_, str> {
     if check_reason(&reason).is_ok() {
         return reason;
     }
-    let line = reason
-        .chars()
-        .map(|char| if char.is_control() { ' ' } else { char });
+    let line = reason.chars().map(|char| if char.is_control() { ' ' } else { char });
     line.take(MAX_REASON_CHARS).collect::<String>().into()
 }
 
@@ -221,10 +204,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
     let mut unfilled: Values<'_> = array::from_fn(|_| None);
     let aliases = NAMES.get(1..CLICK_ID_NAMES).unwrap_or_default();
     let mut undecoded = Vec::new();
-    for pair in query
-        .split('&')
-        .chain(form.into_iter().flat_map(|form| form.split('&')))
-    {
+    for pair in query.split('&').chain(form.into_iter().flat_map(|form| form.split('&'))) {
         // A form body that a script sends may end in a line break.
         let pair = pair.trim_end_matches(['\r', '\n']);
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

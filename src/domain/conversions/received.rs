@@ -50,10 +50,7 @@ pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> 
         }
     }
     if hidden > 0 {
-        shown.push(ShownParameter {
-            name: HIDDEN.into(),
-            value: format!("{hidden} more"),
-        });
+        shown.push(ShownParameter { name: HIDDEN.into(), value: format!("{hidden} more") });
     }
     shown
 }
@@ -102,9 +99,7 @@ impl<'a> PastedPostback<'a> {
     pub fn parse(text: &'a str) -> Self {
         let text = text.trim_matches(is_blank);
         let text = text.split_once('#').map_or(text, |(before, _)| before);
-        let scheme = text
-            .split_once("://")
-            .filter(|(scheme, _)| !scheme.contains(['?', '=', '&']));
+        let scheme = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['?', '=', '&']));
         let Some((_, rest)) = scheme else {
             // Without a scheme and host: `/v2/tracking/conversion?…`, `?…` or `click_id=…`.
             let query = match text.split_once('?') {
@@ -123,23 +118,17 @@ impl<'a> PastedPostback<'a> {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
             _ => host,
         };
-        Self {
-            address: Some((host, path)),
-            query,
-        }
+        Self { address: Some((host, path)), query }
     }
 }
 
 /// The raw pairs of query and form. A text without a `=` has no value.
 fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a str, Option<&'a str>)> {
     let texts = [Some(query), form].into_iter().flatten();
-    texts
-        .flat_map(|text| text.split('&'))
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (pair, None),
-        })
+    texts.flat_map(|text| text.split('&')).filter(|pair| !pair.is_empty()).map(|pair| match pair.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (pair, None),
+    })
 }
 
 /// The known parameter that a sender's name means; `None` if Signpost does not read the parameter.
@@ -180,20 +169,13 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
 /// most names.
 fn show_name(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
-    if name.len() <= MAX_UNKNOWN_NAME && name.bytes().all(is_plain) {
-        name.to_owned()
-    } else {
-        hide(name)
-    }
+    if name.len() <= MAX_UNKNOWN_NAME && name.bytes().all(is_plain) { name.to_owned() } else { hide(name) }
 }
 
 /// Shows the advertiser and the serial of a token, by which the operator identifies it.
 fn show_token(token: &str) -> String {
     let mut parts = token.splitn(4, '_');
-    let is_id = |part: &str| {
-        part.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
+    let is_id = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     match [parts.next(), parts.next(), parts.next(), parts.next()] {
         [Some("at"), Some(advertiser), Some(serial), Some(_)]
             if is_id(advertiser)

@@ -18,10 +18,7 @@ pub struct Amounts {
 impl Amounts {
     /// The amounts of a payout, converted and rounded by the app's currency.
     pub fn new(payout: MicroUsd, rate: &CurrencyRate) -> Self {
-        Self {
-            payout,
-            value: rate.convert(payout),
-        }
+        Self { payout, value: rate.convert(payout) }
     }
 }
 
@@ -33,8 +30,7 @@ pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiErro
     if received_at_ms.saturating_sub(clicked_at_ms) < CLICK_LIFE_DAYS * DAY_MS {
         Ok(())
     } else {
-        Err(CONVERSION_WINDOW_CLOSED
-            .with_message(format!("the click is at least {CLICK_LIFE_DAYS} days old")))
+        Err(CONVERSION_WINDOW_CLOSED.with_message(format!("the click is at least {CLICK_LIFE_DAYS} days old")))
     }
 }
 
@@ -62,20 +58,13 @@ pub fn check_action_life(
 
 /// Refuses a conversion that was received more than `window_days` after its click, to the millisecond. Accepts a click
 /// in the future, because another machine's clock may run ahead.
-pub fn check_window(
-    clicked_at_ms: i64,
-    received_at_ms: i64,
-    window_days: Option<u16>,
-) -> Result<(), ApiError> {
-    let days = window_days
-        .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)
-        .min(MAX_CONVERSION_WINDOW_DAYS);
+pub fn check_window(clicked_at_ms: i64, received_at_ms: i64, window_days: Option<u16>) -> Result<(), ApiError> {
+    let days = window_days.unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS).min(MAX_CONVERSION_WINDOW_DAYS);
     if received_at_ms.saturating_sub(clicked_at_ms) <= i64::from(days) * DAY_MS {
         Ok(())
     } else {
-        Err(CONVERSION_WINDOW_CLOSED.with_message(format!(
-            "the click is older than the offer's conversion window of {days} days"
-        )))
+        Err(CONVERSION_WINDOW_CLOSED
+            .with_message(format!("the click is older than the offer's conversion window of {days} days")))
     }
 }
 
@@ -92,14 +81,9 @@ mod tests {
     #[test]
     fn the_window_is_inclusive_to_the_millisecond() {
         const CLICK: i64 = 1_790_000_000_123;
-        for (window, days) in [
-            (None, 30),
-            (Some(1), 1),
-            (Some(30), 30),
-            (Some(90), 90),
-            (Some(91), 90),
-            (Some(u16::MAX), 90),
-        ] {
+        for (window, days) in
+            [(None, 30), (Some(1), 1), (Some(30), 30), (Some(90), 90), (Some(91), 90), (Some(u16::MAX), 90)]
+        {
             let last = CLICK + days * DAY_MS;
             for received in [CLICK, last] {
                 let passed = check_window(CLICK, received, window);
@@ -128,12 +112,8 @@ mod tests {
 
     #[test]
     fn a_payout_is_converted_at_the_apps_rate() {
-        let rate = CurrencyRate {
-            name: "Coins".into(),
-            per_usd: PerUsd(42_500_000),
-            decimals: 2,
-            rounding: Rounding::Down,
-        };
+        let rate =
+            CurrencyRate { name: "Coins".into(), per_usd: PerUsd(42_500_000), decimals: 2, rounding: Rounding::Down };
         let paid = Amounts::new(MicroUsd(750_000), &rate);
         assert_eq!((paid.payout, paid.value), (MicroUsd(750_000), InAppAmount(3_187)));
     }

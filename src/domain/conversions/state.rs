@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::ApiError;
 
 /// The answer for [`Reason::WindowClosed`], and to a postback of a click past its life.
-pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(
-    410,
-    "conversion_window_closed",
-    "the click is older than the offer's conversion window",
-);
+pub const CONVERSION_WINDOW_CLOSED: ApiError =
+    ApiError::new(410, "conversion_window_closed", "the click is older than the offer's conversion window");
 /// The refusal for [`Reason::Suspended`]. Senders are told `pending` instead, since the reason holds the conversion.
 pub const SUSPENDED: ApiError = ApiError::new(409, "suspended", "the publisher of the app is suspended");
 
@@ -34,9 +31,7 @@ crate::named_values! {
 impl Status {
     /// Parses one of the four names in any case. Numbers are refused, because networks disagree on what 1 and 2 mean.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|status| status.as_str().eq_ignore_ascii_case(text))
+        Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
 }
 
@@ -103,37 +98,25 @@ impl Reason {
     pub fn refusal(self) -> ApiError {
         match self {
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
-            Self::DuplicateTxn => ApiError::new(
-                409,
-                "duplicate_txn",
-                "txn was already used for another conversion of this goal",
-            ),
-            Self::AlreadyRewarded => ApiError::new(
-                409,
-                "already_rewarded",
-                "the user was already rewarded for this goal by another click",
-            ),
-            Self::AfterRestore => ApiError::new(
-                409,
-                "after_restore",
-                "the conversion may have been paid before the outbox was restored",
-            ),
+            Self::DuplicateTxn => {
+                ApiError::new(409, "duplicate_txn", "txn was already used for another conversion of this goal")
+            }
+            Self::AlreadyRewarded => {
+                ApiError::new(409, "already_rewarded", "the user was already rewarded for this goal by another click")
+            }
+            Self::AfterRestore => {
+                ApiError::new(409, "after_restore", "the conversion may have been paid before the outbox was restored")
+            }
             Self::Suspended => SUSPENDED,
-            Self::TooFast => ApiError::new(
-                409,
-                "too_fast",
-                "the conversion came sooner after its click than the offer allows",
-            ),
-            Self::TooManyToday => ApiError::new(
-                409,
-                "too_many_today",
-                "the user has as many rewards on this UTC day as the app allows",
-            ),
-            Self::Capped => ApiError::new(
-                409,
-                "conversion_capped",
-                "the offer has reached its conversion cap for this UTC day",
-            ),
+            Self::TooFast => {
+                ApiError::new(409, "too_fast", "the conversion came sooner after its click than the offer allows")
+            }
+            Self::TooManyToday => {
+                ApiError::new(409, "too_many_today", "the user has as many rewards on this UTC day as the app allows")
+            }
+            Self::Capped => {
+                ApiError::new(409, "conversion_capped", "the offer has reached its conversion cap for this UTC day")
+            }
         }
     }
 
@@ -150,10 +133,7 @@ impl Reason {
     /// True if the reason holds a conversion, which the operator may then approve. Any other reason refuses the
     /// conversion.
     pub fn holds(self) -> bool {
-        matches!(
-            self,
-            Self::AfterRestore | Self::Suspended | Self::TooFast | Self::TooManyToday
-        )
+        matches!(self, Self::AfterRestore | Self::Suspended | Self::TooFast | Self::TooManyToday)
     }
 
     /// True if the reason ends by itself. The conversions that it held are then re-evaluated.
@@ -218,16 +198,7 @@ mod tests {
             }
         }
         assert_eq!(Status::parse("Approved"), Some(Status::Approved));
-        for other in [
-            "",
-            "1",
-            "2",
-            "0",
-            "approve",
-            "approved ",
-            "declined",
-            "chargeback",
-        ] {
+        for other in ["", "1", "2", "0", "approve", "approved ", "declined", "chargeback"] {
             assert_eq!(Status::parse(other), None, "{other}");
         }
     }
@@ -235,21 +206,9 @@ mod tests {
     #[test]
     fn a_state_is_answered_with_its_status_or_its_error() {
         use State::*;
-        let told = [
-            Pending,
-            Held(Reason::TooFast),
-            Approved,
-            Rejected,
-            Reversed,
-            Tombstone,
-        ];
+        let told = [Pending, Held(Reason::TooFast), Approved, Rejected, Reversed, Tombstone];
         let told = told.map(|state| state.answer().unwrap().as_str());
-        assert_eq!(
-            told,
-            [
-                "pending", "pending", "approved", "rejected", "reversed", "reversed"
-            ]
-        );
+        assert_eq!(told, ["pending", "pending", "approved", "rejected", "reversed", "reversed"]);
         let refused = Reason::ALL.map(|reason| {
             let refusal = Refused(reason).answer().unwrap_err();
             (refusal.status, refusal.code)
@@ -272,15 +231,7 @@ mod tests {
     #[test]
     fn four_reasons_hold_and_the_others_refuse() {
         let holding: Vec<_> = Reason::ALL.into_iter().filter(|reason| reason.holds()).collect();
-        assert_eq!(
-            holding,
-            [
-                Reason::AfterRestore,
-                Reason::Suspended,
-                Reason::TooFast,
-                Reason::TooManyToday
-            ]
-        );
+        assert_eq!(holding, [Reason::AfterRestore, Reason::Suspended, Reason::TooFast, Reason::TooManyToday]);
         assert_eq!(State::Held(Reason::TooFast).reason(), Some(Reason::TooFast));
         assert_eq!(State::Refused(Reason::Capped).reason(), Some(Reason::Capped));
         assert_eq!(State::Pending.reason(), None);

@@ -7,20 +7,13 @@ use super::state::{Movement, Reason, State, Status};
 use crate::model::ApiError;
 
 /// The answer for [`Transition::Missing`].
-pub const UNKNOWN_CONVERSION: ApiError =
-    ApiError::new(404, "not_found", "no conversion has this transaction_id");
+pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "no conversion has this transaction_id");
 /// The answer for [`Transition::Conflict`].
-pub const WRONG_STATE: ApiError = ApiError::new(
-    409,
-    "wrong_state",
-    "the state of the conversion does not allow the action",
-);
+pub const WRONG_STATE: ApiError =
+    ApiError::new(409, "wrong_state", "the state of the conversion does not allow the action");
 /// The answer to an action that would pay or take back the reward of an erased user.
-pub const USER_ERASED: ApiError = ApiError::new(
-    409,
-    "user_erased",
-    "the user's identifiers are erased, so a callback could not name the user",
-);
+pub const USER_ERASED: ApiError =
+    ApiError::new(409, "user_erased", "the user's identifiers are erased, so a callback could not name the user");
 
 /// An event for a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -132,9 +125,7 @@ impl Transition {
     /// The new state and the money that moves, if no reason applies; `None` if the transition changes nothing.
     pub fn outcome(self) -> Option<(State, Option<Movement>)> {
         Some(match self {
-            Self::Judge | Self::Confirm | Self::Release | Self::Force => {
-                (State::Approved, Some(Movement::Reward))
-            }
+            Self::Judge | Self::Confirm | Self::Release | Self::Force => (State::Approved, Some(Movement::Reward)),
             Self::Await => (State::Pending, None),
             Self::Reject => (State::Rejected, None),
             Self::LeaveTombstone => (State::Tombstone, None),

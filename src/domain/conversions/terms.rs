@@ -10,11 +10,8 @@ use crate::{
 };
 
 /// The answer to a postback whose goal is not in the terms.
-pub const UNKNOWN_GOAL: ApiError = ApiError::new(
-    400,
-    "unknown_goal",
-    "goal is neither the id nor the event code of a goal of the clicked offer",
-);
+pub const UNKNOWN_GOAL: ApiError =
+    ApiError::new(400, "unknown_goal", "goal is neither the id nor the event code of a goal of the clicked offer");
 
 /// A revision of an offer's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,9 +92,7 @@ impl OfferTerms {
 impl AppTerms {
     /// The terms that an app currently promises.
     pub fn of(app: &App) -> Self {
-        Self {
-            currency: app.currency.clone(),
-        }
+        Self { currency: app.currency.clone() }
     }
 }
 
@@ -149,11 +144,7 @@ pub struct TermsInForce {
 impl TermsInForce {
     /// The revision whose terms pay a click. `sealed` is the revision that the click sealed.
     pub fn paying(self, sealed: i64, clicked_at_ms: i64) -> i64 {
-        if clicked_at_ms < self.since.saturating_mul(SECOND_MS) {
-            self.revision
-        } else {
-            sealed
-        }
+        if clicked_at_ms < self.since.saturating_mul(SECOND_MS) { self.revision } else { sealed }
     }
 }
 
@@ -175,12 +166,7 @@ mod tests {
 
     #[test]
     fn a_conversion_pays_the_named_goal_or_the_first() {
-        let terms = terms(&[
-            ("last", 9, "purchase"),
-            ("b", 1, "level-5"),
-            ("a", 1, "level-5"),
-            ("purchase", 5, ""),
-        ]);
+        let terms = terms(&[("last", 9, "purchase"), ("b", 1, "level-5"), ("a", 1, "level-5"), ("purchase", 5, "")]);
         let table = [
             (None, Some("a")),
             (Some("last"), Some("last")),
@@ -197,10 +183,7 @@ mod tests {
             let paid = terms.goal(named).map(|goal| goal.id.as_str());
             assert_eq!(paid, expected, "{named:?}");
         }
-        let none = OfferTerms {
-            goals: Vec::new(),
-            ..terms
-        };
+        let none = OfferTerms { goals: Vec::new(), ..terms };
         assert_eq!(none.goal(None), None);
     }
 
@@ -214,15 +197,8 @@ mod tests {
             (1_800_000_000, 1_800_000_000_000, sealed),
             (i64::MAX, 1_800_000_000_000, current),
         ] {
-            let terms = TermsInForce {
-                revision: current,
-                since,
-            };
-            assert_eq!(
-                terms.paying(sealed, clicked_at_ms),
-                paying,
-                "{since} {clicked_at_ms}"
-            );
+            let terms = TermsInForce { revision: current, since };
+            assert_eq!(terms.paying(sealed, clicked_at_ms), paying, "{since} {clicked_at_ms}");
         }
     }
 

@@ -7,11 +7,8 @@ use crate::model::{
 };
 
 /// The answer to a postback whose token is unknown, is revoked or belongs to another advertiser.
-pub const INVALID_TOKEN: ApiError = ApiError::new(
-    401,
-    "invalid_token",
-    "token is not a valid token of the advertiser whose offer was clicked",
-);
+pub const INVALID_TOKEN: ApiError =
+    ApiError::new(401, "invalid_token", "token is not a valid token of the advertiser whose offer was clicked");
 
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "TOKEN_MAC";
@@ -42,10 +39,7 @@ impl Serial {
 
     /// Parses a number without sign or leading zeros.
     pub fn parse(text: &str) -> Option<Self> {
-        let serial = text
-            .parse()
-            .ok()
-            .filter(|serial: &i64| (0..=Self::MAX.0).contains(serial))?;
+        let serial = text.parse().ok().filter(|serial: &i64| (0..=Self::MAX.0).contains(serial))?;
         (serial.to_string() == text).then_some(Self(serial))
     }
 }
@@ -79,10 +73,7 @@ impl Token {
             Some((serial, rest)) => (serial, Some(rest)),
             None => (rest, None),
         };
-        let token = Self {
-            advertiser: AdvertiserId::parse(advertiser)?,
-            serial: Serial::parse(serial)?,
-        };
+        let token = Self { advertiser: AdvertiserId::parse(advertiser)?, serial: Serial::parse(serial)? };
         Some((token, rest))
     }
 }
@@ -95,10 +86,7 @@ mod tests {
     use crate::model::mac::tests::{A, B, changed, keys};
 
     fn token(advertiser: &str, serial: i64) -> Token {
-        Token {
-            advertiser: AdvertiserId::parse(advertiser).unwrap(),
-            serial: Serial(serial),
-        }
+        Token { advertiser: AdvertiserId::parse(advertiser).unwrap(), serial: Serial(serial) }
     }
 
     fn issued(token: &Token, key: &str, random: [u8; RANDOM]) -> String {
@@ -124,13 +112,7 @@ mod tests {
         ] {
             assert_eq!(Token::claimed(beginning), Some(brindlefox.clone()), "{beginning}");
         }
-        for other in [
-            "at_",
-            "at_brindlefox-games",
-            "at_brindlefox-games_",
-            "at_b_01_x",
-            "sk_b_1_x",
-        ] {
+        for other in ["at_", "at_brindlefox-games", "at_brindlefox-games_", "at_b_01_x", "sk_b_1_x"] {
             assert_eq!(Token::claimed(other), None, "{other}");
         }
     }

@@ -44,11 +44,7 @@ const NOTHING: &str = "No action is needed.";
 
 /// Each code with its verdict and its remedy.
 const VERDICTS: &[(&str, &str, &str)] = &[
-    (
-        "approved",
-        "The conversion is approved, and the user is rewarded.",
-        NOTHING,
-    ),
+    ("approved", "The conversion is approved, and the user is rewarded.", NOTHING),
     (
         "pending",
         "The conversion is recorded and pays nothing yet: the advertiser reported it as pending, or a limit of the offer or the app holds it.",

@@ -23,12 +23,7 @@ pub struct ApiError {
 impl ApiError {
     /// An error without a time to retry.
     pub const fn new(status: u16, code: &'static str, message: &'static str) -> Self {
-        Self {
-            status,
-            code,
-            message: Cow::Borrowed(message),
-            retry_after_s: None,
-        }
+        Self { status, code, message: Cow::Borrowed(message), retry_after_s: None }
     }
 
     /// The same error with `Retry-After` in seconds.
@@ -39,10 +34,7 @@ impl ApiError {
 
     /// The same error with a message about this request.
     pub fn with_message(&self, message: impl Into<String>) -> Self {
-        Self {
-            message: Cow::Owned(message.into()),
-            ..self.clone()
-        }
+        Self { message: Cow::Owned(message.into()), ..self.clone() }
     }
 
     /// The JSON body, `{"error": …, "code": …}`.
@@ -62,26 +54,16 @@ pub mod common {
     /// The path, or the resource that it names, does not exist.
     pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "nothing exists at this path");
     /// The path exists but does not support this method.
-    pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
-        405,
-        "method_not_allowed",
-        "this path does not support that method",
-    );
+    pub const METHOD_NOT_ALLOWED: ApiError =
+        ApiError::new(405, "method_not_allowed", "this path does not support that method");
     /// The body exceeds the limit of its path.
-    pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
-        413,
-        "payload_too_large",
-        "the body is larger than this path accepts",
-    );
+    pub const PAYLOAD_TOO_LARGE: ApiError =
+        ApiError::new(413, "payload_too_large", "the body is larger than this path accepts");
     /// The path does not accept the `Content-Type`.
-    pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
-        415,
-        "unsupported_media_type",
-        "this path does not accept that Content-Type",
-    );
+    pub const UNSUPPORTED_MEDIA_TYPE: ApiError =
+        ApiError::new(415, "unsupported_media_type", "this path does not accept that Content-Type");
     /// An internal fault. The log has the cause.
-    pub const INTERNAL_ERROR: ApiError =
-        ApiError::new(500, "internal_error", "something went wrong on our side");
+    pub const INTERNAL_ERROR: ApiError = ApiError::new(500, "internal_error", "something went wrong on our side");
     /// A part of Signpost is unreachable or not ready. The caller may retry.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
@@ -89,12 +71,8 @@ pub mod common {
     pub const NEWER_SCHEMA: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(30);
     /// A concurrency limit was reached. Nothing was done for the request.
-    pub const BUSY: ApiError = ApiError::new(
-        503,
-        "unavailable",
-        "too many requests are in progress, try again shortly",
-    )
-    .retry_after(2);
+    pub const BUSY: ApiError =
+        ApiError::new(503, "unavailable", "too many requests are in progress, try again shortly").retry_after(2);
 }
 
 #[cfg(test)]
@@ -104,9 +82,6 @@ mod tests {
     #[test]
     fn the_body_is_error_and_code_and_nothing_else() {
         let error = common::NOT_FOUND.with_message("no \"such\" offer");
-        assert_eq!(
-            error.body(),
-            r#"{"code":"not_found","error":"no \"such\" offer"}"#
-        );
+        assert_eq!(error.body(), r#"{"code":"not_found","error":"no \"such\" offer"}"#);
     }
 }

@@ -41,10 +41,7 @@ impl Country {
     /// The two letters, in upper case.
     pub fn as_str(self) -> &'static str {
         let at = usize::from(self.0) * 2;
-        CODES
-            .get(at..at + 2)
-            .and_then(|code| std::str::from_utf8(code).ok())
-            .unwrap_or("ZZ")
+        CODES.get(at..at + 2).and_then(|code| std::str::from_utf8(code).ok()).unwrap_or("ZZ")
     }
 
     /// Every country.
@@ -74,8 +71,7 @@ impl Serialize for Country {
 impl<'de> Deserialize<'de> for Country {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text)
-            .ok_or_else(|| D::Error::custom(format!("{text:?} is not an assigned ISO 3166 alpha-2 code")))
+        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is not an assigned ISO 3166 alpha-2 code")))
     }
 }
 

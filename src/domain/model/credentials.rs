@@ -55,38 +55,23 @@ impl Vault {
     pub fn parse(setting: &str, configuration: &str) -> Result<Self, String> {
         let wrong = |problem: &str| format!("{setting}: {problem}");
         let mut keys = Vec::new();
-        for item in configuration
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-        {
-            let (id, key) = item
-                .split_once(':')
-                .ok_or_else(|| wrong("each item must be id:key"))?;
-            let id = id
-                .parse::<u8>()
-                .map_err(|_| wrong("each id must be a number from 0 to 255"))?;
+        for item in configuration.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let (id, key) = item.split_once(':').ok_or_else(|| wrong("each item must be id:key"))?;
+            let id = id.parse::<u8>().map_err(|_| wrong("each id must be a number from 0 to 255"))?;
             let key = parse_key(key).ok_or_else(|| wrong("each key must be 64 hexadecimal digits"))?;
             if keys.iter().any(|(known, _)| *known == id) {
                 return Err(wrong("two keys have the same id"));
             }
             keys.push((id, ChaCha20Poly1305::new(&key.into())));
         }
-        if keys.is_empty() {
-            Err(wrong("must have at least one key"))
-        } else {
-            Ok(Self { keys })
-        }
+        if keys.is_empty() { Err(wrong("must have at least one key")) } else { Ok(Self { keys }) }
     }
 
     /// Encrypts a value with the first key. `nonce` must be random: a key must never encrypt two values under the same
     /// nonce.
     pub fn seal(&self, purpose: &str, plain: &[u8], nonce: [u8; 12]) -> Option<Vec<u8>> {
         let (id, cipher) = self.keys.first()?;
-        let payload = Payload {
-            msg: plain,
-            aad: purpose.as_bytes(),
-        };
+        let payload = Payload { msg: plain, aad: purpose.as_bytes() };
         let sealed = cipher.encrypt(&Nonce::from(nonce), payload).ok()?;
         Some([&[*id][..], &nonce, &sealed].concat())
     }
@@ -102,10 +87,7 @@ impl Vault {
         let (&id, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_first_chunk::<12>()?;
         let (_, cipher) = self.keys.iter().find(|(known, _)| *known == id)?;
-        let payload = Payload {
-            msg: sealed,
-            aad: purpose.as_bytes(),
-        };
+        let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
         cipher.decrypt(&Nonce::from(*nonce), payload).ok()
     }
 }
@@ -142,10 +124,7 @@ mod tests {
 
     #[test]
     fn a_new_first_key_encrypts_and_the_old_one_still_decrypts() {
-        let old = Vault::parse(STORE_KEYS, KEYS)
-            .unwrap()
-            .seal("p", b"x", [1; 12])
-            .unwrap();
+        let old = Vault::parse(STORE_KEYS, KEYS).unwrap().seal("p", b"x", [1; 12]).unwrap();
         let rotated = Vault::parse(STORE_KEYS, &format!("2:{},{KEYS}", "ff".repeat(32))).unwrap();
         assert_eq!(rotated.open("p", &old).as_deref(), Some(&b"x"[..]));
         assert_eq!(rotated.seal("p", b"x", [1; 12]).unwrap()[0], 2);
@@ -153,19 +132,9 @@ mod tests {
 
     #[test]
     fn an_invalid_list_of_keys_is_refused() {
-        for bad in [
-            "",
-            "1",
-            "1:ff",
-            "256:00",
-            &format!("{KEYS},{KEYS}"),
-            &format!("x{KEYS}"),
-        ] {
+        for bad in ["", "1", "1:ff", "256:00", &format!("{KEYS},{KEYS}"), &format!("x{KEYS}")] {
             let error = Vault::parse(EDGE_KEYS, bad).err().unwrap();
-            assert!(
-                error.contains("EDGE_KEYS") && !error.contains("000102"),
-                "{bad}: {error}"
-            );
+            assert!(error.contains("EDGE_KEYS") && !error.contains("000102"), "{bad}: {error}");
         }
     }
 }

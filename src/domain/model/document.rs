@@ -51,10 +51,7 @@ pub struct FieldError {
 impl FieldError {
     /// An error at a path.
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            problem: problem.into(),
-        }
+        Self { path: path.into(), problem: problem.into() }
     }
 }
 
@@ -89,8 +86,7 @@ pub trait Document: DeserializeOwned {
             let path = error.path().to_string();
             refuse(&path, error.inner())
         })?;
-        json.end()
-            .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
+        json.end().map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
         Ok(document)
     }
 }
@@ -117,9 +113,7 @@ fn refuse(path: &str, error: &serde_json::Error) -> ApiError {
 /// Rewrites a JSON error in plain words, without line and column, which are useless in a body on one line.
 pub fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let problem = text
-        .rsplit_once(" at line ")
-        .map_or(text.as_str(), |(problem, _)| problem);
+    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
     plain::words(problem)
 }
 
@@ -146,8 +140,7 @@ pub fn check_length(path: &str, text: &str, max: usize) -> Result<(), FieldError
 pub fn check_web_url(path: &str, text: &str) -> Result<(), FieldError> {
     check_text(path, text, 2_048)?;
     check_characters(text).map_err(|problem| FieldError::new(path, problem))?;
-    let url =
-        url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
+    let url = url::Url::parse(text).map_err(|error| FieldError::new(path, format!("is not a URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(FieldError::new(path, "must be an http or https URL"));
     }

@@ -17,9 +17,7 @@ pub fn is_id(text: &str) -> bool {
 
 /// Reads an id of any kind, without surrounding blanks.
 pub fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(String::deserialize(deserializer)?
-        .trim_matches(is_blank)
-        .to_owned())
+    Ok(String::deserialize(deserializer)?.trim_matches(is_blank).to_owned())
 }
 
 /// Like [`trimmed`], for a member that may be missing.

@@ -42,12 +42,7 @@ impl fmt::Display for TooLong {
 impl Lines {
     /// `max` is the maximum length of a line in bytes, without its line end.
     pub fn new(max: usize) -> Self {
-        Self {
-            max,
-            number: 1,
-            pending: Vec::new(),
-            too_long: false,
-        }
+        Self { max, number: 1, pending: Vec::new(), too_long: false }
     }
 
     /// Calls `each` for every line that ends in this chunk, with the line's number from 1. Stops at the first error of
@@ -75,10 +70,7 @@ impl Lines {
     }
 
     /// Calls `each` for the last line if the body does not end with a line end.
-    pub fn finish<E>(
-        mut self,
-        mut each: impl FnMut(i64, Result<&[u8], TooLong>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn finish<E>(mut self, mut each: impl FnMut(i64, Result<&[u8], TooLong>) -> Result<(), E>) -> Result<(), E> {
         let is_empty = self.pending.is_empty() || (self.number == 1 && self.pending == BYTE_ORDER_MARK);
         if is_empty && !self.too_long {
             return Ok(());
@@ -167,11 +159,7 @@ impl LineErrors {
         let index = self.listed.partition_point(|error| error.line <= line);
         if index < MAX_LISTED {
             self.listed.truncate(MAX_LISTED - 1);
-            let error = LineError {
-                line,
-                column,
-                message: message.into(),
-            };
+            let error = LineError { line, column, message: message.into() };
             self.listed.insert(index, error);
         }
     }
@@ -199,11 +187,7 @@ impl LineErrors {
     /// The JSON body of the error answer, `{"error": …, "code": …, "lines": [{line, column?, message}, …]}`.
     pub fn body(&self, refusal: &ApiError) -> String {
         let errors = if self.count == 1 { "error" } else { "errors" };
-        let rest = if self.stopped_early {
-            ", the rest was not read"
-        } else {
-            ""
-        };
+        let rest = if self.stopped_early { ", the rest was not read" } else { "" };
         json!({
             "error": format!("{} ({} {errors}{rest})", refusal.message, self.count),
             "code": refusal.code,
@@ -243,9 +227,7 @@ mod tests {
         let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
         let mut lines: Vec<_> = body.split(|byte| *byte == b'\n').collect();
         let last = lines.pop().filter(|last| !last.is_empty());
-        let ended = lines
-            .into_iter()
-            .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let ended = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         (1..)
             .zip(ended.chain(last))
             .map(|(number, line)| {
@@ -303,10 +285,7 @@ mod tests {
         errors.add(1, None, "is wrong");
         errors.stop_early();
         let body = errors.body(&REFUSAL);
-        assert!(
-            body.contains("nothing was kept (1 error, the rest was not read)"),
-            "{body}"
-        );
+        assert!(body.contains("nothing was kept (1 error, the rest was not read)"), "{body}");
     }
 
     proptest! {

@@ -24,9 +24,7 @@ impl MacKeys {
         let mut keys = configuration.split(',').map(key);
         match (keys.next().flatten(), keys.collect()) {
             (Some(signing), Some(others)) => Ok(Self { signing, others }),
-            _ => Err(format!(
-                "{setting} must be a comma-separated list of keys of 64 hexadecimal digits"
-            )),
+            _ => Err(format!("{setting} must be a comma-separated list of keys of 64 hexadecimal digits")),
         }
     }
 
@@ -43,10 +41,7 @@ impl MacKeys {
         let mac: [u8; MAC_BYTES] = lower_hex(mac)?;
         // Compares in constant time.
         let verifies = |key: &Hmac<Sha256>| key.clone().chain_update(text).verify_truncated_left(&mac);
-        std::iter::once(&self.signing)
-            .chain(&self.others)
-            .any(|key| verifies(key).is_ok())
-            .then_some(text)
+        std::iter::once(&self.signing).chain(&self.others).any(|key| verifies(key).is_ok()).then_some(text)
     }
 }
 
@@ -80,15 +75,7 @@ pub mod tests {
 
     #[test]
     fn an_error_names_the_setting_and_not_its_keys() {
-        for bad in [
-            "",
-            " ",
-            "ff",
-            &format!("{A},"),
-            &format!("{A};{B}"),
-            &format!("1:{A}"),
-            &format!("{A}00"),
-        ] {
+        for bad in ["", " ", "ff", &format!("{A},"), &format!("{A};{B}"), &format!("1:{A}"), &format!("{A}00")] {
             let error = MacKeys::parse("REPORT_KEY_MAC", bad).err().unwrap();
             assert!(error.contains("REPORT_KEY_MAC"), "{bad}");
             assert!(!error.contains("000102"), "{bad}");

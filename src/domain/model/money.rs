@@ -71,9 +71,7 @@ impl<'de> Deserialize<'de> for PerUsd {
         micros(number)
             .filter(|&rate| rate > 0 && rate <= 1_000_000_000 * MICROS)
             .map(Self)
-            .ok_or_else(|| {
-                D::Error::custom("must be above 0 and at most 1000000000, with at most 6 decimals")
-            })
+            .ok_or_else(|| D::Error::custom("must be above 0 and at most 1000000000, with at most 6 decimals"))
     }
 }
 
@@ -121,11 +119,7 @@ fn micros(number: f64) -> Option<i64> {
     let scaled = (number * 1e6).round();
     // A decimal of at most 6 places parses to the double nearest to `scaled / 10^6`, and IEEE division gives the same
     // double. Any other number differs, so the comparison is exact and needs no tolerance.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::float_cmp,
-        reason = "within 2^53, and exact by design"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::float_cmp, reason = "within 2^53, and exact by design")]
     (scaled.abs() < EXACT && scaled / 1e6 == number).then_some(scaled as i64)
 }
 
@@ -230,12 +224,7 @@ mod tests {
     }
 
     fn rate(per_usd: f64, decimals: u8, rounding: Rounding) -> CurrencyRate {
-        CurrencyRate {
-            name: "Coins".into(),
-            per_usd: PerUsd(micros(per_usd).unwrap()),
-            decimals,
-            rounding,
-        }
+        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(micros(per_usd).unwrap()), decimals, rounding }
     }
 
     fn converted(payout: &str, rate: &CurrencyRate) -> String {
@@ -250,31 +239,15 @@ mod tests {
         assert_eq!(usd("1234.567891").unwrap(), MicroUsd(1_234_567_891));
         assert_eq!(usd("0").unwrap(), MicroUsd(0));
         assert_eq!(usd("1000000").unwrap(), MicroUsd::MAX_PAYOUT);
-        for bad in [
-            "0.0000001",
-            "1.2345678",
-            "-0.5",
-            "1000000.000001",
-            "1e400",
-            "\"1\"",
-            "null",
-        ] {
+        for bad in ["0.0000001", "1.2345678", "-0.5", "1000000.000001", "1e400", "\"1\"", "null"] {
             assert!(usd(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_rate_is_above_0_and_at_most_a_billion_with_6_decimals() {
-        for (text, rate) in [
-            ("0.000001", 1),
-            ("42.5", 42_500_000),
-            ("1000000000", 1_000_000_000_000_000),
-        ] {
-            assert_eq!(
-                serde_json::from_str::<PerUsd>(text).unwrap(),
-                PerUsd(rate),
-                "{text}"
-            );
+        for (text, rate) in [("0.000001", 1), ("42.5", 42_500_000), ("1000000000", 1_000_000_000_000_000)] {
+            assert_eq!(serde_json::from_str::<PerUsd>(text).unwrap(), PerUsd(rate), "{text}");
         }
         for bad in ["0", "-1", "0.0000001", "1000000000.000001", "2000000000", "1e300"] {
             assert!(serde_json::from_str::<PerUsd>(bad).is_err(), "{bad}");
@@ -290,14 +263,9 @@ mod tests {
 
     #[test]
     fn whole_amounts_are_serialised_without_a_point() {
-        for (micro_usd, text) in [
-            (0, "0"),
-            (1, "1e-6"),
-            (500_000, "0.5"),
-            (1_000_000, "1"),
-            (12_000_000, "12"),
-            (12_500_000, "12.5"),
-        ] {
+        for (micro_usd, text) in
+            [(0, "0"), (1, "1e-6"), (500_000, "0.5"), (1_000_000, "1"), (12_000_000, "12"), (12_500_000, "12.5")]
+        {
             assert_eq!(serde_json::to_string(&MicroUsd(micro_usd)).unwrap(), text);
             assert_eq!(serde_json::to_string(&PerUsd(micro_usd)).unwrap(), text);
         }
@@ -326,17 +294,7 @@ mod tests {
 
     #[test]
     fn numbers_at_the_limits_of_integer_widths_are_written_exactly() {
-        let edges = [
-            0,
-            1,
-            9,
-            10,
-            999_999_999,
-            1_000_000_000,
-            10_i128.pow(18),
-            i128::MAX,
-            i128::MIN + 1,
-        ];
+        let edges = [0, 1, 9, 10, 999_999_999, 1_000_000_000, 10_i128.pow(18), i128::MAX, i128::MIN + 1];
         let widths = [1 << 32, 1 << 64, i128::from(i64::MAX)];
         let near = widths.iter().flat_map(|width| [width - 1, *width, width + 1]);
         for units in edges.into_iter().chain(near).flat_map(|units| [units, -units]) {

@@ -39,10 +39,7 @@ pub struct Span {
 impl Span {
     /// The part's bytes within `bytes`; empty if `bytes` is too short.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
-        bytes
-            .get(self.start..)
-            .and_then(|rest| rest.get(..self.len))
-            .unwrap_or_default()
+        bytes.get(self.start..).and_then(|rest| rest.get(..self.len)).unwrap_or_default()
     }
 }
 

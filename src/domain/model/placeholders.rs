@@ -128,13 +128,7 @@ fn name_length(text: &str) -> usize {
 pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     fn letters(name: &str, skips: bool) -> impl Iterator<Item = u8> {
         name.bytes()
-            .map(|byte| {
-                if byte == b'-' {
-                    b'_'
-                } else {
-                    byte.to_ascii_lowercase()
-                }
-            })
+            .map(|byte| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() })
             .filter(move |byte| !skips || *byte != b'_')
     }
     let alike = |skips| {
@@ -174,9 +168,7 @@ pub struct Placeholder {
 /// parameters are not searched: `ids[a]=1` is one of many ways to write a list.
 pub fn in_url(rest: &str) -> Vec<Placeholder> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let values = query
-        .split('&')
-        .map(|parameter| parameter.split_once('=').map_or(parameter, |(_, value)| value));
+    let values = query.split('&').map(|parameter| parameter.split_once('=').map_or(parameter, |(_, value)| value));
     path.split('/').chain(values).flat_map(in_part).collect()
 }
 
@@ -225,10 +217,8 @@ fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
         // These marks are common within words: `US$abc`, `a@b@c`.
         let stands_alone = !matches!(*open, "$" | "@" | "#" | "::" | "__")
             || before.is_none_or(|before| !before.is_ascii_alphanumeric());
-        (is_marked && is_percent && stands_alone).then(|| Placeholder {
-            text: format!("{open}{name}{close}"),
-            name: name.to_owned(),
-        })
+        (is_marked && is_percent && stands_alone)
+            .then(|| Placeholder { text: format!("{open}{name}{close}"), name: name.to_owned() })
     })
 }
 
@@ -272,20 +262,12 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
         });
     }
     let lower = rest.to_ascii_lowercase();
-    if let Some(found) = ["&amp;", "&#38;", "&#x26;"]
-        .into_iter()
-        .find(|found| lower.contains(found))
-    {
+    if let Some(found) = ["&amp;", "&#38;", "&#x26;"].into_iter().find(|found| lower.contains(found)) {
         return Err(format!("has the HTML escape {found}: write & instead"));
     }
     // Joiners and variation selectors are legitimate in emoji and in some scripts. After an ASCII character they do
     // nothing and stay invisible.
-    let is_joiner = |char| {
-        matches!(
-            char,
-            '\u{34f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}'
-        )
-    };
+    let is_joiner = |char| matches!(char, '\u{34f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
     let hidden = |text: &str| {
         let mut chars = [' '].into_iter().chain(text.chars()).zip(text.chars());
         let hidden = chars.find(|(before, char)| {
@@ -294,10 +276,7 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
         hidden.map(|(_, char)| char)
     };
     if let Some(hidden) = hidden(rest).or_else(|| hidden(&decode_lossy(rest))) {
-        return Err(format!(
-            "has the invisible character U+{:04X}: remove it",
-            u32::from(hidden)
-        ));
+        return Err(format!("has the invisible character U+{:04X}: remove it", u32::from(hidden)));
     }
     match rest.split('%').skip(1).find(|after| !begins_with_hex(after)) {
         Some(after) => Err(format!(

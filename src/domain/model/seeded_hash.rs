@@ -59,9 +59,7 @@ mod tests {
     fn fullest_bucket(hasher: SeededHasher, values: &[String], buckets: u64) -> usize {
         let mut counts = BTreeMap::<u64, usize>::new();
         for value in values {
-            *counts
-                .entry(hasher.hash_one(value.as_str()) % buckets)
-                .or_default() += 1;
+            *counts.entry(hasher.hash_one(value.as_str()) % buckets).or_default() += 1;
         }
         counts.into_values().max().unwrap_or(0)
     }

@@ -43,11 +43,9 @@ impl UtcDay {
             return None;
         };
         let number = |digits: &[u8]| {
-            digits.iter().try_fold(0_u32, |number, digit| {
-                digit
-                    .is_ascii_digit()
-                    .then(|| number * 10 + u32::from(digit - b'0'))
-            })
+            digits
+                .iter()
+                .try_fold(0_u32, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0')))
         };
         let year = i32::try_from(number(&[y1, y2, y3, y4])?).ok()?;
         let date = NaiveDate::from_ymd_opt(year, number(&[m1, m2])?, number(&[d1, d2])?)?;
@@ -80,8 +78,7 @@ impl Serialize for UtcDay {
 impl<'de> Deserialize<'de> for UtcDay {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let days = i64::deserialize(deserializer)?;
-        Self::from_number(days)
-            .ok_or_else(|| D::Error::custom(format_args!("day number {days} is out of range")))
+        Self::from_number(days).ok_or_else(|| D::Error::custom(format_args!("day number {days} is out of range")))
     }
 }
 
@@ -147,14 +144,7 @@ mod tests {
 
     #[test]
     fn only_dates_of_the_calendar_are_parsed() {
-        for date in [
-            "1970-01-01",
-            "2026-11-21",
-            "2024-02-29",
-            "1969-12-31",
-            "0000-01-01",
-            "9999-12-31",
-        ] {
+        for date in ["1970-01-01", "2026-11-21", "2024-02-29", "1969-12-31", "0000-01-01", "9999-12-31"] {
             let day = UtcDay::parse(date).map(|day| day.to_string());
             assert_eq!(day.as_deref(), Some(date));
         }
@@ -178,21 +168,14 @@ mod tests {
     #[test]
     fn instants_are_formatted_as_in_the_rfcs_examples() {
         assert_eq!(rfc_3339(784_111_777_999), "1994-11-06T08:49:37Z");
-        assert_eq!(
-            parse_rfc_3339("1994-11-06T09:49:37.5+01:00"),
-            Some(784_111_777_500)
-        );
+        assert_eq!(parse_rfc_3339("1994-11-06T09:49:37.5+01:00"), Some(784_111_777_500));
         assert_eq!(parse_rfc_3339("1994-11-06"), None);
         assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
     }
 
     #[test]
     fn an_http_date_is_parsed_in_its_three_formats() {
-        for date in [
-            "Sun, 06 Nov 1994 08:49:37 GMT",
-            "Sunday, 06-Nov-94 08:49:37 GMT",
-            "Sun Nov  6 08:49:37 1994",
-        ] {
+        for date in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
             assert_eq!(parse_http_date(date), Some(784_111_777_000), "{date}");
         }
         assert_eq!(parse_http_date(&http_date(-1_000)), Some(0));

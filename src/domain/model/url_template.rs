@@ -5,29 +5,18 @@
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The characters that a browser encodes anywhere in a path, query or fragment, except `{` and `}`, which mark macros.
-pub const NOT_IN_A_URL: &AsciiSet = &CONTROLS
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'^')
-    .add(b'`')
-    .add(b'|');
+pub const NOT_IN_A_URL: &AsciiSet = &CONTROLS.add(b'"').add(b'<').add(b'>').add(b'^').add(b'`').add(b'|');
 
 /// All but RFC 3986's unreserved characters. A value that is encoded with this set can neither end its part of the URL
 /// nor start another macro. Only `.` and `..` need another check, because they could be a whole path segment: see
 /// [`could_be_dots`].
-const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const NOT_IN_A_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Refuses characters that URL parsers drop or convert without an error: a browser reads a backslash as a slash and
 /// drops line breaks, so the host or path that is called could differ from the one that was checked. The error is a
 /// phrase to put after the field's name.
 pub fn check_characters(url: &str) -> Result<(), &'static str> {
-    let is_refused =
-        |character: char| character.is_control() || character.is_whitespace() || character == '\\';
+    let is_refused = |character: char| character.is_control() || character.is_whitespace() || character == '\\';
     if url.contains(is_refused) {
         return Err("must not contain spaces, control characters or backslashes");
     }
@@ -78,11 +67,8 @@ fn is_unreserved(byte: u8) -> bool {
 /// a step in the path. `free` lists the macros whose value could be dots, and `absent` lists the macros whose value
 /// could be empty.
 pub fn could_be_dots(segment: &str, free: &[&str], absent: &[&str]) -> bool {
-    let without = |segment: &str, macros: &[&str]| {
-        macros
-            .iter()
-            .fold(segment.to_owned(), |rest, name| rest.replace(name, ""))
-    };
+    let without =
+        |segment: &str, macros: &[&str]| macros.iter().fold(segment.to_owned(), |rest, name| rest.replace(name, ""));
     let fixed = without(segment, free);
     let has_free = fixed.len() < segment.len();
     let rest = without(&fixed, absent);
@@ -117,10 +103,7 @@ mod tests {
         assert_eq!(split(""), Ok(vec![Text("")]));
         assert_eq!(split("/a?b"), Ok(vec![Text("/a?b")]));
         assert_eq!(split("{a}"), Ok(vec![Text(""), Macro("a"), Text("")]));
-        assert_eq!(
-            split("x{a}{}y"),
-            Ok(vec![Text("x"), Macro("a"), Text(""), Macro(""), Text("y")])
-        );
+        assert_eq!(split("x{a}{}y"), Ok(vec![Text("x"), Macro("a"), Text(""), Macro(""), Text("y")]));
         for stray in ["}", "a}b", "{", "{a", "{a}}", "{a}b}c", "{a{b}"] {
             assert_eq!(split(stray), Err(STRAY_BRACE), "{stray}");
         }

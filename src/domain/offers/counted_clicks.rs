@@ -71,8 +71,7 @@ fn upper_quartile(apps: &[AppFigures]) -> Option<Rate> {
     if converting.len() < MIN_APPS {
         return None;
     }
-    let product =
-        |clicks: &AppFigures, of: &AppFigures| u128::from(clicks.clicks) * u128::from(of.conversions);
+    let product = |clicks: &AppFigures, of: &AppFigures| u128::from(clicks.clicks) * u128::from(of.conversions);
     converting.sort_unstable_by(|a, b| product(a, b).cmp(&product(b, a)));
     let below = (converting.len() * 3).div_ceil(4);
     converting.get(below.saturating_sub(1)).map(|app| Rate(**app))

@@ -54,14 +54,8 @@ pub struct Part<'a> {
 pub fn parts<'a>(listing: &'a Listing, rows: &'a [u32]) -> impl Iterator<Item = Part<'a>> {
     let chunk = |row: &u32| listing.figures(*row).map(|figures| figures.chunk);
     rows.chunk_by(move |a, b| chunk(a) == chunk(b)).map(move |rows| {
-        let key = rows
-            .first()
-            .and_then(chunk)
-            .and_then(|chunk| listing.chunk_key(chunk));
-        Part {
-            key: key.unwrap_or_default(),
-            rows,
-        }
+        let key = rows.first().and_then(chunk).and_then(|chunk| listing.chunk_key(chunk));
+        Part { key: key.unwrap_or_default(), rows }
     })
 }
 
@@ -72,10 +66,7 @@ pub fn etag(page: &[u8]) -> String {
 
 /// The `max-age` of a page, in seconds: until the next rebuild of the listing is due.
 pub fn max_age_s(now_ms: i64, built_at_ms: i64) -> u32 {
-    let next_ms = built_at_ms
-        .div_euclid(REFRESH_MS)
-        .saturating_add(1)
-        .saturating_mul(REFRESH_MS);
+    let next_ms = built_at_ms.div_euclid(REFRESH_MS).saturating_add(1).saturating_mul(REFRESH_MS);
     let left_ms = next_ms.saturating_sub(now_ms);
     if left_ms <= 0 {
         return OVERDUE_S;
@@ -125,9 +116,7 @@ impl<'a> Page<'a> {
             let figures = listing.figures(row);
             let offer = figures.and_then(|figures| Some((chunk.body(figures.slot)?, figures)));
             let added = offer.and_then(|(body, figures)| self.offer(&body, &figures));
-            added.ok_or_else(|| MissingChunk {
-                key: part.key.to_owned(),
-            })?;
+            added.ok_or_else(|| MissingChunk { key: part.key.to_owned() })?;
         }
         Ok(())
     }
@@ -145,16 +134,7 @@ impl<'a> Page<'a> {
         if !self.out.ends_with(b"[") {
             self.out.push(b',');
         }
-        let Self {
-            currency,
-            inapp_pyt,
-            click_url,
-            app_parameter,
-            placeholders,
-            amounts,
-            number,
-            out,
-        } = self;
+        let Self { currency, inapp_pyt, click_url, app_parameter, placeholders, amounts, number, out } = self;
         amounts.clear();
         amounts.extend(body.payouts().map(|payout| currency.convert(payout)));
         // An offer's amount is the sum of its goals' amounts, each rounded separately, so that they add up as shown.
@@ -170,10 +150,7 @@ impl<'a> Page<'a> {
             Cut::Tracking(goal) => {
                 extend(out, &[",\"trk_url\":\"", click_url]);
                 out.extend_from_slice(goal);
-                extend(
-                    out,
-                    &[app_parameter, placeholders, "\",\"trk_url_base\":\"", click_url],
-                );
+                extend(out, &[app_parameter, placeholders, "\",\"trk_url_base\":\"", click_url]);
                 out.extend_from_slice(goal);
                 extend(out, &[app_parameter, "\""]);
             }
@@ -227,9 +204,7 @@ fn per_click(sum: i128, clicks: u64) -> i64 {
 }
 
 fn extend(out: &mut Vec<u8>, parts: &[&str]) {
-    parts
-        .iter()
-        .for_each(|part| out.extend_from_slice(part.as_bytes()));
+    parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
 }
 
 #[cfg(test)]

@@ -27,13 +27,8 @@ fn left(cap: Cap) -> u32 {
 pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> Option<Value> {
     let (listing, chunk) = build(&[(id.clone(), offer.clone())], now_ms.div_euclid(SECOND_MS))?;
     let currency: CurrencyRate = serde_json::from_str(CURRENCY).ok()?;
-    let app = AppListing {
-        id: AppId::parse(APP)?,
-        platform: offer.os,
-        currency,
-        blocked: Vec::new(),
-        signs_clicks: false,
-    };
+    let app =
+        AppListing { id: AppId::parse(APP)?, platform: offer.os, currency, blocked: Vec::new(), signs_clicks: false };
     let mut page = Page::new(&app, tracking_url.trim_end_matches('/'));
     for part in parts(&listing, &[0]) {
         page.add(&listing, part, &chunk).ok()?;
@@ -77,10 +72,7 @@ pub(super) fn build(offers: &[(OfferId, Offer)], upd_ts_s: i64) -> Option<(Listi
         })
     });
     let listed = listed.collect::<Option<Vec<_>>>()?;
-    let only = ChunkPlan {
-        key: chunk_key(listed.iter().map(|offer| &offer.body_hash)),
-        range: 0..listed.len(),
-    };
+    let only = ChunkPlan { key: chunk_key(listed.iter().map(|offer| &offer.body_hash)), range: 0..listed.len() };
     let index = build_index(1, upd_ts_s.saturating_mul(SECOND_MS), &listed, &[only]);
     let chunk = Chunk::open(build_chunk(&bodies).ok()?).ok()?;
     Some((Listing::open(index).ok()?, chunk))
@@ -108,17 +100,11 @@ mod tests {
         assert_eq!(shown["offer"]["id"], "90001");
         assert_eq!(shown["offer"]["gls"][0]["id"], "g-1");
         assert_eq!(shown["offer"]["gls"][0]["inapp_pyt"]["amt"], 1250);
-        assert_eq!(
-            shown["redirect_url"],
-            "https://t.example.com/c?id=CLICK-ID&u=sample-user&g=g-1"
-        );
+        assert_eq!(shown["redirect_url"], "https://t.example.com/c?id=CLICK-ID&u=sample-user&g=g-1");
     }
 
     fn cap() -> impl Strategy<Value = Option<Cap>> {
-        proptest::option::of((0..2_u32).prop_map(|lim| Cap {
-            dur: CapPeriod::Daily,
-            lim,
-        }))
+        proptest::option::of((0..2_u32).prop_map(|lim| Cap { dur: CapPeriod::Daily, lim }))
     }
 
     proptest! {

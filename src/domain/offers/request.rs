@@ -21,14 +21,9 @@ pub const MAX_FILTERS: usize = 64;
 pub const MAX_VALUES: usize = 1_000;
 
 /// The answer to a `page` that is not a positive integer.
-pub const INVALID_PAGE: ApiError = ApiError::new(
-    400,
-    "invalid_page",
-    "page must be an integer from 1 to 4294967295",
-);
+pub const INVALID_PAGE: ApiError = ApiError::new(400, "invalid_page", "page must be an integer from 1 to 4294967295");
 /// The answer to a `size` that is not from 1 to [`MAX_SIZE`].
-pub const INVALID_SIZE: ApiError =
-    ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
+pub const INVALID_SIZE: ApiError = ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
 /// The answer to an invalid `filt`. Its message names the place in `filt`.
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filt is not a list of filters");
 
@@ -60,11 +55,7 @@ pub enum Filter {
 impl OffersRequest {
     /// Parses a query or a body.
     pub fn parse(text: &str, is_query: bool) -> Result<Self, ApiError> {
-        if is_query {
-            Self::from_query(text)
-        } else {
-            Self::from_body(text)
-        }
+        if is_query { Self::from_query(text) } else { Self::from_body(text) }
     }
 
     /// Parses the body of a POST.
@@ -80,22 +71,11 @@ impl OffersRequest {
         let page = only_parameter(query, "page").map_err(|fault| INVALID_PAGE.with_message(fault))?;
         let size = only_parameter(query, "size").map_err(|fault| INVALID_SIZE.with_message(fault))?;
         let filt = only_parameter(query, "filt").map_err(|fault| INVALID_FILTER.with_message(fault))?;
-        let filt = filt
-            .filter(|json| !json.is_empty())
-            .map(|json| parse_json(&json, "filt"))
-            .transpose()?;
-        Self::from_members(
-            page.map(digits).as_ref(),
-            size.map(digits).as_ref(),
-            filt.as_ref(),
-        )
+        let filt = filt.filter(|json| !json.is_empty()).map(|json| parse_json(&json, "filt")).transpose()?;
+        Self::from_members(page.map(digits).as_ref(), size.map(digits).as_ref(), filt.as_ref())
     }
 
-    fn from_members(
-        page: Option<&Value>,
-        size: Option<&Value>,
-        filt: Option<&Value>,
-    ) -> Result<Self, ApiError> {
+    fn from_members(page: Option<&Value>, size: Option<&Value>, filt: Option<&Value>) -> Result<Self, ApiError> {
         let page = page.ok_or_else(|| MISSING_FIELD.with_message("page is missing"))?;
         let size = size.ok_or_else(|| MISSING_FIELD.with_message("size is missing"))?;
         Ok(Self {
@@ -110,19 +90,14 @@ impl OffersRequest {
 }
 
 fn parse_json(text: &str, name: &str) -> Result<Value, ApiError> {
-    serde_json::from_str(text)
-        .map_err(|error| INVALID_JSON.with_message(format!("{name} is not valid JSON: {error}")))
+    serde_json::from_str(text).map_err(|error| INVALID_JSON.with_message(format!("{name} is not valid JSON: {error}")))
 }
 
 /// The decoded value of a parameter, if it is present. A repeated parameter is an error, as it is for clicks.
 fn only_parameter(query: &str, name: &str) -> Result<Option<String>, String> {
     let mut values = url::form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
     let first = values.next().map(|(_, value)| value.into_owned());
-    if values.next().is_some() {
-        Err(format!("{name} is given twice"))
-    } else {
-        Ok(first)
-    }
+    if values.next().is_some() { Err(format!("{name} is given twice")) } else { Ok(first) }
 }
 
 /// Converts digits in a query to the JSON number of a body. Other text stays a JSON string, which [`positive`] refuses.
@@ -144,34 +119,18 @@ type ReadValues = fn(&[&str]) -> Result<Filter, String>;
 
 /// Each dimension of a filter, with the parser of its values (docs/SPEC.md, "Offers request").
 const DIMENSIONS: &[(&str, ReadValues)] = &[
-    ("offer_type", |values| {
-        read_values(values, OfferType::parse, "an offer type").map(Filter::OfferType)
-    }),
-    ("platform", |values| {
-        read_values(values, Platform::parse, "ios, android or web").map(Filter::Platform)
-    }),
-    ("country", |values| {
-        read_values(values, Country::parse, "an assigned ISO 3166 alpha-2 code").map(Filter::Country)
-    }),
+    ("offer_type", |values| read_values(values, OfferType::parse, "an offer type").map(Filter::OfferType)),
+    ("platform", |values| read_values(values, Platform::parse, "ios, android or web").map(Filter::Platform)),
+    ("country", |values| read_values(values, Country::parse, "an assigned ISO 3166 alpha-2 code").map(Filter::Country)),
     ("offer_id", |values| {
         let possible = values.iter().filter_map(|value| OfferId::parse(value.trim()));
         Ok(Filter::OfferId(canonical(possible.collect())))
     }),
 ];
 
-fn read_values<T: Ord>(
-    values: &[&str],
-    parse: fn(&str) -> Option<T>,
-    expected: &str,
-) -> Result<Vec<T>, String> {
-    let read =
-        |(place, value): (usize, &&str)| parse(value).ok_or_else(|| format!("[{place}] is not {expected}"));
-    values
-        .iter()
-        .enumerate()
-        .map(read)
-        .collect::<Result<_, _>>()
-        .map(canonical)
+fn read_values<T: Ord>(values: &[&str], parse: fn(&str) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
+    let read = |(place, value): (usize, &&str)| parse(value).ok_or_else(|| format!("[{place}] is not {expected}"));
+    values.iter().enumerate().map(read).collect::<Result<_, _>>().map(canonical)
 }
 
 /// Sorts with a heap. The Wasm module has a copy of the sort for each type, and a copy of `sort_unstable` is ten times
@@ -189,12 +148,7 @@ fn read_filters(filt: &Value) -> Result<Vec<Filter>, String> {
         return Err(format!("filt must be at most {MAX_FILTERS} filters"));
     }
     let read = |(place, filter)| read_filter(filter).map_err(|fault| format!("filt[{place}]{fault}"));
-    filters
-        .iter()
-        .enumerate()
-        .map(read)
-        .collect::<Result<_, _>>()
-        .map(canonical)
+    filters.iter().enumerate().map(read).collect::<Result<_, _>>().map(canonical)
 }
 
 fn read_filter(filter: &Value) -> Result<Filter, String> {
@@ -224,16 +178,12 @@ fn read_match(matching: &Value, read_values: ReadValues) -> Result<Filter, Strin
         (None, Some(values)) => (".values", values),
         (None, None) => return Err(".value is missing".to_owned()),
     };
-    let strings = values
-        .as_array()
-        .and_then(|values| values.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+    let strings = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
     let fault = match strings {
         None => " must be an array of strings".to_owned(),
         Some(values) if values.is_empty() => " must not be empty".to_owned(),
         Some(values) if values.len() > MAX_VALUES => format!(" must be at most {MAX_VALUES} values"),
-        Some(values) if exactly_one && values.len() > 1 => {
-            " must be exactly one value if type is exact".to_owned()
-        }
+        Some(values) if exactly_one && values.len() > 1 => " must be exactly one value if type is exact".to_owned(),
         Some(values) => match read_values(&values) {
             Ok(filter) => return Ok(filter),
             Err(fault) => fault,

@@ -56,10 +56,7 @@ impl Selector {
             selected.keep_only(&self.passing(filter));
         }
         let skip = u64::from(request.page.saturating_sub(1)) * u64::from(request.size);
-        Selection {
-            rows: selected.rows(skip, request.size),
-            total: selected.count(),
-        }
+        Selection { rows: selected.rows(skip, request.size), total: selected.count() }
     }
 
     /// The offers for the app's platform or the web, except those that the app blocks.
@@ -79,9 +76,7 @@ impl Selector {
             Filter::Platform(values) => values.iter().for_each(|&value| passing.add(self.platform(value))),
             Filter::Country(values) => values.iter().for_each(|&value| passing.add(self.country(value))),
             Filter::OfferId(ids) => {
-                ids.iter()
-                    .filter_map(|id| self.listing.find(id))
-                    .for_each(|row| passing.insert(row));
+                ids.iter().filter_map(|id| self.listing.find(id)).for_each(|row| passing.insert(row));
             }
         }
         passing
@@ -102,15 +97,11 @@ impl Selector {
         column: fn(&Listing) -> &[u8],
         code: u8,
     ) -> Option<&'s Bitmap> {
-        cached(cells, code, || {
-            Bitmap::collect(column(&self.listing).iter().map(|&row| row == code))
-        })
+        cached(cells, code, || Bitmap::collect(column(&self.listing).iter().map(|&row| row == code)))
     }
 
     fn country(&self, country: Country) -> Option<&Bitmap> {
-        cached(&self.countries, country.index(), || {
-            Bitmap::collect(self.listing.for_country(country))
-        })
+        cached(&self.countries, country.index(), || Bitmap::collect(self.listing.for_country(country)))
     }
 }
 
@@ -163,11 +154,7 @@ impl Bitmap {
     }
 
     fn add(&mut self, other: Option<&Self>) {
-        for (word, other) in self
-            .0
-            .iter_mut()
-            .zip(other.into_iter().flat_map(|other| &other.0))
-        {
+        for (word, other) in self.0.iter_mut().zip(other.into_iter().flat_map(|other| &other.0)) {
             *word |= other;
         }
     }

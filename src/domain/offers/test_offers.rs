@@ -27,10 +27,7 @@ const TARGET: &str = "/v2/tracking/test?click_id={click_id}";
 /// The only revision of the test offers: the UNIX time of 2026-01-01.
 const REVISION: i64 = 1_767_225_600;
 /// The terms in force for every click on a test offer.
-const IN_FORCE: TermsInForce = TermsInForce {
-    revision: REVISION,
-    since: 0,
-};
+const IN_FORCE: TermsInForce = TermsInForce { revision: REVISION, since: 0 };
 
 /// A test offer.
 #[derive(Debug)]
@@ -59,11 +56,7 @@ pub struct TestGoal {
 }
 
 const fn goal(id: &'static str, title: &'static str, payout_micro_usd: i64) -> TestGoal {
-    TestGoal {
-        id,
-        title,
-        payout_micro_usd,
-    }
+    TestGoal { id, title, payout_micro_usd }
 }
 
 /// All test offers, in the order of their ids.
@@ -147,18 +140,11 @@ impl TestOffer {
             click_id_max: u16::try_from(click_id::MAX_LENGTH).ok(),
             ic_url: format!("{host}/v2/tracking/test.svg"),
             desc: self.desc.to_owned(),
-            ctg: vec![if self.goals.len() > 1 {
-                Category::MultiReward
-            } else {
-                Category::SingleStep
-            }],
+            ctg: vec![if self.goals.len() > 1 { Category::MultiReward } else { Category::SingleStep }],
             os: Platform::Web,
             geo_tgt: GeoTarget::default(),
             goals: goals.collect::<Option<_>>()?,
-            conversion_cap: self.is_capped.then_some(Cap {
-                dur: CapPeriod::Daily,
-                lim: 0,
-            }),
+            conversion_cap: self.is_capped.then_some(Cap { dur: CapPeriod::Daily, lim: 0 }),
             click_cap: None,
             starts_at: None,
             ends_at: None,
@@ -239,27 +225,11 @@ mod tests {
 
     #[test]
     fn a_test_app_gets_the_page_that_it_asks_for_without_what_it_blocks() {
-        let request = |page, size| OffersRequest {
-            page,
-            size,
-            filters: Vec::new(),
-        };
+        let request = |page, size| OffersRequest { page, size, filters: Vec::new() };
         let (body, total) = page(&app(), &request(1, 100), "https://track.example").unwrap();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-        let ids: Vec<_> = body["offers"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|offer| &offer["id"])
-            .collect();
-        assert_eq!(
-            ids,
-            [
-                "signpost-test-capped",
-                "signpost-test-one-goal",
-                "signpost-test-three-goals"
-            ]
-        );
+        let ids: Vec<_> = body["offers"].as_array().unwrap().iter().map(|offer| &offer["id"]).collect();
+        assert_eq!(ids, ["signpost-test-capped", "signpost-test-one-goal", "signpost-test-three-goals"]);
         assert_eq!(total, 3);
         let base = "https://track.example/v2/tracking/click?rid=signpost-test-one-goal-1&app=99000001";
         assert_eq!(body["offers"][1]["trk_url_base"], base);

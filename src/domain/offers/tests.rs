@@ -40,9 +40,7 @@ fn render<C: Borrow<Chunk>>(
 ) -> Result<Vec<u8>, MissingChunk> {
     let mut page = Page::new(app, tracking_url);
     for part in parts(listing, rows) {
-        let chunk = chunk(part.key).ok_or_else(|| MissingChunk {
-            key: part.key.to_owned(),
-        })?;
+        let chunk = chunk(part.key).ok_or_else(|| MissingChunk { key: part.key.to_owned() })?;
         page.add(listing, part, chunk.borrow())?;
     }
     Ok(page.finish(total))
@@ -52,19 +50,9 @@ const TRACKING_URL: &str = "https://t.example";
 const UPD_TS: i64 = 1_790_000_000;
 
 pub fn app(platform: Platform, blocked: Vec<OfferId>) -> AppListing {
-    let currency = CurrencyRate {
-        name: "Coins".into(),
-        per_usd: PerUsd(42_500_000),
-        decimals: 2,
-        rounding: Rounding::Nearest,
-    };
-    AppListing {
-        id: AppId::parse("00000042").unwrap(),
-        platform,
-        currency,
-        blocked,
-        signs_clicks: false,
-    }
+    let currency =
+        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(42_500_000), decimals: 2, rounding: Rounding::Nearest };
+    AppListing { id: AppId::parse("00000042").unwrap(), platform, currency, blocked, signs_clicks: false }
 }
 
 pub fn request(page: u32, size: u32, filt: &Value) -> OffersRequest {
@@ -75,32 +63,13 @@ struct Shelf(HashMap<String, Chunk>);
 
 impl Shelf {
     fn open(published: Published) -> (Selector, Self) {
-        let chunks = published
-            .chunks
-            .into_iter()
-            .map(|(key, value)| (key, Chunk::open(value).unwrap()))
-            .collect();
-        (
-            Selector::new(Listing::open(published.index).unwrap()),
-            Self(chunks),
-        )
+        let chunks = published.chunks.into_iter().map(|(key, value)| (key, Chunk::open(value).unwrap())).collect();
+        (Selector::new(Listing::open(published.index).unwrap()), Self(chunks))
     }
 
-    fn page(
-        &self,
-        selector: &Selector,
-        app: &AppListing,
-        selection: &Selection,
-    ) -> Result<String, MissingChunk> {
+    fn page(&self, selector: &Selector, app: &AppListing, selection: &Selection) -> Result<String, MissingChunk> {
         let lookup = |key: &str| self.0.get(key);
-        let page = render(
-            selector.listing(),
-            lookup,
-            app,
-            TRACKING_URL,
-            &selection.rows,
-            selection.total,
-        )?;
+        let page = render(selector.listing(), lookup, app, TRACKING_URL, &selection.rows, selection.total)?;
         Ok(String::from_utf8(page).unwrap())
     }
 }
@@ -118,20 +87,15 @@ struct Now {
 fn any_now() -> impl Strategy<Value = Now> {
     let left = || proptest::option::of(1..=u32::MAX);
     let clicks = prop_oneof![Just(0), 1..20_u64, 1..2_000_000_u64];
-    (
-        left(),
-        left(),
-        clicks,
-        0..1_000_000_u64,
-        -1_000_000_000..1_000_000_000_i64,
-    )
-        .prop_map(|(conversion_left, click_left, clicks, conversions, payout)| Now {
+    (left(), left(), clicks, 0..1_000_000_u64, -1_000_000_000..1_000_000_000_i64).prop_map(
+        |(conversion_left, click_left, clicks, conversions, payout)| Now {
             conversion_left,
             click_left,
             clicks,
             conversions,
             payout,
-        })
+        },
+    )
 }
 
 /// A decimal number as JSON.
@@ -154,11 +118,7 @@ fn rounded(units: u128, decimals: u8, rounding: Rounding) -> u128 {
 fn decimal(units: u128, decimals: u8) -> Value {
     let digits = format!("{units:0width$}", width = usize::from(decimals) + 1);
     let (whole, fraction) = digits.split_at(digits.len() - usize::from(decimals));
-    if fraction.bytes().all(|digit| digit == b'0') {
-        number(whole)
-    } else {
-        number(&format!("{whole}.{fraction}"))
-    }
+    if fraction.bytes().all(|digit| digit == b'0') { number(whole) } else { number(&format!("{whole}.{fraction}")) }
 }
 
 /// An offer of docs/SPEC.md, "Offers response", rendered directly by the rules of docs/DECISIONS.md, "Offers".
@@ -173,10 +133,7 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
         .map(|goal| goal.payout_usd.0.unsigned_abs() as u128 * rate.per_usd.0.unsigned_abs() as u128)
         .map(|exact| rounded(exact, rate.decimals, rate.rounding))
         .collect();
-    let base = format!(
-        "{TRACKING_URL}/v2/tracking/click?rid={}&app={}",
-        goals[0].id, app.id
-    );
+    let base = format!("{TRACKING_URL}/v2/tracking/click?rid={}&app={}", goals[0].id, app.id);
     let placeholders = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}";
     let signature = if app.signs_clicks { "&sig={sig}" } else { "" };
     let mut shown = json!({
@@ -221,10 +178,7 @@ fn naive(app: &AppListing, id: &OfferId, offer: &Offer, now: &Now) -> Value {
         let epc = six_decimals(i128::from(now.payout));
         set("metrics", json!([{ "m_type": "GLOBAL", "cr": cr, "epc": epc }]));
     }
-    for (name, left) in [
-        ("conversion_cap", now.conversion_left),
-        ("click_cap", now.click_left),
-    ] {
+    for (name, left) in [("conversion_cap", now.conversion_left), ("click_cap", now.click_left)] {
         if let Some(left) = left {
             set(name, json!({ "dur": "DAILY", "lim": left }));
         }
@@ -305,18 +259,9 @@ fn two_offers() -> (Selector, Shelf) {
 }
 
 fn two_published() -> Published {
-    let busy = Now {
-        conversion_left: Some(12),
-        click_left: Some(3_456),
-        clicks: 3,
-        conversions: 2,
-        payout: 1_000_000,
-    };
+    let busy = Now { conversion_left: Some(12), click_left: Some(3_456), clicks: 3, conversions: 2, payout: 1_000_000 };
     let android = offer(vec![goal("g1", 10_000, 1), goal("g2", 750_000, 2)]);
-    let web = Offer {
-        os: Platform::Web,
-        ..offer(vec![goal("g3", 1_000_000, 1)])
-    };
+    let web = Offer { os: Platform::Web, ..offer(vec![goal("g3", 1_000_000, 1)]) };
     let one = indexed(&id("1"), &android, &busy);
     let two = indexed(&id("2"), &web, &Now::default());
     publish(&[one.0, two.0], &[one.1, two.1])
@@ -364,10 +309,9 @@ fn a_missing_chunk_is_named() {
     assert_eq!(needed, shelf.0.keys().collect::<Vec<_>>());
     let key = needed[0].to_owned();
     let other = Chunk::open(build_chunk::<&[u8]>([]).unwrap()).unwrap();
-    for (shelf, chunks) in [
-        ("no chunk", HashMap::new()),
-        ("a chunk without the body", HashMap::from([(key.clone(), other)])),
-    ] {
+    for (shelf, chunks) in
+        [("no chunk", HashMap::new()), ("a chunk without the body", HashMap::from([(key.clone(), other)]))]
+    {
         let page = Shelf(chunks).page(&selector, &app, &selection);
         assert_eq!(page, Err(MissingChunk { key: key.clone() }), "{shelf}");
     }

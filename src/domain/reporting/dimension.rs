@@ -74,10 +74,7 @@ mod tests {
     #[test]
     fn the_dimensions_are_those_of_the_specification() {
         let names = Dimension::ALL.map(Dimension::as_str);
-        assert_eq!(
-            names.join(" "),
-            "date app country placement_id ad_tag demand_source sdk_v"
-        );
+        assert_eq!(names.join(" "), "date app country placement_id ad_tag demand_source sdk_v");
         assert!(names.iter().all(|name| Dimension::parse(name).is_some()));
         assert_eq!(Dimension::parse("Date"), None);
         assert_eq!(Dimension::Date.key_index(), None);

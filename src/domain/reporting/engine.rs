@@ -43,11 +43,8 @@ pub const RESULT_TOO_LARGE: ApiError = ApiError::new(
 );
 
 /// The answer to [`EngineError::PageTooLarge`].
-pub const PAGE_TOO_LARGE: ApiError = ApiError::new(
-    400,
-    "result_too_large",
-    "the texts on this page exceed 16 MiB; ask for fewer rows per page",
-);
+pub const PAGE_TOO_LARGE: ApiError =
+    ApiError::new(400, "result_too_large", "the texts on this page exceed 16 MiB; ask for fewer rows per page");
 
 /// A stored segment, described without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,13 +95,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self {
-            bytes: 48 << 20,
-            kept: 16 << 20,
-            groups: 2_000_000,
-            dense: 1 << 20,
-            seed: seeded_hash::seed(),
-        }
+        Self { bytes: 48 << 20, kept: 16 << 20, groups: 2_000_000, dense: 1 << 20, seed: seeded_hash::seed() }
     }
 }
 
@@ -184,9 +175,7 @@ fn run_with<S: Source>(
     visitor: Option<&mut Visit<'_>>,
 ) -> Result<(Page, RunStats), EngineError<S::Error>> {
     let plan = plan::Plan::new(query);
-    let segments = source
-        .segments(query.start, query.end)
-        .map_err(EngineError::Source)?;
+    let segments = source.segments(query.start, query.end).map_err(EngineError::Source)?;
     let segments = plan.matching_segments(segments);
     let meter = metered_vec::Meter::new(budget.bytes.saturating_sub(budget.kept));
     let execution = execution::Execution::new(source, &plan, budget, &segments, &meter);

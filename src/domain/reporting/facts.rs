@@ -22,8 +22,7 @@ use crate::model::{
 };
 
 /// The answer to an upload that has a wrong line or exceeds the limits of a day.
-pub const INVALID_FACTS: ApiError =
-    ApiError::new(400, "invalid_facts", "nothing was kept: some lines are wrong");
+pub const INVALID_FACTS: ApiError = ApiError::new(400, "invalid_facts", "nothing was kept: some lines are wrong");
 
 /// The longest line, in bytes. A row takes less than a third of this even if all its texts have 128 bytes and every
 /// byte is escaped.
@@ -67,31 +66,22 @@ impl Reader {
 
     /// Passes the rows that end in this chunk to `sink`, until the first wrong line. After an error from `sink`, the
     /// caller must push nothing more.
-    pub fn push<E>(
-        &mut self,
-        chunk: &[u8],
-        sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn push<E>(&mut self, chunk: &[u8], sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>) -> Result<(), E> {
         if self.rows.is_stopped() && !chunk.is_empty() {
             self.rows.errors.stop_early();
             return Ok(());
         }
-        self.lines
-            .push(chunk, |number, line| self.rows.read_line(number, line, sink))
+        self.lines.push(chunk, |number, line| self.rows.read_line(number, line, sink))
     }
 
     /// Ends the body: passes on the last row if it has no line end.
     pub fn finish<E>(mut self, sink: &mut impl FnMut(Fact<'_>) -> Result<(), E>) -> Result<Outcome, E> {
-        self.lines
-            .finish(|number, line| self.rows.read_line(number, line, sink))?;
+        self.lines.finish(|number, line| self.rows.read_line(number, line, sink))?;
         let mut errors = self.rows.errors;
         if matches!(self.rows.layout, Layout::Csv(None)) && errors.is_empty() {
             errors.add(1, None, "the header is missing: the first line names the columns");
         }
-        Ok(Outcome {
-            rows: self.rows.count,
-            errors,
-        })
+        Ok(Outcome { rows: self.rows.count, errors })
     }
 }
 
@@ -153,10 +143,7 @@ impl Rows {
         let line = match line.map(str::from_utf8) {
             Ok(Ok(text)) if text.bytes().all(|byte| matches!(byte, b' ' | b'\t')) => return Ok(()),
             Ok(Ok(text)) => Ok(text),
-            Ok(Err(error)) => Err(Problem::of_line(format!(
-                "is not UTF-8, from byte {}",
-                error.valid_up_to() + 1
-            ))),
+            Ok(Err(error)) => Err(Problem::of_line(format!("is not UTF-8, from byte {}", error.valid_up_to() + 1))),
             Err(too_long) => Err(Problem::of_line(too_long.to_string())),
         };
         if matches!(self.layout, Layout::Csv(None)) {
@@ -179,9 +166,7 @@ impl Rows {
     }
 
     fn read_header(&mut self, number: i64, line: Result<&str, Problem>) {
-        let read = line
-            .map_err(|problem| vec![problem])
-            .and_then(|line| Header::read(line, self.day.is_some()));
+        let read = line.map_err(|problem| vec![problem]).and_then(|line| Header::read(line, self.day.is_some()));
         match read {
             Ok(header) => self.layout = Layout::Csv(Some(header)),
             Err(problems) => {

@@ -59,8 +59,7 @@ const MAX_QUALITY: u16 = 1_000;
 /// accepts nothing.
 fn quality(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
-    name.eq_ignore_ascii_case("q")
-        .then(|| thousandths(value).unwrap_or(0))
+    name.eq_ignore_ascii_case("q").then(|| thousandths(value).unwrap_or(0))
 }
 
 fn thousandths(value: &str) -> Option<u16> {

@@ -52,11 +52,8 @@ pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "inv
 
 /// The answer to a key with another scope. Reports answer [`INVALID_API_KEY`] instead, because docs/SPEC.md has no
 /// other error.
-pub const INSUFFICIENT_SCOPE: ApiError = ApiError::new(
-    403,
-    "insufficient_scope",
-    "this api key does not have the required scope",
-);
+pub const INSUFFICIENT_SCOPE: ApiError =
+    ApiError::new(403, "insufficient_scope", "this api key does not have the required scope");
 
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "REPORT_KEY_MAC";

@@ -102,11 +102,7 @@ impl Metric {
             Self::ShowRate => (Measure::Impressions, MILLION, Measure::AdResponses),
             Self::ClickRate => (Measure::Clicks, MILLION, Measure::Impressions),
         };
-        Some(Ratio {
-            numerator,
-            factor,
-            denominator,
-        })
+        Some(Ratio { numerator, factor, denominator })
     }
 
     /// True if the metric can be counted by ad tag. Requests and responses cannot, because they happen before an ad tag

@@ -25,10 +25,7 @@ impl Number {
             };
         };
         let (over, under) = (get(sums, ratio.numerator), get(sums, ratio.denominator));
-        Self {
-            units: quotient(over, ratio.factor, under),
-            decimals: DECIMALS,
-        }
+        Self { units: quotient(over, ratio.factor, under), decimals: DECIMALS }
     }
 
     /// True if a JSON row omits the number. docs/SPEC.md, "Report response".

@@ -30,14 +30,7 @@ pub struct Page {
 impl Page {
     /// A page without rows.
     pub fn new(dimensions: Vec<Dimension>, metrics: Vec<Metric>) -> Self {
-        Self {
-            dimensions,
-            metrics,
-            total: 0,
-            sums: Vec::new(),
-            texts: String::new(),
-            ends: Vec::new(),
-        }
+        Self { dimensions, metrics, total: 0, sums: Vec::new(), texts: String::new(), ends: Vec::new() }
     }
 
     /// Adds a row: a value for each dimension in order, and the sums. `None` if the texts exceed [`MAX_TEXTS`].
@@ -69,9 +62,7 @@ impl Page {
 
     /// The memory of the page, in bytes.
     pub fn bytes(&self) -> usize {
-        self.texts.capacity()
-            + self.ends.capacity() * size_of::<u32>()
-            + self.sums.capacity() * size_of::<Sums>()
+        self.texts.capacity() + self.ends.capacity() * size_of::<u32>() + self.sums.capacity() * size_of::<Sums>()
     }
 
     /// Number of rows on this page.
@@ -86,11 +77,7 @@ impl Page {
 
     /// A row by its index on the page.
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
-        Some(Row {
-            page: self,
-            at,
-            sums: self.sums.get(at)?,
-        })
+        Some(Row { page: self, at, sums: self.sums.get(at)? })
     }
 
     /// The value of a dimension in each row.
@@ -115,10 +102,7 @@ impl<'p> Row<'p> {
         if dimension >= self.page.dimensions.len() {
             return None;
         }
-        let nth = self
-            .at
-            .checked_mul(self.page.dimensions.len())?
-            .checked_add(dimension)?;
+        let nth = self.at.checked_mul(self.page.dimensions.len())?.checked_add(dimension)?;
         let end = usize::try_from(*self.page.ends.get(nth)?).ok()?;
         let start = match nth.checked_sub(1) {
             Some(before) => usize::try_from(*self.page.ends.get(before)?).ok()?,

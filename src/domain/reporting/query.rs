@@ -86,11 +86,7 @@ impl Query {
         let metrics: Vec<_> = self.metrics.iter().copied().chain(ordered).collect();
         Measure::ALL
             .into_iter()
-            .filter(|measure| {
-                metrics
-                    .iter()
-                    .any(|metric| metric.measures().any(|needed| needed == *measure))
-            })
+            .filter(|measure| metrics.iter().any(|metric| metric.measures().any(|needed| needed == *measure)))
             .collect()
     }
 

@@ -53,10 +53,7 @@ impl Renderer {
         let keys = columns(&page, "app_id").map(|name| format!("\"{name}\":"));
         Self {
             keys: keys.collect(),
-            names: names
-                .into_iter()
-                .map(|(app, name)| (app, quoted(&name)))
-                .collect(),
+            names: names.into_iter().map(|(app, name)| (app, quoted(&name))).collect(),
             unnamed: quoted(UNNAMED),
             page,
             format,
@@ -252,12 +249,9 @@ fn csv_field(text: &str) -> Cow<'_, str> {
 /// boolean becomes the formula `="…"`. Metrics are not written with this function: even a negative metric must stay a
 /// number, so that sums in the sheet include it.
 fn spreadsheet_field(text: &str) -> Cow<'_, str> {
-    let is_sign =
-        |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);
+    let is_sign = |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);
     let mark = if text.starts_with(is_sign) { "'" } else { "" };
-    let is_truth = ["true", "false"]
-        .iter()
-        .any(|truth| truth.eq_ignore_ascii_case(text));
+    let is_truth = ["true", "false"].iter().any(|truth| truth.eq_ignore_ascii_case(text));
     if text.starts_with(char::is_alphabetic) && !text.contains(char::is_numeric) && !is_truth {
         return csv_field(text);
     }

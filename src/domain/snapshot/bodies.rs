@@ -73,9 +73,7 @@ pub fn render_body(id: &OfferId, offer: &Offer, upd_ts_s: i64) -> Vec<u8> {
     json.member("geo_tgt", &offer.geo_tgt);
     json.member("os", &offer.os);
     let (goal_start, goal_end) = first_goal.unwrap_or_default();
-    let cuts = [inapp_at, tracking_at, goal_start, goal_end]
-        .map(u32::to_le_bytes)
-        .concat();
+    let cuts = [inapp_at, tracking_at, goal_start, goal_end].map(u32::to_le_bytes).concat();
     join(&[json.0.as_bytes(), &cuts, &goal_rows])
 }
 
@@ -88,9 +86,7 @@ pub fn body_hash(body: &[u8]) -> [u8; 16] {
 pub fn chunk_key<'a>(body_hashes: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
     let mut hash = Xxh3::new();
     hash.update(&[Kind::Bodies.format()]);
-    body_hashes
-        .into_iter()
-        .for_each(|body_hash| hash.update(body_hash));
+    body_hashes.into_iter().for_each(|body_hash| hash.update(body_hash));
     format!("{:032x}", hash.digest128())
 }
 
@@ -105,11 +101,7 @@ pub fn build_chunk<B: AsRef<[u8]>>(bodies: impl IntoIterator<Item = B>) -> Resul
         cuts.extend_from_slice(body_cuts.first_chunk::<CUTS>().ok_or(Damage::Corrupt)?);
         goals.push(body_goals);
     }
-    let chunk = ChunkColumns {
-        texts: Strings::column(texts),
-        cuts,
-        goals: Strings::column(goals),
-    };
+    let chunk = ChunkColumns { texts: Strings::column(texts), cuts, goals: Strings::column(goals) };
     Ok(chunk.into_value(Kind::Bodies))
 }
 
@@ -165,13 +157,7 @@ impl Chunk {
         let mut cut = || cuts.u32().and_then(|at| usize::try_from(at).ok());
         let (inapp_at, tracking_at, goal_start, goal_end) = (cut()?, cut()?, cut()?, cut()?);
         let first_goal = text.get(goal_start..goal_end)?;
-        Some(Body {
-            text,
-            inapp_at,
-            tracking_at,
-            first_goal,
-            goals: Rows::new(goals),
-        })
+        Some(Body { text, inapp_at, tracking_at, first_goal, goals: Rows::new(goals) })
     }
 }
 
@@ -199,10 +185,7 @@ pub enum Cut<'a> {
 impl<'a> Body<'a> {
     /// The payouts of the offer's goals, in display order.
     pub fn payouts(&self) -> impl Iterator<Item = MicroUsd> {
-        self.goals
-            .iter()
-            .filter_map(goal_fields)
-            .map(|(_, payout)| payout)
+        self.goals.iter().filter_map(goal_fields).map(|(_, payout)| payout)
     }
 
     /// Copies the body up to its metrics, and calls `fill` at each cut. `fill` must begin the members that it writes

@@ -193,8 +193,7 @@ impl<'a> Strings<'a> {
             None => 0,
         };
         let end = self.ends.get(row)?;
-        self.texts
-            .get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+        self.texts.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
     /// The text of a row. UTF-8 is validated at each access: a request needs few short texts, and validating all texts
@@ -281,10 +280,7 @@ mod tests {
     #[test]
     fn rows_and_fields_are_read_as_they_were_written() {
         let rows = Rows::<3>::new(&[1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(
-            (rows.len(), rows.get(1), rows.get(2)),
-            (2, Some(&[4, 5, 6]), None)
-        );
+        assert_eq!((rows.len(), rows.get(1), rows.get(2)), (2, Some(&[4, 5, 6]), None));
         let mut fields = Fields(&[7, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 9]);
         assert_eq!(fields.u8(), Some(7));
         assert_eq!(fields.u32(), Some(1));

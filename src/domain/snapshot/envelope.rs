@@ -33,14 +33,8 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
-        Self::Manifest,
-        Self::Listing,
-        Self::Bodies,
-        Self::Goals,
-        Self::Apps,
-        Self::Advertisers,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Manifest, Self::Listing, Self::Bodies, Self::Goals, Self::Apps, Self::Advertisers];
 
     /// The format that this code writes, and the only one that it reads. A new format takes two releases: the first
     /// reads it, and the next one writes it.

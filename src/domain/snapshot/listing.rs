@@ -77,15 +77,8 @@ pub fn plan_chunks(offers: &[ListedOffer]) -> Vec<ChunkPlan> {
         bytes += u64::from(offer.body_len);
         let is_cut = xxh64(offer.id.as_str().as_bytes(), 0).is_multiple_of(CHUNK_MEAN);
         if is_cut || end - start >= CHUNK_OFFERS || bytes >= CHUNK_BYTES || end == offers.len() {
-            let hashes = offers
-                .get(start..end)
-                .unwrap_or_default()
-                .iter()
-                .map(|offer| &offer.body_hash);
-            chunks.push(ChunkPlan {
-                key: chunk_key(hashes),
-                range: start..end,
-            });
+            let hashes = offers.get(start..end).unwrap_or_default().iter().map(|offer| &offer.body_hash);
+            chunks.push(ChunkPlan { key: chunk_key(hashes), range: start..end });
             (start, bytes) = (end, 0);
         }
     }
@@ -173,12 +166,7 @@ impl Index {
 
     /// The KV value.
     pub fn into_value(self, version: u64, built_at_ms: i64) -> Vec<u8> {
-        let Self {
-            mut columns,
-            ids,
-            keys,
-            ..
-        } = self;
+        let Self { mut columns, ids, keys, .. } = self;
         columns.header.extend_from_slice(&version.to_le_bytes());
         columns.header.extend_from_slice(&built_at_ms.to_le_bytes());
         columns.ids = Strings::column(ids.iter().map(OfferId::as_str));
@@ -225,27 +213,16 @@ impl Listing {
             return Err(Damage::Corrupt);
         };
         let len = u32::try_from(columns.off_types.of(&bytes).len()).map_err(|_| Damage::Corrupt)?;
-        let listing = Self {
-            bytes,
-            columns,
-            version,
-            built_at_ms,
-            len,
-        };
+        let listing = Self { bytes, columns, version, built_at_ms, len };
         let is_whole = listing.has_whole_columns();
         is_whole.then_some(listing).ok_or(Damage::Corrupt)
     }
 
     fn has_whole_columns(&self) -> bool {
         let rows = self.off_types().len();
-        [
-            self.ids().len(),
-            self.platforms().len(),
-            self.targets().len(),
-            self.figure_rows().len(),
-        ]
-        .into_iter()
-        .all(|len| len == rows)
+        [self.ids().len(), self.platforms().len(), self.targets().len(), self.figure_rows().len()]
+            .into_iter()
+            .all(|len| len == rows)
     }
 
     /// The number of the publication. Later publications have higher numbers.
@@ -340,14 +317,9 @@ impl Listing {
 
     /// For each row, true if its offer targets the country.
     pub fn for_country(&self, country: Country) -> impl Iterator<Item = bool> {
-        let sets = self
-            .country_sets()
-            .iter()
-            .map(|&bits| CountrySet::from_bits(bits).contains(country));
+        let sets = self.country_sets().iter().map(|&bits| CountrySet::from_bits(bits).contains(country));
         let sets: Vec<bool> = sets.collect();
-        self.targets()
-            .iter()
-            .map(move |set| usize::try_from(set).is_ok_and(|set| sets.get(set) == Some(&true)))
+        self.targets().iter().map(move |set| usize::try_from(set).is_ok_and(|set| sets.get(set) == Some(&true)))
     }
 
     fn column(&self, span: Span) -> &[u8] {

@@ -81,16 +81,8 @@ pub struct Published {
 /// Builds the values of offers, sorted by id, and their bodies.
 pub fn publish(offers: &[ListedOffer], bodies: &[Vec<u8>]) -> Published {
     let plans = plan_chunks(offers);
-    let chunk = |plan: &ChunkPlan| {
-        (
-            plan.key.clone(),
-            build_chunk(&bodies[plan.range.clone()]).unwrap(),
-        )
-    };
-    Published {
-        index: build_index(7, 1_800_000_000_000, offers, &plans),
-        chunks: plans.iter().map(chunk).collect(),
-    }
+    let chunk = |plan: &ChunkPlan| (plan.key.clone(), build_chunk(&bodies[plan.range.clone()]).unwrap());
+    Published { index: build_index(7, 1_800_000_000_000, offers, &plans), chunks: plans.iter().map(chunk).collect() }
 }
 
 pub fn countries() -> impl Strategy<Value = GeoTarget> {
@@ -104,23 +96,15 @@ pub fn countries() -> impl Strategy<Value = GeoTarget> {
 fn text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         "[ -~]{0,8}",
-        select(vec![
-            "<br>", "&nbsp;", "\n", "\"", "\\", "\u{1}", "é", "契約", "🎲", "\u{2028}"
-        ])
-        .prop_map(str::to_owned),
+        select(vec!["<br>", "&nbsp;", "\n", "\"", "\\", "\u{1}", "é", "契約", "🎲", "\u{2028}"])
+            .prop_map(str::to_owned),
     ];
     proptest::collection::vec(part, 0..4).prop_map(|parts| parts.concat())
 }
 
 /// An offer with random values in all members that a page shows.
 pub fn any_offer() -> impl Strategy<Value = Offer> {
-    let goal = (
-        text(),
-        text(),
-        proptest::option::of(text()),
-        0..=1_000_000_000_i64,
-        0..3_u32,
-    );
+    let goal = (text(), text(), proptest::option::of(text()), 0..=1_000_000_000_i64, 0..3_u32);
     let goals = proptest::collection::vec(goal, 1..4).prop_map(|goals| {
         let goals = goals.into_iter().enumerate();
         let goals = goals.map(|(index, (ttl, instr, gl_val, payout, ord))| Goal {
@@ -131,11 +115,7 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
         });
         goals.collect()
     });
-    let lists = (
-        select(OfferType::ALL),
-        select(Platform::ALL),
-        proptest::sample::subsequence(Category::ALL, 0..4),
-    );
+    let lists = (select(OfferType::ALL), select(Platform::ALL), proptest::sample::subsequence(Category::ALL, 0..4));
     (goals, lists, (text(), text(), text(), text()), countries()).prop_map(
         |(goals, (off_type, os, ctg), (s_id, name, desc, lp_url), geo_tgt)| Offer {
             off_type,
@@ -155,10 +135,7 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
 pub fn damaged(value: &[u8], kind: envelope::Kind) -> impl Strategy<Value = Vec<u8>> {
     let payload = value[envelope::HEADER..].to_vec();
     // The lengths of the columns are at the start, where damage has the worst effect.
-    let change = (
-        prop_oneof![0..payload.len(), 0..payload.len().min(64)],
-        any::<u8>(),
-    );
+    let change = (prop_oneof![0..payload.len(), 0..payload.len().min(64)], any::<u8>());
     let changed = proptest::collection::vec(change, 1..20).prop_map(move |changes| {
         let mut payload = payload.clone();
         changes.into_iter().for_each(|(at, byte)| payload[at] = byte);

@@ -165,10 +165,7 @@ fn limit(number: u32) -> Option<u32> {
 }
 
 fn terms_in_force(fields: &mut Fields<'_>) -> Option<TermsInForce> {
-    Some(TermsInForce {
-        revision: fields.i64()?,
-        since: fields.i64()?,
-    })
+    Some(TermsInForce { revision: fields.i64()?, since: fields.i64()? })
 }
 
 #[cfg(test)]

@@ -52,9 +52,7 @@ mod tests {
     #[test]
     fn every_character_has_one_number() {
         for number in 0..=u8::MAX {
-            let back = character(number)
-                .and_then(|c| u8::try_from(c).ok())
-                .and_then(number_of);
+            let back = character(number).and_then(|c| u8::try_from(c).ok()).and_then(number_of);
             assert_eq!(back, (number < SIZE).then_some(number), "{number}");
         }
     }

@@ -112,11 +112,7 @@ pub mod strategies {
         (
             (text(), text(), 0..100_000_000_u32, text()),
             (any::<u8>(), revision(), revision()),
-            (
-                option::of(text()),
-                option::of(text()),
-                proptest::array::uniform5(option::of(text())),
-            ),
+            (option::of(text()), option::of(text()), proptest::array::uniform5(option::of(text()))),
             (option::of(text()), option::of(any::<u8>()), instants),
         )
             .prop_map(

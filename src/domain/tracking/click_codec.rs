@@ -31,10 +31,7 @@ const GROUP_BYTES: [usize; GROUP + 1] = [0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8];
 pub fn pack(click: &Click<'_>, out: &mut Vec<u8>) {
     let [c1, c2, c3, c4, c5] = &click.custom;
     let optional = [&click.gaid, &click.idfa, c1, c2, c3, c4, c5, &click.placement];
-    let present = optional
-        .iter()
-        .rev()
-        .fold(0, |bits, text| bits << 1 | u64::from(text.is_some()));
+    let present = optional.iter().rev().fold(0, |bits, text| bits << 1 | u64::from(text.is_some()));
     put_varint(present, out);
     out.push(click.country.map_or(NO_COUNTRY, Country::index));
     put_varint(zigzag(click.clicked_at_ms.wrapping_sub(EPOCH_MS)), out);
@@ -104,9 +101,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
         put_varint(CHARACTERS + bytes.len() as u64, out);
         for group in bytes.chunks(GROUP) {
             let digits = group.iter().filter_map(|&byte| alphabet::number_of(byte));
-            let number = digits.fold(0, |number, digit| {
-                number * u64::from(alphabet::SIZE) + u64::from(digit)
-            });
+            let number = digits.fold(0, |number, digit| number * u64::from(alphabet::SIZE) + u64::from(digit));
             out.extend(number.to_le_bytes().iter().take(group_bytes(group.len())));
         }
     } else {
@@ -162,11 +157,7 @@ fn uuid_text(number: u128) -> String {
             text.push('-');
         }
         let value = number >> (124 - 4 * digit) & 0xf;
-        text.extend(
-            u32::try_from(value)
-                .ok()
-                .and_then(|value| char::from_digit(value, 16)),
-        );
+        text.extend(u32::try_from(value).ok().and_then(|value| char::from_digit(value, 16)));
     }
     text
 }
@@ -223,11 +214,7 @@ impl<'a> Reader<'a> {
             shape @ (UUID_LOWER | UUID_UPPER) => {
                 let &uuid = self.bytes(16)?.first_chunk()?;
                 let text = uuid_text(u128::from_be_bytes(uuid));
-                if shape == UUID_UPPER {
-                    text.to_ascii_uppercase()
-                } else {
-                    text
-                }
+                if shape == UUID_UPPER { text.to_ascii_uppercase() } else { text }
             }
             NUMBER => self.varint()?.to_string(),
             UTF8 => {
@@ -241,16 +228,11 @@ impl<'a> Reader<'a> {
 
     fn characters(&mut self, count: usize) -> Option<String> {
         let (whole, last) = (count / GROUP, count % GROUP);
-        let length = whole
-            .checked_mul(size_of::<u64>())?
-            .checked_add(group_bytes(last))?;
+        let length = whole.checked_mul(size_of::<u64>())?.checked_add(group_bytes(last))?;
         let packed = self.bytes(length)?;
         let mut text = String::with_capacity(count);
         for group in packed.chunks(size_of::<u64>()) {
-            let number = group
-                .iter()
-                .rev()
-                .fold(0, |number: u64, &byte| number << 8 | u64::from(byte));
+            let number = group.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte));
             for place in (0..GROUP.min(count - text.len())).rev() {
                 let digit = number / u64::from(alphabet::SIZE).pow(place as u32) % u64::from(alphabet::SIZE);
                 text.push(alphabet::character(digit as u8)?);
@@ -300,10 +282,7 @@ mod tests {
         for (characters, &bytes) in GROUP_BYTES.iter().enumerate() {
             let values = 66_u128.pow(characters as u32);
             assert!(values <= 1 << (8 * bytes), "{characters} characters");
-            assert!(
-                bytes == 0 || values > 1 << (8 * (bytes - 1)),
-                "{characters} characters"
-            );
+            assert!(bytes == 0 || values > 1 << (8 * (bytes - 1)), "{characters} characters");
         }
     }
 
@@ -315,10 +294,7 @@ mod tests {
         // six bytes), user_id.
         let revisions = [0xc0, 0x80, 0xb1, 0x0a, 0x80, 0xab, 0xa9, 0x01];
         let (head, texts) = ([0, 255, 0], [2, 0xd6, 0xd5, 3, 11]);
-        assert_eq!(
-            right,
-            [&head[..], &revisions, &texts, &right[16..22], &[2, 7]].concat()
-        );
+        assert_eq!(right, [&head[..], &revisions, &texts, &right[16..22], &[2, 7]].concat());
         assert_eq!(unpack(click.app, click.shard, &right), Some(click.clone()));
         let begin = |start: &[u8], skip: usize| [start, &right[skip..]].concat();
         let user_id = |text: &[u8]| [&right[..22], text].concat();
@@ -330,16 +306,10 @@ mod tests {
             ("a character beyond the alphabet", user_id(&[5, 66])),
             ("characters as UTF-8", user_id(&[3, 1, b'x'])),
             ("bytes that are not UTF-8", user_id(&[3, 1, 0xff])),
-            (
-                "a UUID without letters as upper case",
-                user_id(&[&[1][..], &[0x11; 16]].concat()),
-            ),
+            ("a UUID without letters as upper case", user_id(&[&[1][..], &[0x11; 16]].concat())),
             ("a byte left over", user_id(&[2, 7, 0])),
             ("a byte missing", user_id(&[2])),
-            (
-                "more characters than there can be",
-                user_id(&[&[0xff; 9][..], &[1]].concat()),
-            ),
+            ("more characters than there can be", user_id(&[&[0xff; 9][..], &[1]].concat())),
         ];
         for (fault, bytes) in table {
             assert_eq!(unpack(click.app, click.shard, &bytes), None, "{fault}");

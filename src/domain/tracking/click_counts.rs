@@ -188,25 +188,12 @@ impl ClickCounts {
             Some(open) => {
                 let before = *open;
                 open.sums += usize::from(is_new);
-                if self.is_due(before, now_ms) {
-                    Duty::Send {
-                        wait_ms: 0,
-                        batch: self.opened,
-                    }
-                } else {
-                    Duty::None
-                }
+                if self.is_due(before, now_ms) { Duty::Send { wait_ms: 0, batch: self.opened } } else { Duty::None }
             }
             None => {
                 self.opened += 1;
-                self.open = Some(OpenBatch {
-                    opened_at_ms: now_ms,
-                    sums: usize::from(is_new),
-                });
-                Duty::Send {
-                    wait_ms: self.interval_ms,
-                    batch: self.opened,
-                }
+                self.open = Some(OpenBatch { opened_at_ms: now_ms, sums: usize::from(is_new) });
+                Duty::Send { wait_ms: self.interval_ms, batch: self.opened }
             }
         }
     }
@@ -263,11 +250,7 @@ impl ClickCounts {
                 counts.last_sequence += 1;
                 let sums = counts.sums.extract_if(|_| true).take(FULL_BATCH_SUMS);
                 InFlight {
-                    batch: Batch {
-                        object,
-                        sequence: counts.last_sequence,
-                        sums: Rc::new(sums.collect()),
-                    },
+                    batch: Batch { object, sequence: counts.last_sequence, sums: Rc::new(sums.collect()) },
                     lease_until_ms: now_ms,
                 }
             });
@@ -293,10 +276,7 @@ impl ClickCounts {
         if busy && !std::mem::replace(&mut self.is_busy, true) {
             self.interval_ms = (self.interval_ms * 2).min(MAX_INTERVAL_MS);
         }
-        let in_flight = self
-            .objects
-            .get_mut(&object)
-            .and_then(|counts| counts.in_flight.as_mut());
+        let in_flight = self.objects.get_mut(&object).and_then(|counts| counts.in_flight.as_mut());
         if let Some(sent) = in_flight.filter(|sent| sent.batch.sequence == sequence) {
             sent.lease_until_ms = now_ms;
         }

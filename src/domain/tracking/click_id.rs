@@ -117,25 +117,14 @@ pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -
     let key = keys.sealing();
     let whole = seal_whole(key, click, nonce);
     if text_len(whole.len()) <= max_chars.min(MAX_LENGTH) {
-        return Sealed::Whole {
-            id: URL_SAFE_NO_PAD.encode(&whole),
-        };
+        return Sealed::Whole { id: URL_SAFE_NO_PAD.encode(&whole) };
     }
-    let prefix = Header {
-        version: SHORT,
-        key_id: key.id(),
-        app: click.app,
-        shard: click.shard,
-        nonce,
-    }
-    .prefix(SHORT_LEN);
+    let prefix =
+        Header { version: SHORT, key_id: key.id(), app: click.app, shard: click.shard, nonce }.prefix(SHORT_LEN);
     let mac = key.short().chain_update(prefix).finalize().into_bytes();
     let mut short = prefix.to_vec();
     short.extend(mac.iter().take(TAG_LEN));
-    Sealed::Short {
-        id: URL_SAFE_NO_PAD.encode(&short),
-        record: whole,
-    }
+    Sealed::Short { id: URL_SAFE_NO_PAD.encode(&short), record: whole }
 }
 
 fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
@@ -144,20 +133,11 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
     click_codec::pack(click, &mut bytes);
     // The prefix depends on the total length, which is known only now.
     let total = bytes.len() + TAG_LEN;
-    let prefix = Header {
-        version: WHOLE,
-        key_id: key.id(),
-        app: click.app,
-        shard: click.shard,
-        nonce,
-    }
-    .prefix(total);
+    let prefix = Header { version: WHOLE, key_id: key.id(), app: click.app, shard: click.shard, nonce }.prefix(total);
     let (space, packed) = bytes.split_at_mut(PREFIX_LEN);
     space.copy_from_slice(&prefix);
     let (header, _) = prefix.split_at(HEADER_LEN);
-    let sealed = key
-        .cipher()
-        .encrypt_inout_detached(&nonce.into(), header, packed.into());
+    let sealed = key.cipher().encrypt_inout_detached(&nonce.into(), header, packed.into());
     match sealed {
         Ok(tag) => bytes.extend_from_slice(&tag),
         // Only a message beyond 256 GiB fails. The bytes are cleared, so that a click can never be sent unencrypted.
@@ -168,10 +148,7 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
 
 /// True if a text has the form of a click id under any key, so that [`open`] does not return [`OpenError::Malformed`].
 pub fn is_in_form(text: &str) -> bool {
-    text.len() <= MAX_LENGTH
-        && URL_SAFE_NO_PAD
-            .decode(text)
-            .is_ok_and(|bytes| Header::read(&bytes).is_some())
+    text.len() <= MAX_LENGTH && URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| Header::read(&bytes).is_some())
 }
 
 /// Opens a click id.
@@ -182,19 +159,10 @@ pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
     let mut bytes = URL_SAFE_NO_PAD.decode(id).map_err(|_| OpenError::Malformed)?;
     let header = Header::read(&bytes).ok_or(OpenError::Malformed)?;
     let key = keys.find(header.key_id).ok_or(OpenError::UnknownKey)?;
-    let Header {
-        version,
-        app,
-        shard,
-        nonce,
-        ..
-    } = header;
+    let Header { version, app, shard, nonce, .. } = header;
     match version {
         WHOLE => {
-            return Ok(Opened::Whole {
-                click: open_whole(key, &header, &mut bytes)?,
-                nonce,
-            });
+            return Ok(Opened::Whole { click: open_whole(key, &header, &mut bytes)?, nonce });
         }
         SHORT => {}
         _ => return Err(OpenError::UnknownKey),
@@ -227,20 +195,11 @@ pub fn open_record(
 }
 
 fn open_whole(key: &ClickKey, header: &Header, bytes: &mut [u8]) -> Result<Click<'static>, OpenError> {
-    let (prefix, sealed) = bytes
-        .split_at_mut_checked(PREFIX_LEN)
-        .ok_or(OpenError::Malformed)?;
+    let (prefix, sealed) = bytes.split_at_mut_checked(PREFIX_LEN).ok_or(OpenError::Malformed)?;
     let (authenticated, _) = prefix.split_at(HEADER_LEN);
-    let (packed, tag) = sealed
-        .split_last_chunk_mut::<TAG_LEN>()
-        .ok_or(OpenError::Malformed)?;
+    let (packed, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(OpenError::Malformed)?;
     key.cipher()
-        .decrypt_inout_detached(
-            &header.nonce.into(),
-            authenticated,
-            (&mut *packed).into(),
-            &Tag::from(*tag),
-        )
+        .decrypt_inout_detached(&header.nonce.into(), authenticated, (&mut *packed).into(), &Tag::from(*tag))
         .map_err(|_| OpenError::Forged)?;
     // The tag proves that Signpost has packed the click, so only newer code can have packed what does not unpack.
     click_codec::unpack(header.app, header.shard, packed).ok_or(OpenError::UnknownKey)
@@ -268,17 +227,7 @@ impl Header {
         let [check, check_too] = self.check(total);
         let mut prefix = [0; PREFIX_LEN];
         let (header, nonce) = prefix.split_at_mut(HEADER_LEN);
-        header.copy_from_slice(&[
-            self.version,
-            self.key_id,
-            a,
-            b,
-            c,
-            d,
-            self.shard,
-            check,
-            check_too,
-        ]);
+        header.copy_from_slice(&[self.version, self.key_id, a, b, c, d, self.shard, check, check_too]);
         nonce.copy_from_slice(&self.nonce);
         prefix
     }
@@ -290,13 +239,7 @@ impl Header {
             bytes.split_first_chunk::<HEADER_LEN>()?;
         let (&nonce, _) = rest.split_first_chunk()?;
         let app = AppId::from_number(u32::from_be_bytes([a, b, c, d]))?;
-        let header = Self {
-            version,
-            key_id,
-            app,
-            shard,
-            nonce,
-        };
+        let header = Self { version, key_id, app, shard, nonce };
         let in_form = match version {
             WHOLE => bytes.len() > SHORT_LEN,
             SHORT => bytes.len() == SHORT_LEN,

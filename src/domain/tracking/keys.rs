@@ -27,11 +27,7 @@ impl ClickKey {
     fn derive(id: u8, master: &[u8; KEY_BYTES]) -> Option<Self> {
         let mac = |key: &[u8]| <Hmac<Sha256> as KeyInit>::new_from_slice(key).ok();
         let subkey = |purpose| mac(master).map(|mac| mac.chain_update(purpose).finalize().into_bytes());
-        Some(Self {
-            id,
-            cipher: ChaCha20Poly1305::new(&subkey(SEALING)?),
-            short: mac(&subkey(SHORT)?)?,
-        })
+        Some(Self { id, cipher: ChaCha20Poly1305::new(&subkey(SEALING)?), short: mac(&subkey(SHORT)?)? })
     }
 
     /// The number in every click id sealed with this key.
@@ -52,9 +48,7 @@ impl ClickKey {
 
 impl fmt::Debug for ClickKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClickKey")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+        f.debug_struct("ClickKey").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -107,9 +101,7 @@ impl KeyRing {
 
     /// The key with this id; `None` if it is not configured here.
     pub fn find(&self, id: u8) -> Option<&ClickKey> {
-        std::iter::once(&self.sealing)
-            .chain(&self.others)
-            .find(|key| key.id == id)
+        std::iter::once(&self.sealing).chain(&self.others).find(|key| key.id == id)
     }
 }
 

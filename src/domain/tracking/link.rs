@@ -23,9 +23,7 @@ pub fn tracking_url<'p>(
     signing: Option<(&SigningKeys, i64)>,
 ) -> Result<String, ApiError> {
     let mut url = base.to_owned();
-    let callers = parameters
-        .into_iter()
-        .filter(|(name, value)| is_callers(name) && !value.is_empty());
+    let callers = parameters.into_iter().filter(|(name, value)| is_callers(name) && !value.is_empty());
     let mut given = 0_usize;
     for (name, value) in callers {
         given += 1;
@@ -36,14 +34,11 @@ pub fn tracking_url<'p>(
     }
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let click = ClickParameters::parse(query)?;
-    let optional = [&click.gaid, &click.idfa, &click.placement]
-        .into_iter()
-        .chain(&click.custom);
+    let optional = [&click.gaid, &click.idfa, &click.placement].into_iter().chain(&click.custom);
     // Of the caller's parameters, only `user_id` is required. So each other parameter must have become an optional
     // value; a missing one was ignored as a word for "none" or as invalid.
     if optional.flatten().count() + 1 < given {
-        let message =
-            "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";
+        let message = "a value is a placeholder, a word such as null, or an invalid device identifier; omit it";
         return Err(INVALID_PARAMETER.with_message(message));
     }
     if let Some((keys, exp)) = signing {
@@ -89,18 +84,11 @@ mod tests {
             ("user_id", "{user_id}", "invalid_user_id"),
             ("c1", "a b", "invalid_custom_parameter"),
             ("gaid", "a/b", "invalid_parameter"),
-            (
-                "idfa",
-                "00000000-0000-0000-0000-000000000000",
-                "invalid_parameter",
-            ),
+            ("idfa", "00000000-0000-0000-0000-000000000000", "invalid_parameter"),
             ("placement", "{placement}", "invalid_parameter"),
             ("c1", "{sub1}", "invalid_parameter"),
         ] {
-            assert_eq!(
-                link(&[("user_id", "u"), (name, value)][usize::from(name == "user_id")..]),
-                Err(code)
-            );
+            assert_eq!(link(&[("user_id", "u"), (name, value)][usize::from(name == "user_id")..]), Err(code));
         }
     }
 

@@ -16,11 +16,8 @@ use crate::model::{
 };
 
 /// The answer to a malformed `user_id`.
-pub const INVALID_USER_ID: ApiError = ApiError::new(
-    400,
-    "invalid_user_id",
-    "user_id must be 1 to 128 characters of A-Z, a-z, 0-9 and _ @ - .",
-);
+pub const INVALID_USER_ID: ApiError =
+    ApiError::new(400, "invalid_user_id", "user_id must be 1 to 128 characters of A-Z, a-z, 0-9 and _ @ - .");
 /// The answer to a malformed `c1`, `c2`, `c3`, `c4` or `c5`.
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
@@ -42,19 +39,7 @@ pub const MAX_LABEL: usize = 64;
 const MAX_SHOWN: usize = 40;
 
 /// The parameters that a click may carry. All others are ignored.
-pub const NAMES: [&str; 11] = [
-    "rid",
-    "app",
-    "user_id",
-    "gaid",
-    "idfa",
-    "c1",
-    "c2",
-    "c3",
-    "c4",
-    "c5",
-    "placement",
-];
+pub const NAMES: [&str; 11] = ["rid", "app", "user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5", "placement"];
 
 /// Click parameters whose form is valid. The caller still has to look up the goal and the app. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,29 +91,17 @@ impl<'a> ClickParameters<'a> {
             }
         }
         if texts.map(str::len).sum::<usize>() > MAX_CUSTOM_TOTAL {
-            return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
-                "c1 to c5 must be at most {MAX_CUSTOM_TOTAL} characters together"
-            )));
+            return Err(INVALID_CUSTOM_PARAMETER
+                .with_message(format!("c1 to c5 must be at most {MAX_CUSTOM_TOTAL} characters together")));
         }
         let (gaid, idfa) = (device_id(gaid), device_id(idfa));
         let placement = present(placement).filter(|text| !has_macro(text) && !is_none(text));
-        if placement
-            .as_ref()
-            .is_some_and(|text| !is_allowed(text, MAX_LABEL))
-        {
+        if placement.as_ref().is_some_and(|text| !is_allowed(text, MAX_LABEL)) {
             return Err(INVALID_PARAMETER.with_message(format!(
                 "placement must be at most {MAX_LABEL} characters of A-Z, a-z, 0-9 and _ @ - ."
             )));
         }
-        Ok(Self {
-            rid,
-            app,
-            user_id,
-            gaid,
-            idfa,
-            custom,
-            placement,
-        })
+        Ok(Self { rid, app, user_id, gaid, idfa, custom, placement })
     }
 }
 
@@ -153,12 +126,7 @@ pub(super) fn scan<'q, const N: usize>(
         let left_in = || is_macro(value).then_some(Cow::Borrowed(value));
         // An undecodable device identifier counts as absent, so that it does not prevent the redirect.
         let no_device = || ["gaid", "idfa"].contains(known).then_some(Cow::Borrowed(""));
-        *slot = Some(
-            decode(value)
-                .or_else(left_in)
-                .or_else(no_device)
-                .ok_or_else(|| badly_encoded(known))?,
-        );
+        *slot = Some(decode(value).or_else(left_in).or_else(no_device).ok_or_else(|| badly_encoded(known))?);
     }
     Ok(values)
 }
@@ -174,11 +142,7 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.as_bytes().contains(&b'%') {
         return Some(Cow::Borrowed(text));
     }
-    if text.split('%').skip(1).all(begins_with_hex) {
-        percent_decode_str(text).decode_utf8().ok()
-    } else {
-        None
-    }
+    if text.split('%').skip(1).all(begins_with_hex) { percent_decode_str(text).decode_utf8().ok() } else { None }
 }
 
 fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>, ApiError> {
@@ -188,13 +152,10 @@ fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>,
 /// The identifier of a device. An invalid identifier counts as absent and does not prevent the redirect: for a device
 /// without an identifier, many apps send a placeholder or a word for "none".
 fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
-    let is_id =
-        |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
+    let is_id = |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
     // In form encoding, a `+` is a blank.
     let is_blank_or_plus = |char: char| is_blank(char) || char == '+';
-    value
-        .map(|text| trim(text, is_blank_or_plus))
-        .filter(|text| is_id(text))
+    value.map(|text| trim(text, is_blank_or_plus)).filter(|text| is_id(text))
 }
 
 /// The refusal of an invalid `user_id`, which is required because it decides who is paid. If a placeholder was not
@@ -205,9 +166,8 @@ fn refuse_user_id(found: &str) -> ApiError {
     if !is_nobody(found) && !is_macro(found) && !found.contains(['{', '}']) {
         return INVALID_USER_ID;
     }
-    INVALID_USER_ID.with_message(format!(
-        "user_id still contains the placeholder {shown}; replace it with the user's identifier"
-    ))
+    INVALID_USER_ID
+        .with_message(format!("user_id still contains the placeholder {shown}; replace it with the user's identifier"))
 }
 
 /// A value without surrounding blanks. An empty value counts as absent.

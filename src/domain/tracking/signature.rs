@@ -14,17 +14,11 @@ use super::parameters::{ClickParameters, present, scan};
 use crate::model::{ApiError, SECOND_MS, mac::lower_hex, placeholders::has_macro, time::LATEST_S};
 
 /// The answer to a `sig` that is missing or wrong, or to an `exp` that is not a time.
-pub const INVALID_SIGNATURE: ApiError = ApiError::new(
-    403,
-    "invalid_signature",
-    "sig is not the signature of this app and user_id",
-);
+pub const INVALID_SIGNATURE: ApiError =
+    ApiError::new(403, "invalid_signature", "sig is not the signature of this app and user_id");
 /// The answer to a valid `sig` after its `exp`.
-pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(
-    403,
-    "signature_expired",
-    "this link is too old; open the offer again",
-);
+pub const SIGNATURE_EXPIRED: ApiError =
+    ApiError::new(403, "signature_expired", "this link is too old; open the offer again");
 
 /// The minimum and maximum characters of a click secret.
 const SECRET_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
@@ -100,8 +94,7 @@ impl SigningKeys {
     /// `sig` is missing or wrong, `exp` is not a time or is past, or one of the two is repeated.
     pub fn check(&self, query: &str, click: &ClickParameters<'_>, now_ms: i64) -> Result<(), ApiError> {
         let [sig, exp] = scan(query, &["sig", "exp"])?.map(present);
-        let sig = sig
-            .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
+        let sig = sig.ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
         if has_macro(&sig) {
             let found: String = sig.chars().take(40).collect();
             let message = format!("sig is the unreplaced placeholder {found}; replace it with the signature");

@@ -19,9 +19,7 @@ const SCHEMES: [&str; 5] = ["http", "https", "market", "itms-apps", "itms-appss"
 /// True if a URL has one of the allowed schemes.
 pub fn is_openable(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    SCHEMES
-        .into_iter()
-        .any(|known| scheme.is_some_and(|scheme| known.eq_ignore_ascii_case(scheme)))
+    SCHEMES.into_iter().any(|known| scheme.is_some_and(|scheme| known.eq_ignore_ascii_case(scheme)))
 }
 
 /// Google Play passes only the parameter `referrer`, decoded once, to the installed app.
@@ -40,10 +38,7 @@ impl Template {
         check_characters(url)?;
         let schemes = || format!("must be a URL with one of the schemes {}", SCHEMES.join(", "));
         let (scheme, rest) = url.split_once("://").ok_or_else(schemes)?;
-        let scheme = SCHEMES
-            .into_iter()
-            .find(|known| known.eq_ignore_ascii_case(scheme))
-            .ok_or_else(schemes)?;
+        let scheme = SCHEMES.into_iter().find(|known| known.eq_ignore_ascii_case(scheme)).ok_or_else(schemes)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let host = check_authority(scheme, authority)?;
         let rest = with_braces(rest);
@@ -102,8 +97,7 @@ fn check_authority(scheme: &str, authority: &str) -> Result<String, String> {
     if authority.contains('@') {
         return Err("must not carry credentials".to_owned());
     }
-    let url =
-        Url::parse(&format!("{scheme}://{authority}")).map_err(|error| format!("is not a URL: {error}"))?;
+    let url = Url::parse(&format!("{scheme}://{authority}")).map_err(|error| format!("is not a URL: {error}"))?;
     match (url.host_str(), url.port()) {
         (None | Some(""), _) => Err("must name a host".to_owned()),
         // The URL parser turns `%7B` and full-width braces into braces and leaves them in a host.
@@ -126,9 +120,7 @@ fn with_braces(text: &str) -> String {
     let braces = [("%7B", "%7D"), ("%7b", "%7d"), ("%7B", "%7d"), ("%7b", "%7D")];
     NAMES.iter().fold(text.to_owned(), |text, name| {
         let right = format!("{{{name}}}");
-        braces.iter().fold(text, |text, (open, close)| {
-            text.replace(&format!("{open}{name}{close}"), &right)
-        })
+        braces.iter().fold(text, |text, (open, close)| text.replace(&format!("{open}{name}{close}"), &right))
     })
 }
 
@@ -146,30 +138,18 @@ fn check_macros(text: &str) -> Result<bool, String> {
 }
 
 /// The names of all macros.
-const NAMES: [&str; 13] = [
-    CLICK_ID, "goal_id", "offer_id", "app_id", "user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5",
-    "country",
-];
+const NAMES: [&str; 13] =
+    [CLICK_ID, "goal_id", "offer_id", "app_id", "user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5", "country"];
 const CLICK_ID: &str = "click_id";
 
 /// The macros whose values a request chooses.
-const REQUEST_MACROS: [&str; 8] = [
-    "{user_id}",
-    "{gaid}",
-    "{idfa}",
-    "{c1}",
-    "{c2}",
-    "{c3}",
-    "{c4}",
-    "{c5}",
-];
+const REQUEST_MACROS: [&str; 8] = ["{user_id}", "{gaid}", "{idfa}", "{c1}", "{c2}", "{c3}", "{c4}", "{c5}"];
 /// The macros that are empty if the network does not report the visitor's country.
 const NETWORK_MACROS: [&str; 1] = ["{country}"];
 
 /// The text before the first `mark`, and the text after it if there is one.
 fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
-    text.split_once(mark)
-        .map_or((text, None), |(before, after)| (before, Some(after)))
+    text.split_once(mark).map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
 /// True if a parameter of this name takes the click id.
@@ -214,9 +194,7 @@ fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
         fill_click_id(&mut parameters, "=")?;
         return Ok(parameters.join("&"));
     }
-    let referrer = parameters
-        .iter_mut()
-        .find(|parameter| cut(parameter, '=').0 == REFERRER);
+    let referrer = parameters.iter_mut().find(|parameter| cut(parameter, '=').0 == REFERRER);
     match referrer {
         // The appended text decodes to `&click_id=…`, whether or not the value before it is encoded.
         Some(referrer) => {

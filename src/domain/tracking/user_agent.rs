@@ -9,12 +9,8 @@ use crate::model::Platform;
 use crawlers::is_crawler;
 
 /// The prefixes of words that name a platform.
-const DEVICES: [(&str, Platform); 4] = [
-    ("android", Platform::Android),
-    ("iphone", Platform::Ios),
-    ("ipad", Platform::Ios),
-    ("ipod", Platform::Ios),
-];
+const DEVICES: [(&str, Platform); 4] =
+    [("android", Platform::Android), ("iphone", Platform::Ios), ("ipad", Platform::Ios), ("ipod", Platform::Ios)];
 
 /// Other systems whose User-Agent also names Android or iPhone, because some pages look for these names.
 const IMITATORS: [&str; 4] = ["windows", "kaios", "tizen", "sailfish"];
@@ -60,10 +56,7 @@ fn words(header: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
     std::iter::from_fn(move || {
         let start = rest.iter().position(u8::is_ascii_alphanumeric)?;
         let (_, on) = rest.split_at_checked(start)?;
-        let end = on
-            .iter()
-            .position(|byte| !byte.is_ascii_alphanumeric())
-            .unwrap_or(on.len());
+        let end = on.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(on.len());
         let (word, after) = on.split_at_checked(end)?;
         rest = after;
         Some((word, on))
@@ -71,8 +64,7 @@ fn words(header: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
 }
 
 fn starts_with(text: &[u8], name: &str) -> bool {
-    text.get(..name.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+    text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]

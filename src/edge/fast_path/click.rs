@@ -30,12 +30,7 @@ impl<'r> FastRequest<'r> {
         let (country, rest) = split_once(text, b'\n')?;
         let (purposes, rest) = split_once(rest, b'\n')?;
         let (user_agent, url) = split_once(rest, b'\n')?;
-        Some(Self {
-            country,
-            purposes,
-            user_agent,
-            url,
-        })
+        Some(Self { country, purposes, user_agent, url })
     }
 }
 

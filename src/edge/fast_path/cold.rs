@@ -38,10 +38,7 @@ struct WantedShards<'p> {
 
 impl<'p> WantedShards<'p> {
     fn parse(parameters: &'p ClickParameters<'_>) -> Option<Self> {
-        Some(Self {
-            app: AppId::parse(&parameters.app)?,
-            goal: &parameters.rid,
-        })
+        Some(Self { app: AppId::parse(&parameters.app)?, goal: &parameters.rid })
     }
 
     fn slots(&self, manifest: &Manifest) -> [Slot; 2] {
@@ -70,11 +67,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
         // The ordinary path answers and logs that the configuration is invalid.
         Isolate::current(&Workers::new(env)).ok()?;
     }
-    let (isolate, query) = enter(
-        FastRequest::parse(request)?.url,
-        routes::CLICK,
-        Interface::Tracking,
-    )?;
+    let (isolate, query) = enter(FastRequest::parse(request)?.url, routes::CLICK, Interface::Tracking)?;
     let parameters = ClickParameters::parse(query).ok()?;
     let wanted = WantedShards::parse(&parameters)?;
     let now_ms = runtime::now_ms();
@@ -118,8 +111,7 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     // A newer manifest that arrived during the read may name another shard. The ordinary path loads that one.
     let slot = slots.find(|slot| key(&manifest, *slot).as_deref() == Some(name));
     let slot = slot.ok_or("the manifest no longer names it")?;
-    let held: CachedShard =
-        shard_loading::open_named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
+    let held: CachedShard = shard_loading::open_named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
     if wanted.is_in(&held.shard) {
         isolate.shards(slot.kind).insert(slot, held);
     }

@@ -33,12 +33,7 @@ impl<'r> FastRequest<'r> {
         let (content_type, rest) = split_once(text, b'\n')?;
         let (app_id, rest) = split_once(rest, b'\n')?;
         let (pub_key, url) = split_once(rest, b'\n')?;
-        Some(Self {
-            content_type,
-            app_id,
-            pub_key,
-            url,
-        })
+        Some(Self { content_type, app_id, pub_key, url })
     }
 }
 
@@ -77,11 +72,7 @@ fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> 
     faults::inject("fast_path", "offers");
     isolate.traffic.fast_offers();
     let [etag, last_modified, body] = page.in_javascript.get_or_init(|| {
-        [
-            page.etag.as_str().into(),
-            page.last_modified.as_str().into(),
-            Uint8Array::from(page.body.as_slice()).into(),
-        ]
+        [page.etag.as_str().into(), page.last_modified.as_str().into(), Uint8Array::from(page.body.as_slice()).into()]
     });
     let cache_control = offers::cache_control(&listing, now_ms).into();
     Some(Array::of4(&cache_control, etag, last_modified, body))

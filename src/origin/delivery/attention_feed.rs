@@ -118,10 +118,7 @@ pub fn end_restated(db: &impl Database, subject: &str) -> DbResult {
 
 /// Opens a ledger's item for a day.
 pub fn open_day(db: &impl Database, now_ms: i64, kind: Kind, day: UtcDay, reason: &str) -> DbResult {
-    db.execute(
-        sql::OPEN_DAY,
-        params![kind.number(), day.to_string(), now_ms, reason],
-    )
+    db.execute(sql::OPEN_DAY, params![kind.number(), day.to_string(), now_ms, reason])
 }
 
 /// Ends the item of a day.
@@ -207,18 +204,14 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
             batch: Box::new(batch),
             receiver: attention::address(),
             is_complete,
-            marks: Marks {
-                ping_ms: row.ping_ms,
-                changes,
-            },
+            marks: Marks { ping_ms: row.ping_ms, changes },
         }))
     }
 
     fn confirm(&self, now_ms: i64, prepared: &Prepared<Self>, answer: &DeclinedItems) -> DbResult {
         let db = self.db;
         let (batch, marks) = (&prepared.batch, &prepared.marks);
-        let is_declined =
-            |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
+        let is_declined = |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
         let offered = batch.items.len().saturating_sub(marks.changes.len());
         // The row of an item that was declined before changes only if the receiver accepts the item now.
         let settled: Vec<_> = batch

@@ -159,9 +159,7 @@ pub fn sums_of_day(
         }
         is_cut |= movement.first <= after || (movement.first <= through && through < movement.number);
         if movement.number <= through {
-            sums.entry(movement.key.clone())
-                .or_default()
-                .add(movement.amounts);
+            sums.entry(movement.key.clone()).or_default().add(movement.amounts);
         }
     })?;
     Ok(DaySums {
@@ -184,11 +182,7 @@ pub enum DeliveryError {
 impl From<CallError> for DeliveryError {
     fn from(error: CallError) -> Self {
         let text = error.to_string();
-        if is_refusal(&error) {
-            Self::Refused(text)
-        } else {
-            Self::Unanswered(text)
-        }
+        if is_refusal(&error) { Self::Refused(text) } else { Self::Unanswered(text) }
     }
 }
 
@@ -247,9 +241,9 @@ fn settle(
     let (destination, after) = (batch.destination.as_str(), batch.after);
     let subject = || format!("{source}: the batch after {after} for {destination}");
     let answer = match answer {
-        Ok(Mark { mark }) if mark == after => Err(DeliveryError::Unanswered(
-            "the receiver did not apply the batch".into(),
-        )),
+        Ok(Mark { mark }) if mark == after => {
+            Err(DeliveryError::Unanswered("the receiver did not apply the batch".into()))
+        }
         answer => answer,
     };
     match answer {
@@ -257,18 +251,12 @@ fn settle(
             if mark < after {
                 log::error(
                     "batches",
-                    format_args!(
-                        "{}: the receiver was restored, and has batches only up to {mark}",
-                        subject()
-                    ),
+                    format_args!("{}: the receiver was restored, and has batches only up to {mark}", subject()),
                 );
             } else if mark != batch.number && !log.has(mark)? {
                 log::error(
                     "batches",
-                    format_args!(
-                        "{}: the receiver has {mark}, which this log no longer has",
-                        subject()
-                    ),
+                    format_args!("{}: the receiver has {mark}, which this log no longer has", subject()),
                 );
             }
             if draft.attempts > 0 {
@@ -326,10 +314,7 @@ pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<O
 /// earlier. `None` if nothing waits.
 pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let again_ms = Positions::read(db)?.due_ms();
-    Ok([again_ms, self::opens_ms(db, log, opens_ms)?]
-        .into_iter()
-        .flatten()
-        .min())
+    Ok([again_ms, self::opens_ms(db, log, opens_ms)?].into_iter().flatten().min())
 }
 
 /// For receivers: applies a batch if it begins at the mark of its source. `get` and `set` are the receiver's statements

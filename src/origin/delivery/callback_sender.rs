@@ -77,8 +77,7 @@ impl CallbackSender {
             return Ok(Some(Rc::clone(endpoint)));
         }
         let endpoint = Rc::new(self.open(&callback_purpose(&app.to_string()), &sealed.0)?);
-        self.endpoint
-            .replace(Some((callback.revision, Rc::clone(&endpoint))));
+        self.endpoint.replace(Some((callback.revision, Rc::clone(&endpoint))));
         Ok(Some(endpoint))
     }
 
@@ -87,10 +86,7 @@ impl CallbackSender {
     /// # Errors
     /// `STORE_KEYS` has no key, or the runtime provides no randomness.
     pub fn seal(&self, purpose: &str, plain: &[u8], runtime: &impl Random) -> Result<Vec<u8>> {
-        let vault = self
-            .vault
-            .as_ref()
-            .map_err(|error| Failure::Internal(error.clone()))?;
+        let vault = self.vault.as_ref().map_err(|error| Failure::Internal(error.clone()))?;
         let random = runtime.random().map_err(Failure::Internal)?;
         let nonce = random.first_chunk().copied().unwrap_or_default();
         let sealed = vault.seal(purpose, plain, nonce);
@@ -117,11 +113,10 @@ impl CallbackSender {
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Endpoint> {
         let broken = |problem: &str| Failure::Internal(format!("{purpose}: {problem}"));
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
-        let plain = vault
-            .open(purpose, sealed)
-            .ok_or_else(|| broken("no key in STORE_KEYS decrypts the callback settings"))?;
-        let settings: Callback = serde_json::from_slice(&plain)
-            .map_err(|_| broken("the decrypted callback settings are not valid"))?;
+        let plain =
+            vault.open(purpose, sealed).ok_or_else(|| broken("no key in STORE_KEYS decrypts the callback settings"))?;
+        let settings: Callback =
+            serde_json::from_slice(&plain).map_err(|_| broken("the decrypted callback settings are not valid"))?;
         Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
     }
 
@@ -136,12 +131,7 @@ impl CallbackSender {
     }
 
     /// Makes one attempt. Secrets that the response repeats are masked.
-    pub async fn send(
-        &self,
-        runtime: &(impl Clock + Http),
-        endpoint: &Endpoint,
-        fields: &Fields,
-    ) -> HttpCall {
+    pub async fn send(&self, runtime: &(impl Clock + Http), endpoint: &Endpoint, fields: &Fields) -> HttpCall {
         let request = endpoint.request(fields, runtime.now_ms().div_euclid(SECOND_MS));
         let mut call = self.call(runtime, &request, self.timeout()).await;
         if let Ok(answer) = &mut call.outcome {
@@ -151,12 +141,7 @@ impl CallbackSender {
     }
 
     /// Decides what follows an attempt that has just ended. `attempts_made` includes this attempt.
-    pub fn judge(
-        &self,
-        runtime: &(impl Clock + Random),
-        attempts_made: u32,
-        call: &HttpCall,
-    ) -> Result<Judgement> {
+    pub fn judge(&self, runtime: &(impl Clock + Random), attempts_made: u32, call: &HttpCall) -> Result<Judgement> {
         let [a, b, c, d, ..] = runtime.random().map_err(Failure::Internal)?;
         Ok(judge(
             &self.schedule,
@@ -178,28 +163,17 @@ impl CallbackSender {
     }
 
     /// Sends a request, unless the guard refuses the request's URL.
-    pub async fn call(
-        &self,
-        runtime: &(impl Clock + Http),
-        request: &Request,
-        timeout: Duration,
-    ) -> HttpCall {
+    pub async fn call(&self, runtime: &(impl Clock + Http), request: &Request, timeout: Duration) -> HttpCall {
         let allowed = match Url::parse(&request.url) {
-            Ok(url) => self.guard.check_parsed(&url).map_err(|problem| {
-                NoAnswer::new("forbidden", format!("not called: the callback URL {problem}"))
-            }),
-            Err(error) => Err(NoAnswer::new(
-                "not_a_url",
-                format!("the callback URL is not valid: {error}"),
-            )),
+            Ok(url) => self
+                .guard
+                .check_parsed(&url)
+                .map_err(|problem| NoAnswer::new("forbidden", format!("not called: the callback URL {problem}"))),
+            Err(error) => Err(NoAnswer::new("not_a_url", format!("the callback URL is not valid: {error}"))),
         };
         match allowed {
             Ok(()) => runtime.send(request, timeout).await,
-            Err(no_answer) => HttpCall {
-                at_ms: runtime.now_ms(),
-                took_ms: 0,
-                outcome: Err(no_answer),
-            },
+            Err(no_answer) => HttpCall { at_ms: runtime.now_ms(), took_ms: 0, outcome: Err(no_answer) },
         }
     }
 }

@@ -39,12 +39,7 @@ pub trait Feed: Sized {
     /// unknown.
     fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>>;
     /// Settles the marks of a batch that the receiver has applied, now or in an earlier attempt.
-    fn confirm(
-        &self,
-        now_ms: i64,
-        prepared: &Prepared<Self>,
-        answer: &<Self::Batch as Operation>::Answer,
-    ) -> DbResult;
+    fn confirm(&self, now_ms: i64, prepared: &Prepared<Self>, answer: &<Self::Batch as Operation>::Answer) -> DbResult;
     /// Counts a failed attempt. The next batch is sent at `until_ms`.
     fn put_off(&self, until_ms: i64) -> DbResult;
 }
@@ -97,10 +92,7 @@ async fn send_due<F: Feed>(feed: &F, runtime: &(impl Clock + ObjectCall)) -> DbR
         match runtime.call(to, prepared.batch.clone(), TIMEOUT).await {
             Ok(answer) => feed.confirm(runtime.now_ms(), &prepared, &answer)?,
             Err(error) => {
-                log::warn(
-                    F::NAME,
-                    format_args!("a batch did not reach {}, and is sent again: {error}", to.name),
-                );
+                log::warn(F::NAME, format_args!("a batch did not reach {}, and is sent again: {error}", to.name));
                 let wait_ms = match is_refusal(&error) {
                     true => MAX_WAIT_MS,
                     false => wait_ms(feed.attempts()?),

@@ -11,9 +11,7 @@ use futures_util::{
 
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::{SECOND_MS, common};
-use platform::{
-    CONNECTIONS, Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, log, params,
-};
+use platform::{CONNECTIONS, Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, log, params};
 
 /// The time for which the call may send its own changes before the alarm sends them, in milliseconds.
 pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
@@ -91,18 +89,12 @@ pub struct PushQueue<'a, D, R, P> {
 
 impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R, P> {
     pub fn new(db: &'a D, runtime: &'a R) -> Self {
-        Self {
-            db,
-            runtime,
-            kind: PhantomData,
-        }
+        Self { db, runtime, kind: PhantomData }
     }
 
     /// Sends these changes, and counts the changes that arrived.
     async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result {
-        let mut sent = stream::iter(queued)
-            .map(|push| self.send_one(push))
-            .buffer_unordered(CONNECTIONS);
+        let mut sent = stream::iter(queued).map(|push| self.send_one(push)).buffer_unordered(CONNECTIONS);
         let mut failure = Ok(());
         while let Some(outcome) = sent.next().await {
             match outcome {
@@ -163,18 +155,15 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
 
     /// Sends the changes that are due, for the alarm.
     pub async fn send_due(&self) -> Result {
-        self.within_time_limit(async { self.send_page(self.runtime.now_ms()).await.map(drop) })
-            .await
+        self.within_time_limit(async { self.send_page(self.runtime.now_ms()).await.map(drop) }).await
     }
 
     async fn within_time_limit(&self, work: impl Future<Output = Result>) -> Result {
         match select(Box::pin(work), Box::pin(self.runtime.sleep(TIME))).await {
             Either::Left((done, _)) => done,
             Either::Right(_) => {
-                let problem = format_args!(
-                    "sending {} took longer than {TIME:?}, so the alarm sends the rest",
-                    P::NAME
-                );
+                let problem =
+                    format_args!("sending {} took longer than {TIME:?}, so the alarm sends the rest", P::NAME);
                 log::warn("push", problem);
                 Ok(())
             }
@@ -198,14 +187,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
                 Ok(true)
             }
             Err(error) => {
-                log::warn(
-                    "push",
-                    format_args!(
-                        "{} did not reach {}, and is sent again: {error}",
-                        P::NAME,
-                        to.name
-                    ),
-                );
+                log::warn("push", format_args!("{} did not reach {}, and is sent again: {error}", P::NAME, to.name));
                 Ok(false)
             }
         }

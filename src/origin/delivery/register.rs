@@ -40,9 +40,8 @@ const PART: u32 = 1_000;
 const PART_BYTES: u32 = 1 << 20;
 
 /// The table of an object that has a register, and of the register itself.
-pub const TABLES: &[&str] = &[
-    "CREATE TABLE register (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, entry TEXT NOT NULL) STRICT",
-];
+pub const TABLES: &[&str] =
+    &["CREATE TABLE register (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, entry TEXT NOT NULL) STRICT"];
 
 platform::statements! {
     pub const LAST = "SELECT MAX(number) FROM register";
@@ -82,11 +81,7 @@ pub trait Restore {
     fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result;
 
     /// Returns the object's publisher, and the doubts that a person must check.
-    fn doubts(
-        &self,
-        db: &impl Database,
-        lost: &[&Self::Entry],
-    ) -> DbResult<(Option<PublisherId>, Vec<Doubt>)>;
+    fn doubts(&self, db: &impl Database, lost: &[&Self::Entry]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)>;
 }
 
 /// Adds an entry, within the transaction of its change.
@@ -106,11 +101,7 @@ pub fn last(db: &impl Database) -> DbResult<i64> {
 
 fn list(db: &impl Database, after: i64) -> DbResult<Vec<RegisterEntry>> {
     db.read_all(LIST, params![after, PART, PART_BYTES], |row| {
-        Ok(RegisterEntry {
-            number: row.integer(0)?,
-            at_ms: row.integer(1)?,
-            entry: row.text(2)?.to_owned(),
-        })
+        Ok(RegisterEntry { number: row.integer(0)?, at_ms: row.integer(1)?, entry: row.text(2)?.to_owned() })
     })
 }
 
@@ -125,11 +116,7 @@ pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> DbResult<Ma
 
 /// For registers: returns a part of the entries.
 pub fn read(db: &impl Database, read: ReadRegister) -> DbResult<RegisterPart> {
-    Ok(RegisterPart {
-        mark: last(db)?,
-        entries: list(db, read.after)?,
-        announced_ms: announced::last_ms(db)?,
-    })
+    Ok(RegisterPart { mark: last(db)?, entries: list(db, read.after)?, announced_ms: announced::last_ms(db)? })
 }
 
 /// Deletes entries that are too old or too many.
@@ -196,10 +183,7 @@ impl Register {
             }
             log::error(
                 "register",
-                format_args!(
-                    "{source} lost the changes after {after} up to {}, and replays them",
-                    part.mark
-                ),
+                format_args!("{source} lost the changes after {after} up to {}, and replays them", part.mark),
             );
             put_back(db, runtime, source, restore, part.entries, !has_begun).await?;
             has_begun = true;
@@ -276,10 +260,7 @@ async fn put_back<R: Restore>(
     let known = last(db)?;
     let is_gap = lost.first().is_some_and(|first| first.number > known + 1);
     let left_out = |number: i64, cause: &str| {
-        log::error(
-            "register",
-            format_args!("{source} cannot replay change {number}, and skips it: {cause}"),
-        );
+        log::error("register", format_args!("{source} cannot replay change {number}, and skips it: {cause}"));
         Doubt::new(format!("{source}: change {number}"), "not_made_again")
     };
     let (mut entries, mut unread) = (vec![], vec![]);
@@ -331,12 +312,7 @@ pub async fn tell(
     publisher: Option<PublisherId>,
     doubts: Vec<Doubt>,
 ) -> Result {
-    let restored = Restored {
-        source: source.to_owned(),
-        publisher,
-        at_ms: runtime.now_ms(),
-        doubts,
-    };
+    let restored = Restored { source: source.to_owned(), publisher, at_ms: runtime.now_ms(), doubts };
     call(runtime, &attention::address(), restored).await.map(drop)
 }
 
@@ -363,11 +339,7 @@ async fn ask<O: Operation>(runtime: &impl ObjectCall, source: &str, operation: O
     call(runtime, &address(source), operation).await
 }
 
-async fn call<O: Operation>(
-    runtime: &impl ObjectCall,
-    to: &ObjectAddress,
-    operation: O,
-) -> Result<O::Answer> {
+async fn call<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| {
         log::warn("register", format_args!("a call to {} failed: {error}", to.name));

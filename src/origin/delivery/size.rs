@@ -16,16 +16,9 @@ pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D
     let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
         return;
     };
-    let size = ObjectSize {
-        source: name.to_owned(),
-        at_ms: shell.runtime().now_ms(),
-        bytes,
-    };
+    let size = ObjectSize { source: name.to_owned(), at_ms: shell.runtime().now_ms(), bytes };
     let told = shell.runtime().call(&attention::address(), size, TIMEOUT).await;
     if let Err(error) = told {
-        log::warn(
-            "attention",
-            format_args!("the size of {name} did not reach the attention object: {error}"),
-        );
+        log::warn("attention", format_args!("the size of {name} did not reach the attention object: {error}"));
     }
 }

@@ -68,13 +68,7 @@ pub async fn of_publisher(
         AlarmCall::End => set(AnnouncedChange::EndAlarmAddress {}, None).await?,
         AlarmCall::Test => {
             let test = context.call(&to, TestAlarms {});
-            audited::act(
-                &context.workers,
-                account,
-                announce(AnnouncedChange::TestAlarms {}),
-                test,
-            )
-            .await?
+            audited::act(&context.workers, account, announce(AnnouncedChange::TestAlarms {}), test).await?
         }
     };
     Ok(done.into())

@@ -113,18 +113,13 @@ pub fn unknown_publisher() -> ApiError {
 
 /// Returns the path's segment at the `{}` with this index in the route's pattern, or an empty text.
 pub fn segment(segments: &[&str], at: usize) -> String {
-    segments
-        .get(at)
-        .map(|segment| (*segment).to_owned())
-        .unwrap_or_default()
+    segments.get(at).map(|segment| (*segment).to_owned()).unwrap_or_default()
 }
 
 /// Returns the first parameter of a query with this name, trimmed.
 pub fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
-    pairs
-        .find(|(found, _)| found == name)
-        .map(|(_, value)| value.trim().to_owned())
+    pairs.find(|(found, _)| found == name).map(|(_, value)| value.trim().to_owned())
 }
 
 /// True if a call is a dry run, which only reports its changes.
@@ -161,12 +156,7 @@ pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiErr
 
 /// Parses the cursor of a list that is paged by number.
 pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
-    let place = |cursor: &str| {
-        cursor
-            .parse()
-            .ok()
-            .filter(|place| (1..=MAX_INTEGER).contains(place))
-    };
+    let place = |cursor: &str| cursor.parse().ok().filter(|place| (1..=MAX_INTEGER).contains(place));
     parse(cursor, place, "cursor: must be the cursor of an earlier page")
 }
 
@@ -184,11 +174,8 @@ pub fn parse<T>(
 const SEARCH_MS: i64 = 20_000;
 /// Refuses a search that found nothing in time but has not examined everything. An empty page would look like the last
 /// page.
-const SEARCH_TOO_LONG: ApiError = ApiError::new(
-    400,
-    "search_too_long",
-    "no match within 20 seconds; use a broader filter",
-);
+const SEARCH_TOO_LONG: ApiError =
+    ApiError::new(400, "search_too_long", "no match within 20 seconds; use a broader filter");
 
 /// Calls `ask` until it returns an answer.
 ///

@@ -33,9 +33,7 @@ pub async fn record(
     shard: u8,
     nonce: Nonce,
 ) -> Result<Option<Click<'static>>, CallError> {
-    let get = clicks::Get {
-        nonce: Bytes(nonce.to_vec()),
-    };
+    let get = clicks::Get { nonce: Bytes(nonce.to_vec()) };
     let found = context.call(&clicks::address(&nonce), get).await?;
     let record = found.record;
     Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))

@@ -67,16 +67,11 @@ pub async fn read_day<E>(
     loop {
         let part = ask(ReadDay { day, after, mark }).await?;
         for sums in part.offers {
-            let offer = offers
-                .entry(sums.offer.clone())
-                .or_insert_with(|| OfferDay::new(sums.offer.clone()));
+            let offer = offers.entry(sums.offer.clone()).or_insert_with(|| OfferDay::new(sums.offer.clone()));
             offer.add(&sums);
         }
         let Some(next) = part.next else {
-            return Ok(OutboxDay {
-                offers: offers.into_values().collect(),
-                ..OutboxDay::default()
-            });
+            return Ok(OutboxDay { offers: offers.into_values().collect(), ..OutboxDay::default() });
         };
         after = next;
     }
@@ -139,10 +134,7 @@ impl OfferSums {
 /// Adds up each offer's payments and revenue of a day. Sorted by offer id.
 fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSums> {
     let mut offers: BTreeMap<OfferId, OfferSums> = BTreeMap::new();
-    let new = |offer: &OfferId| OfferSums {
-        log: OfferDay::new(offer.clone()),
-        ledger_micro_usd: 0,
-    };
+    let new = |offer: &OfferId| OfferSums { log: OfferDay::new(offer.clone()), ledger_micro_usd: 0 };
     for paid in days.iter().flat_map(|(_, day)| &day.offers) {
         let sums = offers.entry(paid.offer.clone());
         sums.or_insert_with_key(new).log.add(paid);

@@ -39,37 +39,22 @@ pub async fn operate(
     let Access { permission, action } = access.ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
     let access = gate::Access {
-        session_use: if is_poll {
-            SessionUse::Poll
-        } else {
-            SessionUse::Action
-        },
+        session_use: if is_poll { SessionUse::Poll } else { SessionUse::Action },
         permission: Some(permission),
         max_body: (pool != Some(Pool::Uploads)).then_some(operator::MAX_DOCUMENT),
     };
     let visit = gate::enter(&mut request, access, MEDIA_TYPES).await?;
-    let gate::Visit {
-        context,
-        segments,
-        query,
-        member,
-        ..
-    } = visit;
+    let gate::Visit { context, segments, query, member, .. } = visit;
     // A member gets at most a quarter of the pool, because programs with the token share it.
     let by = member.session.member.to_string();
     let pool = pool.map(|pool| context.isolate.pools.get(pool));
     let share = |pool: &ConcurrencyLimit| (by.as_str(), pool.limit().permits / 4);
-    let _permit = pool
-        .map(|pool| pool.acquire_part("console", share(pool), context.now_ms))
-        .transpose()?;
+    let _permit = pool.map(|pool| pool.acquire_part("console", share(pool), context.now_ms)).transpose()?;
     let request = request.request;
     let Some(action) = action else {
         return operator::call(context, call, Some(&member), segments, request, query).await;
     };
-    let announce = member.announce(AnnouncedChange::Operate {
-        action: action.to_owned(),
-        subject: segments.join(" "),
-    });
+    let announce = member.announce(AnnouncedChange::Operate { action: action.to_owned(), subject: segments.join(" ") });
     let operation = async {
         let answer = operator::call(context, call, Some(&member), segments, request, query).await;
         Ok(answer.unwrap_or_else(Refusal::into_answer))

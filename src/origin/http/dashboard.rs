@@ -30,11 +30,7 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
     match call {
         DashboardCall::Site(call) => site::call(call, request).await,
         DashboardCall::Member(call, permission, session_use) => {
-            let access = gate::Access {
-                session_use,
-                permission,
-                max_body: Some(exports::MAX_REQUEST),
-            };
+            let access = gate::Access { session_use, permission, max_body: Some(exports::MAX_REQUEST) };
             let answered = member(call, access, request).await;
             site::guarded(context, AccountKind::Publisher, answered)
         }

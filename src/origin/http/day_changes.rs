@@ -28,11 +28,7 @@ pub async fn read(context: &RequestContext, request: &Request, query: &str) -> A
 /// Returns a page of changes, with the cursor of the next page.
 pub async fn page(context: &RequestContext, publisher: &PublisherId, list: ListDayChanges) -> HandlerResult {
     let ledger = ledger::address(publisher, ledger::OPERATOR);
-    let DayChanges {
-        changes,
-        has_more,
-        final_through,
-    } = context.call(&ledger, list).await?;
+    let DayChanges { changes, has_more, final_through } = context.call(&ledger, list).await?;
     let cursor = changes.last().map_or(list.after, |last| last.number);
     let body = json!({
         "changes": changes.iter().map(listed).collect::<Value>(),

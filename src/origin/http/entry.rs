@@ -38,10 +38,7 @@ async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<
                     isolate_metrics::tell(&workers, figures).await;
                 }));
             }
-            entry::serve(request, async |request, sent| {
-                answer(&context, request, sent).await
-            })
-            .await
+            entry::serve(request, async |request, sent| answer(&context, request, sent).await).await
         }
         Err(error) => {
             log::error("configuration", error);
@@ -77,11 +74,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let is_operators = is_operators && serves(Interface::Operator);
     let is_visited = is_operators && console::is_visited(context, &request);
     let is_page = is_dashboard(address.path) || is_console(address.path) || is_visited;
-    let id = if is_page && matches!(routed, Routed::Found(_)) {
-        request_id(context, sent)
-    } else {
-        None
-    };
+    let id = if is_page && matches!(routed, Routed::Found(_)) { request_id(context, sent) } else { None };
     let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
     let is_scrape = matches!(
         &routed,
@@ -96,22 +89,10 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         if is_operators {
             config.hosts.check_operators(address.host)?;
         }
-        if is_barred {
-            Ok(entry::unauthorized())
-        } else {
-            handle(context, routed, request, &address, is_visited).await
-        }
+        if is_barred { Ok(entry::unauthorized()) } else { handle(context, routed, request, &address, is_visited).await }
     };
     let names = ("origin", address.path);
-    let answer = entry::answer(
-        &context.isolate.traffic,
-        &info,
-        sent,
-        context.now_ms,
-        names,
-        handler,
-    )
-    .await;
+    let answer = entry::answer(&context.isolate.traffic, &info, sent, context.now_ms, names, handler).await;
     match id {
         Some(id) => answer.header("X-Request-Id", id),
         None => answer,
@@ -153,15 +134,11 @@ async fn handle(
     match method.handler {
         Handler::Health => Ok(health::health(context).await.header("Cache-Control", "no-store")),
         Handler::Describe => Ok(operator::describe()),
-        Handler::Dashboard(call) => {
-            Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
-        }
+        Handler::Dashboard(call) => Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await),
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
         Handler::Keyed(KeyedCall::User(call)) => Ok(users::call(context, call, request).await),
         Handler::Keyed(KeyedCall::ReadRewards) => Ok(rewards::read(context, &request, address.query).await),
-        Handler::Keyed(KeyedCall::ListDayChanges) => {
-            Ok(day_changes::read(context, &request, address.query).await)
-        }
+        Handler::Keyed(KeyedCall::ListDayChanges) => Ok(day_changes::read(context, &request, address.query).await),
         Handler::Keyed(KeyedCall::PutTestApp) => Ok(test_apps::call(context, request).await),
         Handler::TestPage(call) => {
             let answered = match call {

@@ -30,8 +30,7 @@ pub fn formats() -> Vec<Format> {
         unknown,
         remedy,
     };
-    let snapshot =
-        |name, kind: Kind, unknown, remedy| format(name, &kind.format(), "catalog", "edge", unknown, remedy);
+    let snapshot = |name, kind: Kind, unknown, remedy| format(name, &kind.format(), "catalog", "edge", unknown, remedy);
     let publish = "`POST …/refresh`; the next listing, within five minutes, also replaces it";
     let missed = "the catalog writes it again once isolates have missed it for 10 minutes";
     let newer = "deploy the newer code again";
@@ -52,18 +51,8 @@ pub fn formats() -> Vec<Format> {
     let ids = format!("{}, {}", click_id::WHOLE, click_id::SHORT);
     vec![
         format("click id", &ids, "edge", "edge, origin", retries, newer),
-        format(
-            "record of a short click id",
-            &click_id::WHOLE,
-            "edge",
-            "edge, origin",
-            retries,
-            newer,
-        ),
-        Format {
-            version: String::new(),
-            ..snapshot("pointer in KV", Kind::Manifest, keeps, publish)
-        },
+        format("record of a short click id", &click_id::WHOLE, "edge", "edge, origin", retries, newer),
+        Format { version: String::new(), ..snapshot("pointer in KV", Kind::Manifest, keeps, publish) },
         snapshot("manifest in KV", Kind::Manifest, keeps, publish),
         snapshot("listing in KV", Kind::Listing, keeps, publish),
         snapshot("bodies of offers in KV", Kind::Bodies, asks, missed),

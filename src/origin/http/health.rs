@@ -19,10 +19,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns 200 while the operator's token is configured and the catalog answers, and otherwise 503.
 pub async fn health(context: &RequestContext) -> Answer {
-    let reply = context
-        .workers
-        .call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT)
-        .await;
+    let reply = context.workers.call(&address(COMMAND_PATH), ReadHealth {}, PROBE_TIMEOUT).await;
     let why = if !context.isolate.config.operator_token.is_set() {
         Some("no_operator_token")
     } else if !CallError::was_answered(&reply) {
@@ -36,9 +33,7 @@ pub async fn health(context: &RequestContext) -> Answer {
     let mut interfaces = Map::new();
     interfaces.insert("operator".into(), operator.into());
     let mut body = Map::new();
-    let known = reply
-        .ok()
-        .and_then(|reply| serde_json::from_str(&reply.body).ok());
+    let known = reply.ok().and_then(|reply| serde_json::from_str(&reply.body).ok());
     let known: Map<String, Value> = known.unwrap_or_default();
     body.extend(known.into_iter().filter(|(name, _)| name == OLD_SEALS));
     body.insert("interfaces".into(), interfaces.into());

@@ -38,11 +38,7 @@ impl RequestContext {
     /// The configuration is invalid.
     pub fn new(env: Env) -> Result<Self, String> {
         let workers = Workers::new(env);
-        Ok(Self {
-            isolate: Isolate::current(&workers)?,
-            workers,
-            now_ms: runtime::now_ms(),
-        })
+        Ok(Self { isolate: Isolate::current(&workers)?, workers, now_ms: runtime::now_ms() })
     }
 
     /// Sends an operation to an object, with [`TIMEOUT`].

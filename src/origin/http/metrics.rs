@@ -31,10 +31,7 @@ const CATALOG_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// `GET /v1/operator/metrics`.
 pub async fn answer(context: &RequestContext) -> Answer {
-    let status = context
-        .workers
-        .call(&address(COMMAND_PATH), GetStatus {}, CATALOG_TIMEOUT)
-        .await;
+    let status = context.workers.call(&address(COMMAND_PATH), GetStatus {}, CATALOG_TIMEOUT).await;
     let catalog = status
         .inspect_err(|error| log::error("objects", error))
         .ok()
@@ -73,15 +70,9 @@ fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
     metrics.metric(
         "isolate_reconciled_days_total",
         "Days that this isolate's outboxes compared with the ledger, by whether their totals were equal.",
-        [
-            ([("outcome", "equal")], compared.equal),
-            ([("outcome", "different")], compared.different),
-        ],
+        [([("outcome", "equal")], compared.equal), ([("outcome", "different")], compared.different)],
     );
-    let apps = compared
-        .rewards
-        .iter()
-        .map(|(app, rewards)| (app.to_string(), rewards));
+    let apps = compared.rewards.iter().map(|(app, rewards)| (app.to_string(), rewards));
     let apps: Vec<_> = apps.collect();
     metrics.metric(
         "isolate_reconciled_rewards_total",
@@ -107,24 +98,11 @@ fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
         "Resources in the catalog, by kind.",
         COUNTED.iter().map(|name| ([("kind", *name)], number(name))),
     );
-    metrics.value(
-        "catalog_bytes",
-        "Size of the catalog's database, which can hold 10 GB.",
-        number(BYTES),
-    );
+    metrics.value("catalog_bytes", "Size of the catalog's database, which can hold 10 GB.", number(BYTES));
     for (mark, help) in [
-        (
-            OLD_SEALS,
-            "Secrets in the catalog that are sealed with a key other than the first in its setting.",
-        ),
-        (
-            TRACKING_BUILT_AT,
-            "When the tracking snapshot was last published, in Unix milliseconds.",
-        ),
-        (
-            LISTING_BUILT_AT,
-            "When the listing was last published, in Unix milliseconds.",
-        ),
+        (OLD_SEALS, "Secrets in the catalog that are sealed with a key other than the first in its setting."),
+        (TRACKING_BUILT_AT, "When the tracking snapshot was last published, in Unix milliseconds."),
+        (LISTING_BUILT_AT, "When the listing was last published, in Unix milliseconds."),
         (
             TRACKING_DIRTY_SINCE,
             "When the oldest unpublished change was made, in Unix milliseconds; 0 if all are published.",

@@ -35,17 +35,11 @@ impl Names {
         }
         let (catalog, names) = (address(COMMAND_PATH), OfferNames { offer_ids });
         let reply = context.workers.call(&catalog, names, SPARE_TIMEOUT).await;
-        reply
-            .ok()
-            .and_then(|reply| read_reply(&reply).ok())
-            .unwrap_or_default()
+        reply.ok().and_then(|reply| read_reply(&reply).ok()).unwrap_or_default()
     }
 
     fn members(&self) -> [Named<'_>; 2] {
-        [
-            ("offer_id", "offer_name", &self.offers),
-            ("goal_id", "goal_name", &self.goals),
-        ]
+        [("offer_id", "offer_name", &self.offers), ("goal_id", "goal_name", &self.goals)]
     }
 }
 

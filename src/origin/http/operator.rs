@@ -26,9 +26,9 @@ use worker::Request;
 use crate::http::{
     HandlerResult, RequestContext, alarms,
     calls::{
-        TIMEOUT, answer, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse,
-        publisher_in, read_document, read_json, read_page, read_place, read_reply, read_resource, require,
-        segment, unknown_publisher,
+        TIMEOUT, answer, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse, publisher_in,
+        read_document, read_json, read_page, read_place, read_reply, read_resource, require, segment,
+        unknown_publisher,
     },
     description::DESCRIPTION,
     handlers::OperatorCall,
@@ -70,9 +70,7 @@ pub async fn call(
         OperatorCall::StartLoaded => copy::start(context, segments, query).await,
         OperatorCall::RestoreObject => restore::restore(context, segments, request).await,
         OperatorCall::Invite => accounts::invite(context, by, segments, request).await,
-        OperatorCall::PublisherAccount(call) => {
-            accounts::of_publisher(context, call, by, segments, query).await
-        }
+        OperatorCall::PublisherAccount(call) => accounts::of_publisher(context, call, by, segments, query).await,
         OperatorCall::ReadActivity => activity::read(context, segments).await,
         OperatorCall::ReadPublisherFigures => activity::read_figures(context, request).await,
         OperatorCall::Replay(call) => replays::call(context, call, by, segments, request).await,

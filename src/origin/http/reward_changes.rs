@@ -45,40 +45,23 @@ impl Cursor {
         let parts: Vec<&str> = text.split('.').collect();
         let group = |to, within| Some((AppId::parse(to)?, log_number::parse(within)?));
         let round = |through, from, group| {
-            Some(Round {
-                through: log_number::parse(through)?,
-                from: AppId::parse(from)?,
-                group,
-            })
+            Some(Round { through: log_number::parse(through)?, from: AppId::parse(from)?, group })
         };
         let (after, round) = match *parts.as_slice() {
             [after] => (after, None),
             [after, through, from] => (after, Some(round(through, from, None)?)),
-            [after, through, from, to, within] => {
-                (after, Some(round(through, from, Some(group(to, within)?))?))
-            }
+            [after, through, from, to, within] => (after, Some(round(through, from, Some(group(to, within)?))?)),
             _ => return None,
         };
-        Some(Self {
-            after: log_number::parse(after)?,
-            round,
-        })
+        Some(Self { after: log_number::parse(after)?, round })
     }
 
     pub fn to_text(self) -> String {
         let Self { after, round } = self;
         match round {
             None => after.to_string(),
-            Some(Round {
-                through,
-                from,
-                group: None,
-            }) => format!("{after}.{through}.{from}"),
-            Some(Round {
-                through,
-                from,
-                group: Some((to, within)),
-            }) => {
+            Some(Round { through, from, group: None }) => format!("{after}.{through}.{from}"),
+            Some(Round { through, from, group: Some((to, within)) }) => {
                 format!("{after}.{through}.{from}.{to}.{within}")
             }
         }
@@ -115,11 +98,7 @@ pub async fn read<E>(
     apps: impl AsyncFn(Option<AppId>, Option<AppId>) -> Result<(Vec<(AppId, u8)>, bool), E>,
     ask: impl AsyncFn(OutboxShard, ReadChanges) -> Result<ChangedRewards, E>,
 ) -> Result<Page, E> {
-    let mut page = Page {
-        rewards: vec![],
-        cursor: question.cursor,
-        has_more: false,
-    };
+    let mut page = Page { rewards: vec![], cursor: question.cursor, has_more: false };
     let settled = first_number(now_ms.saturating_sub(SETTLED_MS)).saturating_sub(1);
     for _ in 0..PARTS {
         let Cursor { after, round } = page.cursor;
@@ -136,16 +115,11 @@ pub async fn read<E>(
         };
         let (apps, follow) = apps(first, last).await?;
         let (Some((first, _)), Some((last, _))) = (apps.first().copied(), apps.last().copied()) else {
-            page.cursor = Cursor {
-                after: through,
-                round: None,
-            };
+            page.cursor = Cursor { after: through, round: None };
             page.has_more = through < settled;
             break;
         };
-        let outboxes = apps
-            .iter()
-            .flat_map(|(app, count)| (0..*count).map(|number| OutboxShard { app: *app, number }));
+        let outboxes = apps.iter().flat_map(|(app, count)| (0..*count).map(|number| OutboxShard { app: *app, number }));
         let outboxes: Vec<OutboxShard> = outboxes.collect();
         let changes = ReadChanges {
             publisher: question.publisher.clone(),
@@ -155,17 +129,9 @@ pub async fn read<E>(
         };
         let parts = try_each(outboxes, |outbox| ask(outbox, changes.clone())).await?;
         // The page ends at the lowest number at which an outbox stopped, so that the next page misses no change.
-        let mut end = parts
-            .iter()
-            .map(|part| part.through)
-            .min()
-            .unwrap_or(through)
-            .max(within);
-        let mut changed: Vec<_> = parts
-            .into_iter()
-            .flat_map(|part| part.rewards)
-            .filter(|changed| changed.number <= end)
-            .collect();
+        let mut end = parts.iter().map(|part| part.through).min().unwrap_or(through).max(within);
+        let mut changed: Vec<_> =
+            parts.into_iter().flat_map(|part| part.rewards).filter(|changed| changed.number <= end).collect();
         changed.sort_unstable_by_key(|changed| changed.number);
         let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
         if let Some(cut) = changed.get(limit).map(|changed| changed.number) {
@@ -181,16 +147,9 @@ pub async fn read<E>(
         }
         page.rewards = changed.into_iter().map(|changed| changed.reward).collect();
         let next_app = AppId::from_number(last.number().saturating_add(1)).filter(|_| follow);
-        let round = if end < through {
-            Some((first, Some((last, end))))
-        } else {
-            next_app.map(|from| (from, None))
-        };
+        let round = if end < through { Some((first, Some((last, end)))) } else { next_app.map(|from| (from, None)) };
         let round = round.map(|(from, group)| Round { through, from, group });
-        page.cursor = Cursor {
-            after: if round.is_some() { after } else { through },
-            round,
-        };
+        page.cursor = Cursor { after: if round.is_some() { after } else { through }, round };
         // If an earlier question began the round, `through` is lower than `settled` and more changes may follow.
         page.has_more = page.cursor.round.is_some() || through < settled;
         if !page.rewards.is_empty() || !page.has_more || end == within && end < through {

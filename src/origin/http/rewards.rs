@@ -44,17 +44,9 @@ async fn page(context: &RequestContext, question: &Question, format: Format) -> 
 fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
     Ok(Question {
         publisher,
-        app: parse(
-            parameter(query, "app"),
-            AppId::parse,
-            "app: must be exactly 8 digits",
-        )?,
-        cursor: parse(
-            parameter(query, "after"),
-            Cursor::parse,
-            "after: must be the cursor of an earlier answer",
-        )?
-        .unwrap_or_default(),
+        app: parse(parameter(query, "app"), AppId::parse, "app: must be exactly 8 digits")?,
+        cursor: parse(parameter(query, "after"), Cursor::parse, "after: must be the cursor of an earlier answer")?
+            .unwrap_or_default(),
         limit: read_limit(query, MAX_LIMIT)?,
     })
 }
@@ -66,11 +58,7 @@ async fn apps(
     from: Option<AppId>,
     to: Option<AppId>,
 ) -> Result<(Vec<(AppId, u8)>, bool), Refusal> {
-    let list = ListPublisherOutboxes {
-        publisher_id: question.publisher.clone(),
-        from,
-        to,
-    };
+    let list = ListPublisherOutboxes { publisher_id: question.publisher.clone(), from, to };
     let apps: Vec<(AppId, u8)> = ask_catalog(context, list).await?;
     if question.app.is_some() && apps.is_empty() {
         return Err(common::NOT_FOUND.with_message("no app has this id").into());
@@ -93,11 +81,7 @@ fn answer(page: &Page, format: Format) -> HandlerResult {
         let lines = page.rewards.iter().map(|reward| format!("{}\n", reward.get()));
         Answer::new(200).body(format.media_type(), lines.collect::<String>())
     } else {
-        let body = Body {
-            rewards: &page.rewards,
-            cursor: &cursor,
-            has_more: page.has_more,
-        };
+        let body = Body { rewards: &page.rewards, cursor: &cursor, has_more: page.has_more };
         Answer::json(200, to_vec(&body).map_err(|error| internal("rewards", error))?)
     };
     let answer = answer.header("X-Has-More", page.has_more.to_string());

@@ -6,21 +6,18 @@ use crate::http::{
     handlers::{
         DashboardCall::Member,
         MemberCall::{
-            CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListPayments,
-            ListRewards, Overview, ReadApp, ReadAppDay, ReadExport, ReadPubKeyRequest, ReadReplay,
-            ReadReward, ReplayReward, ReplayRewards, Reports, RequestPubKey, Suggestions, Switch, User,
+            CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListPayments, ListRewards,
+            Overview, ReadApp, ReadAppDay, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
+            ReplayRewards, Reports, RequestPubKey, Suggestions, Switch, User,
         },
     },
     limits::Pool::{self, *},
     site::{
         AccountCall::{
-            self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions,
-            PasskeyAddition, ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest,
-            WithdrawInvite,
+            self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, PasskeyAddition,
+            ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest, WithdrawInvite,
         },
-        PublicCall::{
-            CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
-        },
+        PublicCall::{CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut},
         SiteCall::{self, Account, Asset, Page, Public},
     },
 };
@@ -391,14 +388,8 @@ mod tests {
             found("DELETE", "/v1/operator/advertisers/acme/token/t-1"),
             Some((Catalog(RevokeToken), vec!["acme", "t-1"]))
         );
-        assert_eq!(
-            found("PUT", "/v1/operator/apps/10000001"),
-            Some((Catalog(Write(Resource::App)), vec!["10000001"]))
-        );
-        assert_eq!(
-            found("POST", "/v1/operator/apps/10000001/erase_user"),
-            Some((Outbox(EraseUser), vec!["10000001"]))
-        );
+        assert_eq!(found("PUT", "/v1/operator/apps/10000001"), Some((Catalog(Write(Resource::App)), vec!["10000001"])));
+        assert_eq!(found("POST", "/v1/operator/apps/10000001/erase_user"), Some((Outbox(EraseUser), vec!["10000001"])));
         assert_eq!(found("GET", "/v1/operator/apps/"), None);
     }
 }

@@ -117,11 +117,7 @@ mod handlers {
         /// # Errors
         /// The deployment has no such site.
         pub fn config(&self) -> Result<&'c SiteConfig, ApiError> {
-            self.context
-                .isolate
-                .config
-                .site(self.kind)
-                .ok_or(common::NOT_FOUND)
+            self.context.isolate.config.site(self.kind).ok_or(common::NOT_FOUND)
         }
     }
 
@@ -132,9 +128,9 @@ mod handlers {
             SiteCall::Page => pages::page(&request),
             SiteCall::Asset => pages::asset(&request),
             SiteCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
-            SiteCall::Account(call, permission) => account(call, permission, request)
-                .await
-                .map(gate::add_guard_headers),
+            SiteCall::Account(call, permission) => {
+                account(call, permission, request).await.map(gate::add_guard_headers)
+            }
         };
         answered.unwrap_or_else(|refusal| refusal_answer(context, kind, refusal))
     }
@@ -175,16 +171,8 @@ mod handlers {
         }
     }
 
-    async fn account(
-        call: AccountCall,
-        permission: Option<Permission>,
-        mut request: Call<'_>,
-    ) -> HandlerResult {
-        let access = Access {
-            session_use: SessionUse::Action,
-            permission,
-            max_body: Some(passkeys::MAX_BODY),
-        };
+    async fn account(call: AccountCall, permission: Option<Permission>, mut request: Call<'_>) -> HandlerResult {
+        let access = Access { session_use: SessionUse::Action, permission, max_body: Some(passkeys::MAX_BODY) };
         let visit = gate::enter(&mut request, access, gate::JSON_ONLY).await?;
         let request = request.request;
         match call {

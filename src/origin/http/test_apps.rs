@@ -14,9 +14,7 @@ use contract::{
     ledger::UsedKey,
     operation::OperatorReply,
 };
-use domain::{
-    accounts::account::Account, catalog::own_app::TestApp, model::Document, reporting::keys::Scope,
-};
+use domain::{accounts::account::Account, catalog::own_app::TestApp, model::Document, reporting::keys::Scope};
 use platform::http::{Answer, answer::LogFields};
 
 const MAX_BODY: usize = 8 << 10;
@@ -33,14 +31,9 @@ async fn put(context: &RequestContext, mut request: Request, log_fields: &mut Lo
     let UsedKey { key_id, label } = key.use_for(context, Scope::Test, log_fields).await?;
     let body = body?;
     let name = TestApp::from_json(&body)?.name().to_owned();
-    let announce = Announce {
-        by: Actor::Key(format!("key {label} ({key_id})")),
-        change: AnnouncedChange::CreateApp { name },
-    };
-    let put = PutTestApp {
-        publisher_id: key.publisher.clone(),
-        body,
-    };
+    let announce =
+        Announce { by: Actor::Key(format!("key {label} ({key_id})")), change: AnnouncedChange::CreateApp { name } };
+    let put = PutTestApp { publisher_id: key.publisher.clone(), body };
     let account = Account::Publisher(key.publisher).id();
     let to = catalog::address(COMMAND_PATH);
     let made = audited::change(&context.workers, account, announce, &to, put, app_of).await?;

@@ -40,11 +40,8 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 64 64\"><rect width=\"64\" height=\"64\" rx=\"12\" \
     fill=\"#2f5d62\"/><path d=\"M18 33l10 10 18-22\" fill=\"none\" stroke=\"#fff\" stroke-width=\"6\"/></svg>\n";
 
-const NO_CLICK_KEYS: ApiError = ApiError::new(
-    503,
-    "unavailable",
-    "test clicks cannot be opened: CLICK_KEYS is not set at the origin",
-);
+const NO_CLICK_KEYS: ApiError =
+    ApiError::new(503, "unavailable", "test clicks cannot be opened: CLICK_KEYS is not set at the origin");
 
 const UNKNOWN_CLICK: ApiError = ApiError::new(404, "not_found", "click_id refers to no click of a test app");
 
@@ -91,13 +88,7 @@ impl TestClick {
             }
         };
         let offer = test_offers::find(&click.offer).ok_or(UNKNOWN_CLICK)?;
-        Ok(Self {
-            id,
-            click,
-            nonce,
-            offer,
-            _permit: permit,
-        })
+        Ok(Self { id, click, nonce, offer, _permit: permit })
     }
 
     fn outbox(&self) -> OutboxShard {
@@ -158,9 +149,7 @@ pub async fn report(context: &RequestContext, mut request: Request) -> HandlerRe
 
 /// The icon of the test offers.
 pub fn icon() -> Answer {
-    Answer::new(200)
-        .body("image/svg+xml", ICON)
-        .header("Cache-Control", "public, max-age=86400")
+    Answer::new(200).body("image/svg+xml", ICON).header("Cache-Control", "public, max-age=86400")
 }
 
 fn missing(name: &str) -> ApiError {
@@ -215,18 +204,11 @@ async fn convert(
         }),
         reason: None,
         despite: Vec::new(),
-        current: Current {
-            offer: Some(click.offer.current()),
-            app: None,
-            is_recent: true,
-        },
+        current: Current { offer: Some(click.offer.current()), app: None, is_recent: true },
         received_ms: None,
         is_to_be_held: click.offer.is_held || status == TestStatus::Held && !click.offer.is_capped,
     };
-    Ok(context
-        .workers
-        .call(&address, Box::new(conversion), SETTLE_TIMEOUT)
-        .await?)
+    Ok(context.workers.call(&address, Box::new(conversion), SETTLE_TIMEOUT).await?)
 }
 
 fn page(click: &TestClick, rewards: &[ClickReward]) -> Answer {

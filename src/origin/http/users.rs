@@ -54,10 +54,7 @@ impl Document for UserBody {
             return Err(FieldError::new("user_id", "must not be empty"));
         }
         if self.cursor.is_some() && self.place().is_none() {
-            return Err(FieldError::new(
-                "cursor",
-                "must be the cursor of an earlier answer",
-            ));
+            return Err(FieldError::new("cursor", "must be the cursor of an earlier answer"));
         }
         Ok(())
     }
@@ -84,10 +81,7 @@ impl Place {
     fn parse(text: &str) -> Option<Self> {
         let (app, before) = text.split_once('.').unwrap_or((text, ""));
         let before = (!before.is_empty()).then(|| before.parse());
-        Some(Self {
-            app: AppId::parse(app)?,
-            before: before.transpose().ok()?.filter(|before: &i64| *before > 0),
-        })
+        Some(Self { app: AppId::parse(app)?, before: before.transpose().ok()?.filter(|before: &i64| *before > 0) })
     }
 
     fn to_text(self) -> String {
@@ -151,10 +145,7 @@ async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBod
     end_replays_of(context, publisher, body.user_id.clone(), None).await?;
     let (mut all, mut waiting) = (0_i64, 0_i64);
     for reply in &erased {
-        let Erased {
-            erased,
-            waiting: still,
-        } = read_reply(reply)?;
+        let Erased { erased, waiting: still } = read_reply(reply)?;
         (all, waiting) = (all.saturating_add(erased), waiting.saturating_add(still));
     }
     Ok(json!({ "apps": apps.len(), "erased": all, "waiting": waiting, "cursor": next.map(Place::to_text) }))
@@ -168,10 +159,7 @@ pub async fn end_replays_of(
     app: Option<AppId>,
 ) -> Result<(), CallError> {
     let end = EndReplaysOf { user_id, app };
-    context
-        .call(&activity::address(publisher), end)
-        .await
-        .map(|Done {}| ())
+    context.call(&activity::address(publisher), end).await.map(|Done {}| ())
 }
 
 #[derive(Deserialize)]
@@ -181,11 +169,7 @@ struct Erased {
 }
 
 /// Returns a page of a user's conversions, with everything that is stored about these conversions.
-async fn export(
-    context: &RequestContext,
-    publisher: &PublisherId,
-    body: &UserBody,
-) -> Result<Value, Refusal> {
+async fn export(context: &RequestContext, publisher: &PublisherId, body: &UserBody) -> Result<Value, Refusal> {
     let mut before = body.place().and_then(|place| place.before);
     let (apps, mut next) = apps(context, publisher, body.place()).await?;
     let mut conversions: Vec<Box<RawValue>> = Vec::new();
@@ -207,18 +191,14 @@ async fn export(
         let outboxes = Outboxes::of(context, app).await?;
         let page = outboxes.list(&list).await?;
         for entry in page.conversions {
-            let entry: ListedEntry =
-                serde_json::from_str(entry.get()).map_err(|error| internal("users", error))?;
+            let entry: ListedEntry = serde_json::from_str(entry.get()).map_err(|error| internal("users", error))?;
             // The story of a reward includes its reversals and notices.
             if entry.original_transaction_id.is_none() {
                 conversions.push(read_reply(&outboxes.read_story(&entry.transaction_id).await?)?);
             }
         }
         if page.before.is_some() {
-            next = Some(Place {
-                app,
-                before: page.before,
-            });
+            next = Some(Place { app, before: page.before });
             break;
         }
     }
@@ -239,19 +219,11 @@ async fn apps(
     from: Option<Place>,
 ) -> Result<(Vec<AppId>, Option<Place>), Refusal> {
     // The catalog's page begins after the given id, so the id just before the place's app is sent.
-    let after = from
-        .and_then(|place| place.app.number().checked_sub(1))
-        .map(|id| format!("{id:08}"));
-    let page = AppNames {
-        publisher_id: publisher.to_string(),
-        after,
-    };
+    let after = from.and_then(|place| place.app.number().checked_sub(1)).map(|id| format!("{id:08}"));
+    let page = AppNames { publisher_id: publisher.to_string(), after };
     let page: BTreeMap<String, IgnoredAny> = ask_catalog(context, page).await?;
     let mut found: Vec<_> = page.keys().filter_map(|id| AppId::parse(id)).collect();
-    let next = found.get(APPS).map(|app| Place {
-        app: *app,
-        before: None,
-    });
+    let next = found.get(APPS).map(|app| Place { app: *app, before: None });
     found.truncate(APPS);
     Ok((found, next))
 }

@@ -76,14 +76,11 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ReadPasskeys(read) => Ok(Reply::Passkeys(own_passkeys::list(db, read.member)?)),
         Command::AddPasskey(add) => own_passkeys::add(db, now_ms, &add).map(done),
         Command::RemovePasskey(remove) => own_passkeys::remove(db, now_ms, &remove).map(done),
-        Command::ReadSession(read) => {
-            sessions::read(db, now_ms, &read.session, read.session_use).map(Reply::Session)
-        }
+        Command::ReadSession(read) => sessions::read(db, now_ms, &read.session, read.session_use).map(Reply::Session),
         Command::SignOut(sign_out) => sessions::sign_out(db, now_ms, &sign_out.session).map(done),
-        Command::ReadMembers(ReadMembers {}) => Ok(Reply::Members(Members {
-            members: members::list(db)?,
-            invites: invites::list(db, now_ms)?,
-        })),
+        Command::ReadMembers(ReadMembers {}) => {
+            Ok(Reply::Members(Members { members: members::list(db)?, invites: invites::list(db, now_ms)? }))
+        }
         Command::ChangeMember(change) => members::change(db, now_ms, &change).map(done),
         Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
         Command::ReadSessions(read) => Ok(Reply::Sessions(sessions::list(db, now_ms, read.member)?)),

@@ -36,8 +36,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
         Command::EndReplaysOf(end) => replays::end_of_user(db, now_ms, &end).map(Reply::Done),
         Command::Attention(batch) => {
-            let declined =
-                attention::feed_batches::apply(db, now_ms, &batch, attention::feed_batches::MAX_ITEMS)?;
+            let declined = attention::feed_batches::apply(db, now_ms, &batch, attention::feed_batches::MAX_ITEMS)?;
             Ok(Reply::Declined(declined))
         }
         Command::Size(size) => Ok(Reply::Done(attention::size::put(db, now_ms, &size)?)),
@@ -58,9 +57,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         | Command::SetAlarmAddress(_)
         | Command::ReadAlarmAddress(_)
         | Command::TestAlarms(_) => Err(common::NOT_FOUND.into()),
-        Command::Find(find) => Ok(Reply::Found(Found {
-            found: has_outbox(db, find)?,
-        })),
+        Command::Find(find) => Ok(Reply::Found(Found { found: has_outbox(db, find)? })),
     }
 }
 

@@ -45,8 +45,8 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, CountWaiting, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-        IssuePubKey, IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests,
-        ListTerms, ReadHealth, ReadOfferFigures, RevokeToken, Search,
+        IssuePubKey, IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests, ListTerms,
+        ReadHealth, ReadOfferFigures, RevokeToken, Search,
     },
     operation::OperatorReply,
 };
@@ -112,9 +112,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::Put(put) => resources::put_one(db, context, &put),
         Command::Get(Get { resource, id }) => reads::get(db, resource, &id),
         Command::List(list) => reads::list(db, context, &list),
-        Command::IssuePubKey(IssuePubKey { publisher_id }) => {
-            tokens::issue_pub_key(db, context, &publisher_id)
-        }
+        Command::IssuePubKey(IssuePubKey { publisher_id }) => tokens::issue_pub_key(db, context, &publisher_id),
         Command::GetPubKey(GetPubKey { publisher_id }) => tokens::pub_key(db, context, &publisher_id),
         Command::RequestPubKey(request) => pub_key_requests::open(db, context.now_ms, &request),
         Command::GetPubKeyRequest(GetPubKeyRequest { publisher_id }) => {
@@ -123,10 +121,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         Command::ListPubKeyRequests(ListPubKeyRequests {}) => pub_key_requests::list(db),
         Command::IssueToken(IssueToken { advertiser_id }) => tokens::issue_token(db, context, &advertiser_id),
-        Command::RevokeToken(RevokeToken {
-            advertiser_id,
-            token_id,
-        }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
+        Command::RevokeToken(RevokeToken { advertiser_id, token_id }) => {
+            tokens::revoke_token(db, context, &advertiser_id, &token_id)
+        }
         Command::ListOwnApps(command) => own_apps::list(db, &command),
         Command::GetOwnApp(command) => own_apps::get(db, context, &command),
         Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
@@ -143,15 +140,11 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::Status(GetStatus {}) => publication::status(db, 0),
         Command::Health(ReadHealth {}) => publication::health(db),
         Command::Search(Search { text }) => search::search(db, context, &text),
-        Command::KnownPublishers(KnownPublishers { publisher_ids }) => {
-            reads::known_publishers(db, &publisher_ids)
-        }
+        Command::KnownPublishers(KnownPublishers { publisher_ids }) => reads::known_publishers(db, &publisher_ids),
         Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
         Command::OfferOutboxes(ListOfferOutboxes { offer_id }) => cap_sync::list_outboxes(db, &offer_id),
         Command::EnterTerms(command) => entered_terms::enter(db, context, &command),
-        Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
-            offer_figures::read(db, context.now_ms, &offer_ids)
-        }
+        Command::OfferFigures(ReadOfferFigures { offer_ids }) => offer_figures::read(db, context.now_ms, &offer_ids),
         // The service answers `NearCaps` itself, in steps.
         Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
         Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),

@@ -36,11 +36,7 @@ pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
 /// The database failed; the command may be retried.
 pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
-        Command::Put(Put {
-            nonce,
-            record,
-            expires_at_ms,
-        }) => {
+        Command::Put(Put { nonce, record, expires_at_ms }) => {
             db.execute(sql::PUT, params![nonce.0, record.0, expires_at_ms])?;
             Ok(Reply::Done {})
         }

@@ -84,10 +84,7 @@ pub fn alarm_after_clicks<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i
 
 /// Like [`alarm_after_clicks`], but after any other command, which may have taken from a cap.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
-    Ok(earliest([
-        alarm_after_clicks(db, now_ms)?,
-        cap_alarms::due_ms(db)?,
-    ]))
+    Ok(earliest([alarm_after_clicks(db, now_ms)?, cap_alarms::due_ms(db)?]))
 }
 
 fn earliest<const N: usize>(times: [Option<i64>; N]) -> Option<i64> {

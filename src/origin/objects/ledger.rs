@@ -61,12 +61,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
         Command::UseKey(used) => keys::use_key(db, context.now_ms, used).map(Reply::UsedKey),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
-        Command::RevokeKey(RevokeKey { key_id }) => {
-            keys::revoke(db, context.now_ms, &key_id).map(Reply::Operator)
-        }
-        Command::ListDays(ListDays { limit, before }) => {
-            days::list(db, limit, before.as_deref()).map(Reply::Operator)
-        }
+        Command::RevokeKey(RevokeKey { key_id }) => keys::revoke(db, context.now_ms, &key_id).map(Reply::Operator),
+        Command::ListDays(ListDays { limit, before }) => days::list(db, limit, before.as_deref()).map(Reply::Operator),
         Command::ListDayChanges(list) => Ok(Reply::DayChanges(day_changes::list(db, list)?)),
         Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(freshness::read(db)?)),
         Command::Suggest(suggest) => {

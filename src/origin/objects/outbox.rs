@@ -135,13 +135,10 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
         attention_due_ms(db, state, now_ms)?,
         retention::due_ms(db, now_ms)?,
     ];
-    let alarms = due_times.into_iter().flatten().map(|due_ms| {
-        if due_ms <= now_ms {
-            now_ms.saturating_add(NET_MS)
-        } else {
-            due_ms
-        }
-    });
+    let alarms = due_times
+        .into_iter()
+        .flatten()
+        .map(|due_ms| if due_ms <= now_ms { now_ms.saturating_add(NET_MS) } else { due_ms });
     Ok(alarms.min())
 }
 
@@ -158,13 +155,9 @@ fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64
 fn period(state: Option<&OutboxState>, now_ms: i64) -> Range<i64> {
     let offset_ms = state.and_then(|state| {
         let outboxes = state.current.as_ref()?.outbox_shards;
-        COALESCE_MS
-            .saturating_mul(state.shard.number.into())
-            .checked_div(outboxes.into())
+        COALESCE_MS.saturating_mul(state.shard.number.into()).checked_div(outboxes.into())
     });
-    let since_ms = now_ms
-        .saturating_sub(offset_ms.unwrap_or(0))
-        .rem_euclid(COALESCE_MS);
+    let since_ms = now_ms.saturating_sub(offset_ms.unwrap_or(0)).rem_euclid(COALESCE_MS);
     let start_ms = now_ms.saturating_sub(since_ms);
     start_ms..start_ms.saturating_add(COALESCE_MS)
 }

@@ -13,9 +13,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use contract::postbacks::{
-    Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
-};
+use contract::postbacks::{Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply};
 use domain::model::{AdvertiserId, SECOND_MS};
 use platform::{
     Database, DatabaseError, DbResult,
@@ -92,16 +90,10 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
     let is_due = |last_ms: Option<i64>| {
         !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))
     };
-    let advertiser = batch
-        .postbacks
-        .first()
-        .and_then(|postback| postback.advertiser.clone());
+    let advertiser = batch.postbacks.first().and_then(|postback| postback.advertiser.clone());
     let [with_token, without] = match &advertiser {
         Some(advertiser) => [is_due(unwritten.written.borrow().get(advertiser).copied()); 2],
-        None => [
-            is_due(last.optional_integer(0)?),
-            is_due(last.optional_integer(1)?),
-        ],
+        None => [is_due(last.optional_integer(0)?), is_due(last.optional_integer(1)?)],
     };
     let rows: Vec<_> = batch
         .postbacks
@@ -120,9 +112,7 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
     }
     let is_first = last.is_null(2);
     let has = |is_unsigned| rows.iter().any(|row| row.3 == is_unsigned);
-    let not_shown = came
-        .saturating_sub(count(rows.len()))
-        .saturating_add(unwritten.not_shown.get());
+    let not_shown = came.saturating_sub(count(rows.len())).saturating_add(unwritten.not_shown.get());
     let not_shown = i64::try_from(not_shown).unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
     db.transaction(|| {
         // The list of all advertisers needs no stored time of its last write, which saves a row.
@@ -139,11 +129,7 @@ fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: Postback
         if let Some(advertiser) = &advertiser {
             let codes: BTreeSet<_> = rows.iter().map(|row| (row.3, row.1.as_str())).collect();
             for (is_unsigned, code) in codes {
-                let most = if is_unsigned {
-                    MAX_UNSIGNED_OF_CODE
-                } else {
-                    MAX_OF_CODE
-                };
+                let most = if is_unsigned { MAX_UNSIGNED_OF_CODE } else { MAX_OF_CODE };
                 let of_code = params![is_unsigned, code, advertiser.as_str(), most];
                 db.execute(sql::TRIM_ADVERTISER, of_code)?;
             }
@@ -166,10 +152,7 @@ fn read(db: &impl Database, unwritten: &Unwritten, list: &ListPostbacks) -> DbRe
     let limit = usize::try_from(list.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
     let before = list.before.unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
     // One row more than the limit shows whether there is another page.
-    let rows = db.query(
-        sql::LIST,
-        params![before, list.code.as_deref(), limit.saturating_add(1)],
-    )?;
+    let rows = db.query(sql::LIST, params![before, list.code.as_deref(), limit.saturating_add(1)])?;
     let next = match rows.get(limit.saturating_sub(1)) {
         Some(last) if rows.len() > limit => Some(last.integer(0)?),
         _ => None,

@@ -21,11 +21,6 @@ impl<'u> Address<'u> {
         let slash = rest.bytes().position(|byte| byte == b'/');
         let (authority, path) = rest.split_at_checked(slash.unwrap_or(rest.len()))?;
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-        Some(Self {
-            authority,
-            host,
-            path,
-            query,
-        })
+        Some(Self { authority, host, path, query })
     }
 }

@@ -43,10 +43,7 @@ impl Answer {
     pub async fn pass(mut response: Response) -> Self {
         let answer = Self::new(response.status_code());
         if answer.status < 400 {
-            return Self {
-                passed: Some(response),
-                ..answer
-            };
+            return Self { passed: Some(response), ..answer };
         }
         let body = response.text().await.unwrap_or_default();
         Self {
@@ -65,10 +62,7 @@ impl Answer {
     /// Passes on another Worker's answer without reading it, even a refusal.
     pub fn pass_unread(response: Response) -> Self {
         let status = response.status_code();
-        Self {
-            passed: Some(response),
-            ..Self::new(status)
-        }
+        Self { passed: Some(response), ..Self::new(status) }
     }
 
     pub fn status(&self) -> u16 {
@@ -154,14 +148,8 @@ impl Answer {
         for (name, value) in &self.headers {
             headers.set(name, value)?;
         }
-        let body = if self.body.is_empty() {
-            ResponseBody::Empty
-        } else {
-            ResponseBody::Body(self.body)
-        };
-        Ok(Response::from_body(body)?
-            .with_status(self.status)
-            .with_headers(headers))
+        let body = if self.body.is_empty() { ResponseBody::Empty } else { ResponseBody::Body(self.body) };
+        Ok(Response::from_body(body)?.with_status(self.status).with_headers(headers))
     }
 }
 
@@ -195,14 +183,9 @@ impl From<CallError> for Answer {
     fn from(error: CallError) -> Self {
         let code = error.code();
         match error {
-            CallError::Refused {
-                status,
-                body,
-                retry_after_s,
-            } => Self::json(status, body)
-                .header("Cache-Control", "no-store")
-                .coded(code)
-                .retry_after(retry_after_s),
+            CallError::Refused { status, body, retry_after_s } => {
+                Self::json(status, body).header("Cache-Control", "no-store").coded(code).retry_after(retry_after_s)
+            }
             CallError::Unanswered(_) => {
                 log::error("objects", error);
                 common::UNAVAILABLE.into()

@@ -82,25 +82,16 @@ async fn arrive(request: &mut Request, most: usize, take: impl FnMut(&[u8])) -> 
         return Err(common::INVALID_JSON.with_message("the body ended early"));
     }
     let announced = header(request, "Content-Length").and_then(|length| length.parse().ok());
-    let timeout = if most.min(announced.unwrap_or(most)) <= SHORT {
-        READ_TIMEOUT_SHORT
-    } else {
-        READ_TIMEOUT
-    };
+    let timeout = if most.min(announced.unwrap_or(most)) <= SHORT { READ_TIMEOUT_SHORT } else { READ_TIMEOUT };
     with_timeout(timeout, read_chunks(request, most, take))
         .await
         .unwrap_or_else(|_| Err(common::INVALID_JSON.with_message("the body took too long to arrive")))
 }
 
-async fn read_chunks(
-    request: &mut Request,
-    most: usize,
-    mut take: impl FnMut(&[u8]),
-) -> Result<(), ApiError> {
+async fn read_chunks(request: &mut Request, most: usize, mut take: impl FnMut(&[u8])) -> Result<(), ApiError> {
     let mut length = 0_usize;
     let stream = request.stream();
-    let mut stream =
-        yielding(stream.map_err(|_| common::INVALID_JSON.with_message("the body cannot be read"))?);
+    let mut stream = yielding(stream.map_err(|_| common::INVALID_JSON.with_message("the body cannot be read"))?);
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
         length += chunk.len();
@@ -137,11 +128,7 @@ pub async fn discard(request: web_sys::Request, status: u16) -> bool {
         }
     };
     // A slow sender must not delay the answer.
-    let timeout = if status == 500 {
-        DISCARD_TIMEOUT_BROKEN
-    } else {
-        DISCARD_TIMEOUT
-    };
+    let timeout = if status == 500 { DISCARD_TIMEOUT_BROKEN } else { DISCARD_TIMEOUT };
     let _ = with_timeout(timeout, discarded).await;
     has_come
 }
@@ -184,7 +171,5 @@ pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) ->
 /// True if a `Content-Type` is one of these media types. Ignores its parameters.
 pub fn is_media_type(content_type: &str, accepted: &[&str]) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    accepted
-        .iter()
-        .any(|accepted| accepted.eq_ignore_ascii_case(media_type))
+    accepted.iter().any(|accepted| accepted.eq_ignore_ascii_case(media_type))
 }

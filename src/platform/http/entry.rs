@@ -22,11 +22,8 @@ use contract::origin::HEALTH;
 use domain::model::{ApiError, common};
 
 /// The error for a missing or wrong token.
-pub const INVALID_OPERATOR_TOKEN: ApiError = ApiError::new(
-    401,
-    "invalid_operator_token",
-    "the operator's token is missing or wrong",
-);
+pub const INVALID_OPERATOR_TOKEN: ApiError =
+    ApiError::new(401, "invalid_operator_token", "the operator's token is missing or wrong");
 
 /// The answer to a call without the operator's token.
 pub fn unauthorized() -> Answer {
@@ -57,10 +54,7 @@ pub async fn serve(
 pub fn respond(answer: Answer) -> worker::Result<Response> {
     // The runtime may refuse a header value that comes from a document. The caller then receives a proper error.
     answer.into_response().or_else(|error| {
-        log::error(
-            "entry",
-            format_args!("an answer could not be sent, so 500 was sent instead: {error}"),
-        );
+        log::error("entry", format_args!("an answer could not be sent, so 500 was sent instead: {error}"));
         Answer::from(common::INTERNAL_ERROR).into_response()
     })
 }
@@ -68,9 +62,7 @@ pub fn respond(answer: Answer) -> worker::Result<Response> {
 /// The answer to every request while the configuration is invalid: 500, but 503 on the health route for load balancers.
 pub fn unconfigured(url: &str) -> Answer {
     match Address::parse(url) {
-        Some(Address { path: HEALTH, .. }) => common::UNAVAILABLE
-            .with_message("the configuration is invalid")
-            .into(),
+        Some(Address { path: HEALTH, .. }) => common::UNAVAILABLE.with_message("the configuration is invalid").into(),
         _ => common::INTERNAL_ERROR.into(),
     }
 }
@@ -111,20 +103,14 @@ pub async fn answer(
     })
     .await;
     request_log::record(traffic, info, sent, &answer, began_ms);
-    if info.method == "HEAD" {
-        answer.without_body()
-    } else {
-        answer
-    }
+    if info.method == "HEAD" { answer.without_body() } else { answer }
 }
 
 /// Returns a request's route, or else the answer 404 or 405.
 pub fn require_route<H, P>(routed: Routed<'_, H, P>) -> Result<RouteMatch<'_, H, P>, Box<Answer>> {
     let refusal = match routed {
         Routed::Found(found) => return Ok(found),
-        Routed::MethodNotAllowed(allowed) => {
-            Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed)
-        }
+        Routed::MethodNotAllowed(allowed) => Answer::from(common::METHOD_NOT_ALLOWED).header("Allow", allowed),
         Routed::NotFound => common::NOT_FOUND.into(),
     };
     Err(Box::new(refusal))

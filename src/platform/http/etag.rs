@@ -13,10 +13,7 @@ pub fn value(tag: &str) -> &str {
 
 /// True if an `If-Match` or `If-None-Match` lists this tag.
 pub fn lists(header: &str, etag: &str) -> bool {
-    header
-        .split(',')
-        .map(strong)
-        .any(|listed| listed == "*" || listed == etag)
+    header.split(',').map(strong).any(|listed| listed == "*" || listed == etag)
 }
 
 #[cfg(test)]

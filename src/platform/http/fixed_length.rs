@@ -35,10 +35,7 @@ pub fn respond(
     let chunked: web_sys::Response = Response::from_stream(chunks)?.into();
     let body: JsValue = chunked.body().into();
     let through = FixedLengthStream::new(length as f64).map_err(failure)?;
-    let stream = body
-        .unchecked_ref::<Pipe>()
-        .pipe_through(&through)
-        .map_err(failure)?;
+    let stream = body.unchecked_ref::<Pipe>().pipe_through(&through).map_err(failure)?;
     let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(failure)?;
     Ok(Response::from(carrier).with_headers(headers))
 }

@@ -3,18 +3,13 @@
 use super::router::Interface;
 use domain::model::{ApiError, CredentialHash, credentials};
 
-pub const MISDIRECTED: ApiError = ApiError::new(
-    421,
-    "misdirected_request",
-    "the request's host does not serve this path",
-);
+pub const MISDIRECTED: ApiError =
+    ApiError::new(421, "misdirected_request", "the request's host does not serve this path");
 
 /// True for a built-in name of this machine. Such a name always leads to the machine that resolves it, so nobody can
 /// register it.
 pub fn is_local(host: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"]
-        .iter()
-        .any(|local| local.eq_ignore_ascii_case(host))
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| local.eq_ignore_ascii_case(host))
 }
 
 /// `REPORTING_HOST`, `OFFERS_HOST`, `TRACKING_HOST`, `OPERATOR_HOST` and `DASHBOARD_HOST`. If none is set, as in local
@@ -42,9 +37,7 @@ impl Hosts {
 
     pub fn serves(&self, host: &str, interface: Interface) -> bool {
         let mut known = self.0.iter();
-        let own = known
-            .find(|(known, _)| *known == interface)
-            .and_then(|(_, host)| host.as_deref());
+        let own = known.find(|(known, _)| *known == interface).and_then(|(_, host)| host.as_deref());
         let is_ours = matches!(interface, Interface::Operator | Interface::Dashboard);
         match own {
             Some(own) => own.eq_ignore_ascii_case(host) && !(is_ours && self.is_shared(own)),
@@ -60,9 +53,7 @@ impl Hosts {
     /// If no hosts are set, refuses an operator's call unless its host is a name of this machine. Otherwise a web page
     /// could make the call from a browser, with a name that somebody else resolves to this machine.
     pub fn check_operators(&self, host: &str) -> Result<(), ApiError> {
-        (is_local(host) || self.are_set())
-            .then_some(())
-            .ok_or(MISDIRECTED)
+        (is_local(host) || self.are_set()).then_some(()).ok_or(MISDIRECTED)
     }
 }
 
@@ -105,22 +96,10 @@ mod tests {
     fn only_the_operators_token_is_authorized() {
         // A secret set from a file ends in a line break.
         let with = BearerToken::read(one("OPERATOR_TOKEN", "t0ken\n"), "OPERATOR_TOKEN");
-        for right in [
-            "Bearer t0ken",
-            "bearer t0ken",
-            " Bearer \t t0ken ",
-            "Bearer\tt0ken\u{a0}",
-        ] {
+        for right in ["Bearer t0ken", "bearer t0ken", " Bearer \t t0ken ", "Bearer\tt0ken\u{a0}"] {
             assert!(with.authorizes(Some(right)), "{right:?}");
         }
-        for wrong in [
-            None,
-            Some(""),
-            Some("Bearer "),
-            Some("Bearer t0ke"),
-            Some("Bearer t0 ken"),
-            Some("t0ken"),
-        ] {
+        for wrong in [None, Some(""), Some("Bearer "), Some("Bearer t0ke"), Some("Bearer t0 ken"), Some("t0ken")] {
             assert!(!with.authorizes(wrong), "{wrong:?}");
         }
         for without in [
@@ -139,9 +118,7 @@ mod tests {
             "OFFERS_HOST" => Some("o.example".into()),
             _ => None,
         });
-        assert!(
-            hosts.serves("T.example", Interface::Tracking) && !hosts.serves("t.example", Interface::Offers)
-        );
+        assert!(hosts.serves("T.example", Interface::Tracking) && !hosts.serves("t.example", Interface::Offers));
         assert!(hosts.serves("t.example", Interface::Any) && hosts.serves("t.example", Interface::Reporting));
     }
 
@@ -153,27 +130,16 @@ mod tests {
                 found.map(|(_, host)| (*host).to_owned())
             })
         };
-        for (name, interface) in [
-            ("OPERATOR_HOST", Interface::Operator),
-            ("DASHBOARD_HOST", Interface::Dashboard),
-        ] {
+        for (name, interface) in [("OPERATOR_HOST", Interface::Operator), ("DASHBOARD_HOST", Interface::Dashboard)] {
             assert!(hosts(&[]).serves("anything", interface));
-            assert!(
-                !hosts(&[("TRACKING_HOST", "t.example")]).serves("t.example", interface),
-                "{name}"
-            );
-            assert!(
-                !hosts(&[("TRACKING_HOST", "t.example")]).serves("o.example", interface),
-                "{name}"
-            );
+            assert!(!hosts(&[("TRACKING_HOST", "t.example")]).serves("t.example", interface), "{name}");
+            assert!(!hosts(&[("TRACKING_HOST", "t.example")]).serves("o.example", interface), "{name}");
         }
         let shared = hosts(&[("TRACKING_HOST", "a.example"), ("OPERATOR_HOST", "A.example")]);
         assert!(!shared.serves("a.example", Interface::Operator));
         assert!(shared.serves("a.example", Interface::Tracking));
         let both = hosts(&[("DASHBOARD_HOST", "a.example"), ("OPERATOR_HOST", "a.example")]);
-        assert!(
-            !both.serves("a.example", Interface::Operator) && !both.serves("a.example", Interface::Dashboard)
-        );
+        assert!(!both.serves("a.example", Interface::Operator) && !both.serves("a.example", Interface::Dashboard));
     }
 
     #[test]
@@ -182,15 +148,7 @@ mod tests {
         for host in ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"] {
             assert_eq!(local.check_operators(host), Ok(()), "{host}");
         }
-        for host in [
-            "rebound.example",
-            "",
-            "localhost.example",
-            "127.0.0.2",
-            "10.0.0.1",
-            "::1",
-            "a.localhost",
-        ] {
+        for host in ["rebound.example", "", "localhost.example", "127.0.0.2", "10.0.0.1", "::1", "a.localhost"] {
             assert_eq!(local.check_operators(host), Err(MISDIRECTED), "{host}");
         }
         let production = Hosts::read(one("OPERATOR_HOST", "o.example"));

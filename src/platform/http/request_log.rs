@@ -76,13 +76,7 @@ impl<'r> RequestInfo<'r> {
 }
 
 /// Counts a request, and writes its line if it has one. `began_ms` is its time of arrival.
-pub fn record(
-    traffic: &Traffic,
-    info: &RequestInfo<'_>,
-    request: &web_sys::Request,
-    answer: &Answer,
-    began_ms: i64,
-) {
+pub fn record(traffic: &Traffic, info: &RequestInfo<'_>, request: &web_sys::Request, answer: &Answer, began_ms: i64) {
     let (status, fields) = (answer.status(), answer.log_fields());
     traffic.answered(info.name, status, answer.code());
     let outcome = (info.name == RouteName::Conversion).then(|| match (fields.outcome, status) {
@@ -136,12 +130,8 @@ fn write_line(
         Some(most) => {
             // Unknown callers do not use up the lines of known callers. A caller with any token and somebody's click id
             // counts as known, but uses up only the lines of the click's app.
-            let kind = format!(
-                "{event:?} {} {} {}",
-                info.name.as_str(),
-                answer.code().unwrap_or(""),
-                fields.is_known()
-            );
+            let kind =
+                format!("{event:?} {} {} {}", info.name.as_str(), answer.code().unwrap_or(""), fields.is_known());
             let owner = fields.app.as_deref().or(fields.publisher.as_deref());
             log::write_some(&kind, owner, most, line);
         }

@@ -81,21 +81,13 @@ pub struct RouteMethod<H, P> {
 
 /// A method whose handler takes its own permits or needs none.
 pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> RouteMethod<H, P> {
-    RouteMethod {
-        method,
-        handler,
-        pool: None,
-    }
+    RouteMethod { method, handler, pool: None }
 }
 
 impl<H: Copy, P: Copy> RouteMethod<H, P> {
     /// The same method, in a pool.
     pub const fn within(self, pool: P) -> Self {
-        Self {
-            method: self.method,
-            handler: self.handler,
-            pool: Some(pool),
-        }
+        Self { method: self.method, handler: self.handler, pool: Some(pool) }
     }
 }
 
@@ -117,13 +109,7 @@ impl<H, P> Route<H, P> {
         name: RouteName,
         methods: &'static [RouteMethod<H, P>],
     ) -> Self {
-        Self {
-            interface,
-            pattern,
-            name,
-            subject: None,
-            methods,
-        }
+        Self { interface, pattern, name, subject: None, methods }
     }
 
     /// The same route, with this kind of resource in its first variable segment.
@@ -168,11 +154,7 @@ pub fn find<'p, H, P>(
         }
         let asked = Method::parse(method);
         return match route.methods.iter().find(|served| Some(served.method) == asked) {
-            Some(method) => Routed::Found(RouteMatch {
-                route,
-                method,
-                segments,
-            }),
+            Some(method) => Routed::Found(RouteMatch { route, method, segments }),
             None => {
                 let methods = route.methods.iter().map(|served| served.method.as_str());
                 Routed::MethodNotAllowed(methods.collect::<Vec<_>>().join(", "))
@@ -227,31 +209,12 @@ mod tests {
     use super::*;
 
     const TABLE: &[Route<u8, ()>] = &[
-        Route::new(
-            Interface::Tracking,
-            "/click",
-            RouteName::Click,
-            &[on(Method::Get, 1), on(Method::Head, 1)],
-        ),
-        Route::new(
-            Interface::Any,
-            "/healthz",
-            RouteName::Health,
-            &[on(Method::Get, 2)],
-        ),
-        Route::new(
-            Interface::Operator,
-            "/apps/{}/token/{}",
-            RouteName::Operator,
-            &[on(Method::Delete, 3).within(())],
-        ),
+        Route::new(Interface::Tracking, "/click", RouteName::Click, &[on(Method::Get, 1), on(Method::Head, 1)]),
+        Route::new(Interface::Any, "/healthz", RouteName::Health, &[on(Method::Get, 2)]),
+        Route::new(Interface::Operator, "/apps/{}/token/{}", RouteName::Operator, &[on(Method::Delete, 3).within(())]),
     ];
 
-    fn found<'p>(
-        method: &str,
-        path: &'p str,
-        serves: impl Fn(Interface) -> bool,
-    ) -> Option<(u8, Vec<&'p str>)> {
+    fn found<'p>(method: &str, path: &'p str, serves: impl Fn(Interface) -> bool) -> Option<(u8, Vec<&'p str>)> {
         match find(TABLE, method, path, serves) {
             Routed::Found(found) => Some((found.method.handler, found.segments)),
             _ => None,
@@ -262,14 +225,8 @@ mod tests {
     fn a_request_is_routed_to_its_handler_with_the_segments_of_its_path() {
         let anywhere = |_| true;
         assert_eq!(found("GET", "/click", anywhere), Some((1, vec![])));
-        assert_eq!(
-            found("DELETE", "/apps/a/token/t-1", anywhere),
-            Some((3, vec!["a", "t-1"]))
-        );
-        assert_eq!(
-            found("DELETE", "/apps/%20a%0D%0a/token/%2520t%20", anywhere),
-            Some((3, vec!["a", "%2520t"]))
-        );
+        assert_eq!(found("DELETE", "/apps/a/token/t-1", anywhere), Some((3, vec!["a", "t-1"])));
+        assert_eq!(found("DELETE", "/apps/%20a%0D%0a/token/%2520t%20", anywhere), Some((3, vec!["a", "%2520t"])));
         for nowhere in [
             "/",
             "/apps/a/token/",
@@ -280,10 +237,7 @@ mod tests {
             "//healthz",
             "/click%20",
         ] {
-            assert!(
-                matches!(find(TABLE, "GET", nowhere, anywhere), Routed::NotFound),
-                "{nowhere}"
-            );
+            assert!(matches!(find(TABLE, "GET", nowhere, anywhere), Routed::NotFound), "{nowhere}");
         }
     }
 

@@ -69,10 +69,7 @@ impl Traffic {
         let key = (route, status);
         self.requests.add(|known| *known == key, || key);
         if let Some(code) = code {
-            self.refusals.add(
-                |known| known.0 == route && known.1 == code,
-                || (route, code.to_owned()),
-            );
+            self.refusals.add(|known| known.0 == route && known.1 == code, || (route, code.to_owned()));
         }
     }
 
@@ -104,16 +101,14 @@ impl Traffic {
 
     /// Writes the refusals and `requests`. The edge has added the fast path's requests to `requests`.
     pub fn write(&self, metrics: &mut MetricsText, requests: &BTreeMap<(RouteName, u16), u64>) {
-        let statuses: Vec<_> = requests
-            .iter()
-            .map(|((route, status), count)| (*route, status.to_string(), *count))
-            .collect();
+        let statuses: Vec<_> =
+            requests.iter().map(|((route, status), count)| (*route, status.to_string(), *count)).collect();
         metrics.metric(
             "isolate_requests_total",
             "Requests that this isolate answered, by route and status.",
-            statuses.iter().map(|(route, status, count)| {
-                ([("route", route.as_str()), ("status", status.as_str())], count)
-            }),
+            statuses
+                .iter()
+                .map(|(route, status, count)| ([("route", route.as_str()), ("status", status.as_str())], count)),
         );
         metrics.metric(
             "isolate_refused_total",
@@ -130,10 +125,7 @@ impl Traffic {
         metrics.metric(
             "isolate_conversions_total",
             "Postbacks, by outcome.",
-            self.conversions
-                .sorted()
-                .iter()
-                .map(|(outcome, count)| ([("outcome", *outcome)], *count)),
+            self.conversions.sorted().iter().map(|(outcome, count)| ([("outcome", *outcome)], *count)),
         );
     }
 }
@@ -146,17 +138,12 @@ pub fn write_pools<'p>(
     metrics.metric(
         "isolate_under_way",
         "Requests that wait in this isolate for an object, for KV or for their body, by kind.",
-        pools
-            .clone()
-            .into_iter()
-            .map(|(kind, pool)| ([("kind", kind)], pool.in_use())),
+        pools.clone().into_iter().map(|(kind, pool)| ([("kind", kind)], pool.in_use())),
     );
     metrics.metric(
         "isolate_shed_total",
         "Requests rejected with 503 because a concurrency limit was reached, by kind.",
-        pools
-            .into_iter()
-            .map(|(kind, pool)| ([("kind", kind)], pool.rejected())),
+        pools.into_iter().map(|(kind, pool)| ([("kind", kind)], pool.rejected())),
     );
 }
 
@@ -170,11 +157,7 @@ pub fn memory_bytes() -> u64 {
 /// Writes the size of the module's memory.
 #[cfg(target_arch = "wasm32")]
 pub fn write_memory(metrics: &mut MetricsText) {
-    metrics.value(
-        "isolate_wasm_memory_bytes",
-        "Peak memory of the module in this isolate.",
-        memory_bytes(),
-    );
+    metrics.value("isolate_wasm_memory_bytes", "Peak memory of the module in this isolate.", memory_bytes());
 }
 
 /// The settings with keys that both Workers need.
@@ -197,11 +180,6 @@ pub fn write_keys(metrics: &mut MetricsText, setting: impl Fn(&str) -> Option<St
     metrics.metric(
         "isolate_keys",
         "Keys of this Worker by setting, id and fingerprint; the value is always 1.",
-        keys.iter().map(|(name, id, key)| {
-            (
-                [("setting", *name), ("id", id.as_str()), ("key", key.as_str())],
-                1_u64,
-            )
-        }),
+        keys.iter().map(|(name, id, key)| ([("setting", *name), ("id", id.as_str()), ("key", key.as_str())], 1_u64)),
     );
 }

@@ -54,10 +54,6 @@ pub fn warn(place: &str, what: impl Display) {
 
 fn fault(level: Level, place: &str, what: &dyn Display) {
     let what = scrubbed(&what.to_string());
-    let line = Line {
-        place: Some(place),
-        what: Some(&what),
-        ..Line::new(now_ms(), level, Event::Fault)
-    };
+    let line = Line { place: Some(place), what: Some(&what), ..Line::new(now_ms(), level, Event::Fault) };
     write_some(place, None, MAX_FAULTS, line);
 }

@@ -30,9 +30,7 @@ fn sum(signpost: &Signpost, sql: &str) -> u32 {
 /// Reads the list of users to erase again and publishers to close again.
 fn listed(state: &Path) -> Vec<Value> {
     let list = fs::read_to_string(state.join("erase_again.ndjson")).expect("a list");
-    list.lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect()
+    list.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 fn close_publisher(signpost: &Signpost) {
@@ -51,33 +49,21 @@ fn users_who_were_erased_after_a_backup_stay_erased() {
     let [paid, clicked] = [&users[0], &users[1]];
     wall.pay(paid);
     let mut others = (0..).map(|number| format!("of-closed-{number}"));
-    wall.pay(
-        &others
-            .find(|user| shards::of_user(user, OUTBOX_COUNT) == 0)
-            .expect("a user"),
-    );
+    wall.pay(&others.find(|user| shards::of_user(user, OUTBOX_COUNT) == 0).expect("a user"));
     // The second outbox has a journal for the first one, but has paid nobody.
     let journaled = "SELECT COUNT(*) FROM journal, json_each(entries)";
     eventually_within(MINUTE_MS, &2, || sum(&signpost, journaled));
     assert_eq!(sum(&signpost, "SELECT COUNT(*) FROM outbox WHERE shard = 1"), 0);
     let click = wall.click_id(clicked);
     let backup = path("backup");
-    expect_done(command(
-        &[("--state", signpost.state.path()), ("--to", &backup)],
-        "backup",
-    ));
+    expect_done(command(&[("--state", signpost.state.path()), ("--to", &backup)], "backup"));
     users.iter().for_each(|user| drop(wall.erase(user)));
     close_publisher(&signpost);
     signpost.stop();
     let old = signpost.state.path();
 
     let state = path("state");
-    let restore = |state: &Path| {
-        command(
-            &[("--from", &backup), ("--state", state), ("--erased", old)],
-            "restore",
-        )
-    };
+    let restore = |state: &Path| command(&[("--from", &backup), ("--state", state), ("--erased", old)], "restore");
     let printed = expect_done(restore(&state));
     assert!(printed.contains("because it names erased users"), "{printed}");
     let user = json!({ "app_id": APP, "user_id": paid });
@@ -142,9 +128,6 @@ fn a_disk_without_room_for_the_backup_is_refused() {
     let large = File::create(folder.join("large.sqlite")).expect("a file");
     // It has no blocks on the disk. A later pass needs its size a second time.
     large.set_len(1 << 43).expect("a length");
-    expect_refused(
-        command(&[("--state", &state), ("--to", &backup)], "backup"),
-        "the backup needs 16777316 MiB",
-    );
+    expect_refused(command(&[("--state", &state), ("--to", &backup)], "backup"), "the backup needs 16777316 MiB");
     assert!(!backup.exists());
 }

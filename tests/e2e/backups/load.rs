@@ -71,12 +71,7 @@ fn click(wall: &OfferWall<'_>, user: &str, number: usize) -> Click {
     };
     let query = format!("rid={}&app={}&user_id={user}{long}", wall.goal("1"), wall.app);
     let answer = until_answered(|| wall.signpost.click(&query, "DE")).expect(302);
-    Click {
-        app: wall.app.clone(),
-        id: click_id_at(&answer),
-        is_short,
-        at_ms: now_ms(),
-    }
+    Click { app: wall.app.clone(), id: click_id_at(&answer), is_short, at_ms: now_ms() }
 }
 
 fn send(wall: &OfferWall<'_>, click: &str, status: &str) -> Answer {
@@ -99,12 +94,8 @@ impl Load {
                 3 => &["pending"],
                 _ => &["approved"],
             };
-            let mut conversion = Conversion {
-                app: wall.app.clone(),
-                click: click.id,
-                id: String::new(),
-                statuses: Vec::new(),
-            };
+            let mut conversion =
+                Conversion { app: wall.app.clone(), click: click.id, id: String::new(), statuses: Vec::new() };
             for status in statuses {
                 let answer = send(wall, &conversion.click, status);
                 conversion.id = expect_accepted(answer, status, false);
@@ -119,11 +110,7 @@ impl Load {
     pub fn erase(&self, wall: &OfferWall<'_>, ends: &AtomicBool) {
         for number in (0..).take_while(|_| !ends.load(Ordering::SeqCst)) {
             let user = format!("{ERASED}{number}");
-            expect_accepted(
-                send(wall, &click(wall, &user, number).id, "approved"),
-                "approved",
-                false,
-            );
+            expect_accepted(send(wall, &click(wall, &user, number).id, "approved"), "approved", false);
             let later = click(wall, &user, number);
             // Some of a user's callbacks have arrived by then.
             thread::sleep(PAUSE * 10);
@@ -153,24 +140,13 @@ impl Load {
             .collect();
         let (mut kept, mut lost) = (0, 0);
         for conversion in self.conversions.lock().unwrap().iter() {
-            let promised = conversion
-                .statuses
-                .iter()
-                .rposition(|(_, at_ms)| *at_ms < until_ms);
+            let promised = conversion.statuses.iter().rposition(|(_, at_ms)| *at_ms < until_ms);
             let Some(promised) = promised else { continue };
             let (first, _) = conversion.statuses[0];
-            let answer = send(wall(&conversion.app), &conversion.click, first)
-                .expect(200)
-                .json();
+            let answer = send(wall(&conversion.app), &conversion.click, first).expect(200).json();
             // A later change may be in the backup, too.
-            let allowed = conversion.statuses[promised..]
-                .iter()
-                .any(|(status, _)| answer["status"] == *status);
-            assert!(
-                allowed && answer["duplicate"] == true,
-                "{answer} of {:?}",
-                conversion.statuses
-            );
+            let allowed = conversion.statuses[promised..].iter().any(|(status, _)| answer["status"] == *status);
+            assert!(allowed && answer["duplicate"] == true, "{answer} of {:?}", conversion.statuses);
             assert_eq!(answer["transaction_id"], conversion.id);
             assert!(listed.contains(&conversion.id), "{} is not listed", conversion.id);
             kept += 1;
@@ -183,43 +159,21 @@ impl Load {
         // A lost record may be in a newer backup, so its click is not refused for good.
         for click in clicks.iter().filter(|click| click.at_ms >= until_ms) {
             let status = wall(&click.app).convert(&click.id, "").status;
-            assert!(
-                status == 200 || status == 503 && click.is_short,
-                "{status} for {}",
-                click.id
-            );
+            assert!(status == 200 || status == 503 && click.is_short, "{status} for {}", click.id);
             lost += u32::from(status == 503);
         }
-        for click in self
-            .erased
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|click| click.at_ms < until_ms)
-        {
+        for click in self.erased.lock().unwrap().iter().filter(|click| click.at_ms < until_ms) {
             send(wall(&click.app), &click.id, "approved").expect(200);
         }
         for (offer, at_ms) in self.offers.lock().unwrap().iter() {
-            let answer = walls[0]
-                .signpost
-                .operator("GET", &format!("offers/{offer}"), None);
+            let answer = walls[0].signpost.operator("GET", &format!("offers/{offer}"), None);
             assert!(*at_ms >= until_ms || answer.status == 200, "{offer}: {answer:?}");
         }
-        println!(
-            "{kept} conversions, {} clicks; {lost} lost click records",
-            promised.len()
-        );
+        println!("{kept} conversions, {} clicks; {lost} lost click records", promised.len());
         assert!(kept > 10 && promised.len() > 5);
         for wall in walls {
-            let named = |entry: &Value| {
-                entry["user_id"]
-                    .as_str()
-                    .is_some_and(|user| user.starts_with(ERASED))
-            };
-            assert!(
-                !wall.all_entries(100).iter().any(named),
-                "an erased user is listed"
-            );
+            let named = |entry: &Value| entry["user_id"].as_str().is_some_and(|user| user.starts_with(ERASED));
+            assert!(!wall.all_entries(100).iter().any(named), "an erased user is listed");
         }
         eventually_within(2 * MINUTE_MS, &Vec::<String>::new(), || {
             walls[0].signpost.stored_with(|text| text.contains(ERASED))

@@ -13,9 +13,7 @@ use serde_json::Value;
 use super::{command, expect_done, manifest};
 use crate::{
     conversions::revenue::revenue,
-    harness::{
-        OfferWall, Receiver, Setup, Signpost, away_from_midnight, eventually_within, expect_accepted, now_ms,
-    },
+    harness::{OfferWall, Receiver, Setup, Signpost, away_from_midnight, eventually_within, expect_accepted, now_ms},
     restored::{OUTBOXES, doubts},
 };
 use domain::model::time::MINUTE_MS;
@@ -30,10 +28,7 @@ fn is_sender(namespace: &str) -> bool {
 }
 
 fn back_up(signpost: &Signpost, to: PathBuf) -> PathBuf {
-    expect_done(command(
-        &[("--state", signpost.state.path()), ("--to", &to)],
-        "backup",
-    ));
+    expect_done(command(&[("--state", signpost.state.path()), ("--to", &to)], "backup"));
     to
 }
 
@@ -42,11 +37,7 @@ fn mix(to: &Path, [first, second]: [&Path; 2], is_of_first: IsOfFirst) {
     let (mut made, second_files) = (manifest(second), manifest(second));
     let first_files = manifest(first);
     let first_files = first_files["files"].as_array().expect("files");
-    let files = second_files["files"]
-        .as_array()
-        .expect("files")
-        .iter()
-        .enumerate();
+    let files = second_files["files"].as_array().expect("files").iter().enumerate();
     let files = files.filter_map(|(number, file)| {
         let namespace = file["namespace"].as_str().expect("a namespace");
         let (from, entry) = if is_of_first(namespace, number) {
@@ -54,8 +45,7 @@ fn mix(to: &Path, [first, second]: [&Path; 2], is_of_first: IsOfFirst) {
             (
                 first,
                 first_files.iter().find(|copied| {
-                    ["namespace", "id"].map(|name| &copied[name])
-                        == ["namespace", "id"].map(|name| &file[name])
+                    ["namespace", "id"].map(|name| &copied[name]) == ["namespace", "id"].map(|name| &file[name])
                 })?,
             )
         } else {
@@ -72,14 +62,10 @@ fn mix(to: &Path, [first, second]: [&Path; 2], is_of_first: IsOfFirst) {
 
 /// Waits until the ledger and the witnesses have everything.
 fn settle(walls: &[OfferWall<'_>], began_ms: i64, rewards: usize) {
-    walls
-        .iter()
-        .for_each(|wall| wall.expect_reconciled_since(began_ms));
+    walls.iter().for_each(|wall| wall.expect_reconciled_since(began_ms));
     eventually_within(MINUTE_MS, &(rewards * walls.len()), || {
         let sql = "SELECT COUNT(*) FROM journal, json_each(entries)";
-        let counts = walls[0]
-            .signpost
-            .stored(OUTBOXES, sql, |row| row.get::<_, u32>(0));
+        let counts = walls[0].signpost.stored(OUTBOXES, sql, |row| row.get::<_, u32>(0));
         counts.into_iter().sum::<u32>() as usize
     });
 }
@@ -87,10 +73,8 @@ fn settle(walls: &[OfferWall<'_>], began_ms: i64, rewards: usize) {
 /// The namespaces in the order of their copies.
 fn order(backup: &Path) -> Vec<String> {
     let files = manifest(backup)["files"].as_array().expect("files").clone();
-    let mut order: Vec<_> = files
-        .iter()
-        .map(|file| file["namespace"].as_str().expect("a namespace").to_owned())
-        .collect();
+    let mut order: Vec<_> =
+        files.iter().map(|file| file["namespace"].as_str().expect("a namespace").to_owned()).collect();
     order.dedup();
     order
 }
@@ -121,34 +105,17 @@ fn objects_that_were_copied_minutes_apart_agree_after_a_restore() {
     pay(REWARDS);
     settle(&walls, began_ms, 2 * REWARDS);
     let arrived = receiver.wait_for_transactions(MINUTE_MS, paid.len());
-    let revenues = walls
-        .each_ref()
-        .map(|wall| revenue(&signpost.existing_publisher(&wall.id)));
+    let revenues = walls.each_ref().map(|wall| revenue(&signpost.existing_publisher(&wall.id)));
     let second = back_up(&signpost, scratch.path().join("second"));
     signpost.stop();
-    let receivers = [
-        "ledger",
-        "counters",
-        "catalog",
-        "accounts",
-        "activity",
-        "postbacks",
-    ];
+    let receivers = ["ledger", "counters", "catalog", "accounts", "activity", "postbacks"];
     let expected = [&receivers[..], &["outbox", "clicks"]].concat();
-    assert_eq!(
-        order(&second),
-        expected
-            .iter()
-            .map(|kind| format!("signpost-{kind}"))
-            .collect::<Vec<_>>()
-    );
+    assert_eq!(order(&second), expected.iter().map(|kind| format!("signpost-{kind}")).collect::<Vec<_>>());
 
     let mixes: [(&str, IsOfFirst); 2] = [
         ("receivers", |namespace, _| !is_sender(namespace)),
         // The number of a file is as good as random, because ids are hashes.
-        ("outboxes", |namespace, number| {
-            !is_sender(namespace) || number % 2 == 0
-        }),
+        ("outboxes", |namespace, number| !is_sender(namespace) || number % 2 == 0),
     ];
     let check = |(name, is_of_first): (&str, IsOfFirst)| {
         let [mixed, state] = ["", "-state"].map(|end| scratch.path().join(format!("{name}{end}")));
@@ -167,20 +134,12 @@ fn objects_that_were_copied_minutes_apart_agree_after_a_restore() {
         for (wall, revenues) in walls.iter().zip(revenues) {
             wall.expect_reconciled_since(began_ms);
             let revenue = revenue(&restored.existing_publisher(&wall.id));
-            assert!(
-                (revenue - revenues).abs() < 1e-6,
-                "{name}: {revenue}, not {revenues}"
-            );
+            assert!((revenue - revenues).abs() < 1e-6, "{name}: {revenue}, not {revenues}");
         }
         let reasons: Vec<_> = doubts(&restored).into_iter().map(|(_, reason)| reason).collect();
         println!("{name}: {reasons:?}");
         for reason in &reasons {
-            let allowed = [
-                "ledger_restored",
-                "counters_restored",
-                "catalog_restored",
-                "outbox_restored",
-            ];
+            let allowed = ["ledger_restored", "counters_restored", "catalog_restored", "outbox_restored"];
             assert!(allowed.contains(&reason.as_str()), "{name}: {reasons:?}");
         }
     };

@@ -19,9 +19,7 @@ fn disabling_answers() -> [Behaviour; 3] {
 
 #[track_caller]
 fn is_disabled(wall: &OfferWall<'_>) {
-    eventually_within(ATTEMPTS_MS, &json!("disabled"), || {
-        wall.endpoint()["state"].clone()
-    });
+    eventually_within(ATTEMPTS_MS, &json!("disabled"), || wall.endpoint()["state"].clone());
 }
 
 #[test]
@@ -62,10 +60,7 @@ fn an_endpoint_that_disables_itself_is_not_called_until_it_is_enabled() {
     // The operator enables an endpoint, or a changed callback does; also after a power cut.
     signpost.restart();
     std::thread::sleep(std::time::Duration::from_secs(2));
-    let enabled = walls[0]
-        .operator("POST", "callback/enable", None)
-        .expect(200)
-        .json();
+    let enabled = walls[0].operator("POST", "callback/enable", None).expect(200).json();
     assert_ne!(enabled["state"], "disabled", "{enabled}");
     for (receiver, wall) in receivers.iter().zip(&walls).skip(1) {
         assert_eq!(receiver.count(), 1);
@@ -121,10 +116,7 @@ fn an_endpoint_can_abort_one_callback_and_accept_the_others() {
     assert_eq!(statuses(&entry), json!([400]));
     wait_for_state(&wall, &accepted, "delivered");
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(
-        receiver.transactions(),
-        [(aborted.clone(), 1), (accepted, 1)].into()
-    );
+    assert_eq!(receiver.transactions(), [(aborted.clone(), 1), (accepted, 1)].into());
     // It can be replayed like any dead letter.
     receiver.set(Behaviour::status(200));
     wall.replay(&aborted).expect(200);
@@ -138,17 +130,13 @@ fn rewards_wait_until_the_app_has_a_callback() {
     let ids: Vec<_> = (0..5).map(|user| wall.pay(&format!("u-{user}"))).collect();
     for id in &ids {
         let entry = wall.entry(id);
-        assert_eq!(
-            (&entry["status"], &entry["state"]),
-            (&json!("approved"), &json!("no_endpoint"))
-        );
+        assert_eq!((&entry["status"], &entry["state"]), (&json!("approved"), &json!("no_endpoint")));
         assert_eq!(entry["attempts"], json!([]));
     }
     assert_eq!(wall.endpoint()["state"], "none");
     assert_eq!(wall.entries("state=no_endpoint").len(), 5);
     assert_eq!(wall.replay(&ids[0]).expect(200).json()["state"], "no_endpoint");
-    wall.operator("POST", "callback_test", None)
-        .expect_error(409, "no_callback");
+    wall.operator("POST", "callback_test", None).expect_error(409, "no_callback");
 
     // A change without a callback releases nothing.
     wall.put_app(&json!({"name": "Renamed"}));
@@ -177,10 +165,7 @@ fn a_changed_callback_applies_from_the_next_attempt_on() {
     moved["previous_secret"] = json!(SECRET);
     wall.put_app(&json!({ "callback": moved }));
     let entry = wait_for_state(&wall, &id, "delivered");
-    assert_eq!(
-        entry["attempts"].as_array().unwrap().last().unwrap()["http_status"],
-        200
-    );
+    assert_eq!(entry["attempts"].as_array().unwrap().last().unwrap()["http_status"], 200);
     let received = new.received();
     assert_eq!((received.len(), received[0].method.as_str()), (1, "POST"));
     assert_eq!(received[0].transaction_id(), id);

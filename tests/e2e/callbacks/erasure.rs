@@ -33,20 +33,12 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     for id in &ids[..2] {
         let entry = wall.entry(id);
         assert_eq!(entry["user_id"], Value::Null, "{entry}");
-        assert_eq!(
-            (&entry["status"], &entry["state"]),
-            (&json!("approved"), &json!("delivered"))
-        );
+        assert_eq!((&entry["status"], &entry["state"]), (&json!("approved"), &json!("delivered")));
     }
     wait_for_state(&wall, &ids[2], "delivered");
     let last = receiver.received().pop().unwrap();
-    assert_eq!(
-        (last.transaction_id(), last.parameter("user_id").as_deref()),
-        (ids[2].as_str(), Some(user))
-    );
-    eventually_within(ATTEMPTS_MS, &Value::Null, || {
-        wall.entry(&ids[2])["user_id"].clone()
-    });
+    assert_eq!((last.transaction_id(), last.parameter("user_id").as_deref()), (ids[2].as_str(), Some(user)));
+    eventually_within(ATTEMPTS_MS, &Value::Null, || wall.entry(&ids[2])["user_id"].clone());
     assert_eq!(erase(), json!({"erased": 0, "waiting": 0}));
     assert_eq!(wall.entry(&other)["user_id"], "another");
 

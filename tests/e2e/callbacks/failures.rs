@@ -11,11 +11,7 @@ use crate::{
 fn constant_parts(received: &crate::harness::Received) -> (String, String, String) {
     let query = received.query();
     let (fields, _) = query.split_once("&ts=").expect("a time");
-    (
-        received.transaction_id().to_owned(),
-        received.path().to_owned(),
-        fields.to_owned(),
-    )
+    (received.transaction_id().to_owned(), received.path().to_owned(), fields.to_owned())
 }
 
 #[test]
@@ -34,11 +30,7 @@ fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
         (Behaviour::Hang, Value::Null, true),
         (Behaviour::Slow(4_000), Value::Null, true),
         (Behaviour::Redirect(redirect), json!(302), false),
-        (
-            Behaviour::answer(308, &[("Location", &elsewhere.base())], ""),
-            json!(308),
-            false,
-        ),
+        (Behaviour::answer(308, &[("Location", &elsewhere.base())], ""), json!(308), false),
     ];
     let receivers: Vec<_> = table.iter().map(|_| Receiver::start()).collect();
     let walls: Vec<_> = (0..)
@@ -71,20 +63,12 @@ fn every_kind_of_failure_is_retried_until_the_callback_is_accepted() {
         let received = receiver.received();
         assert_eq!(receiver.transactions(), [(id.clone(), attempts.len())].into());
         // Attempts differ only in time and signatures.
-        assert!(
-            received
-                .iter()
-                .all(|again| constant_parts(again) == constant_parts(&received[0])),
-            "{received:?}"
-        );
+        assert!(received.iter().all(|again| constant_parts(again) == constant_parts(&received[0])), "{received:?}");
         let first_ts = received[0].header("webhook-timestamp");
         let last = received.last().unwrap();
         if last.at_ms - received[0].at_ms > 1_500 {
             assert_ne!(last.header("webhook-timestamp"), first_ts);
-            assert_ne!(
-                last.header("webhook-signature"),
-                received[0].header("webhook-signature")
-            );
+            assert_ne!(last.header("webhook-signature"), received[0].header("webhook-signature"));
         }
     }
     assert_eq!(elsewhere.count(), 0, "a redirect was followed");
@@ -104,12 +88,7 @@ fn a_slow_answer_counts_and_an_unreachable_receiver_is_retried() {
     let gone_id = gone_wall.pay("u-1");
 
     // Attempts fail until a receiver listens on the port again.
-    eventually_within(ATTEMPTS_MS, &true, || {
-        !gone_wall.entry(&gone_id)["attempts"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-    });
+    eventually_within(ATTEMPTS_MS, &true, || !gone_wall.entry(&gone_id)["attempts"].as_array().unwrap().is_empty());
     let back = Receiver::start_on(port);
     let entry = wait_for_state(&gone_wall, &gone_id, "delivered");
     assert_eq!(entry["attempts"][0]["http_status"], Value::Null, "{entry}");
@@ -142,19 +121,13 @@ fn a_callback_that_is_never_accepted_is_kept_and_can_be_replayed() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(receiver.count(), 4);
     let again = wall.replay(&id).expect(200).json();
-    assert_eq!(
-        (&again["state"], &again["transaction_id"]),
-        (&json!("waiting"), &json!(id))
-    );
+    assert_eq!((&again["state"], &again["transaction_id"]), (&json!("waiting"), &json!(id)));
     eventually_within(ATTEMPTS_MS, &true, || receiver.count() > 4);
     receiver.set(Behaviour::status(200));
     let entry = wait_for_state(&wall, &id, "delivered");
     assert!(statuses(&entry).as_array().unwrap().len() > 4, "{entry}");
     assert!(
-        receiver
-            .received()
-            .iter()
-            .all(|again| constant_parts(again) == constant_parts(&attempts[0])),
+        receiver.received().iter().all(|again| constant_parts(again) == constant_parts(&attempts[0])),
         "{:?}",
         receiver.received()
     );
@@ -173,12 +146,7 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     }
     let endpoint = wall.endpoint();
     assert_eq!(
-        (
-            &endpoint["state"],
-            &endpoint["dead"],
-            &endpoint["waiting"],
-            &endpoint["consecutive_failures"]
-        ),
+        (&endpoint["state"], &endpoint["dead"], &endpoint["waiting"], &endpoint["consecutive_failures"]),
         (&json!("failing"), &json!(3), &json!(0), &json!(6)),
         "{endpoint}"
     );
@@ -191,13 +159,7 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     for id in &ids {
         wait_for_state(&wall, id, "delivered");
     }
-    let replay = |filter: Value| {
-        wall.operator(
-            "POST",
-            "replays",
-            Some(&json!({"filter": filter, "dry_run": true})),
-        )
-    };
+    let replay = |filter: Value| wall.operator("POST", "replays", Some(&json!({"filter": filter, "dry_run": true})));
     // A span of time includes its first second and excludes its last.
     for (filter, count) in [
         (json!({"from": sent_at + 3_600}), 0),
@@ -205,17 +167,9 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
         (dead_from(sent_at), 0),
         (json!({"from": sent_at, "until": sent_at + 3_600}), 3),
     ] {
-        assert_eq!(
-            replay(filter.clone()).expect(200).json()["count"],
-            count,
-            "{filter}"
-        );
+        assert_eq!(replay(filter.clone()).expect(200).json()["count"], count, "{filter}");
     }
-    for wrong in [
-        json!({"from": "yesterday"}),
-        json!({"delivery": "refused"}),
-        json!({"deliveries": "dead"}),
-    ] {
+    for wrong in [json!({"from": "yesterday"}), json!({"delivery": "refused"}), json!({"deliveries": "dead"})] {
         replay(wrong).expect(400);
     }
     wall.replay_all(&json!({"from": sent_at - 1, "delivery": "delivered"}), 3);
@@ -241,9 +195,7 @@ fn retry_after_delays_the_next_attempt() {
     let id = wall.pay("u-1");
     receiver.wait(1);
     receiver.set(Behaviour::status(200));
-    eventually_within(ATTEMPTS_MS, &true, || {
-        !wall.entry(&id)["attempts"].as_array().unwrap().is_empty()
-    });
+    eventually_within(ATTEMPTS_MS, &true, || !wall.entry(&id)["attempts"].as_array().unwrap().is_empty());
     let entry = wall.entry(&id);
     if entry["state"] == "waiting" {
         let wait = entry["next_try_ts"].as_i64().unwrap() - entry["attempts"][0]["at"].as_i64().unwrap();

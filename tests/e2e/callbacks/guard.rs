@@ -107,12 +107,7 @@ fn a_local_run_allows_loopback_but_not_every_address() {
     // Only the URL of a GET may contain macros.
     is_refused(&wall, "http://127.0.0.1:9000/cb?x={user_id}", "POST");
     is_refused(&wall, "http://127.0.0.1:9000/{app_id}", "POST");
-    put(
-        &wall,
-        "http://localhost:9000/cb?x={user_id}&t={transaction_id}&s={status}",
-        "GET",
-    )
-    .expect(200);
+    put(&wall, "http://localhost:9000/cb?x={user_id}&t={transaction_id}&s={status}", "GET").expect(200);
     put(&wall, "http://127.0.0.1:9000/cb?x=1", "POST").expect(200);
 }
 
@@ -135,11 +130,7 @@ fn a_callback_url_is_checked_again_before_each_request() {
         shards: 8,
     };
     let (token_id, token) = wall.issue_token();
-    let wall = OfferWall {
-        token,
-        token_id,
-        ..wall
-    };
+    let wall = OfferWall { token, token_id, ..wall };
     let id = wall.pay("u-2");
     wall.replay(&before).expect(200);
     std::thread::sleep(std::time::Duration::from_secs(4));

@@ -6,8 +6,7 @@ use standardwebhooks::Webhook;
 use crate::{
     callbacks::{ATTEMPTS_MS, quick, twice, wait_for_state},
     harness::{
-        Behaviour, OPERATOR_TOKEN, Receiver, SECRET, callback, demo, eventually_within, expect_accepted,
-        now_ms,
+        Behaviour, OPERATOR_TOKEN, Receiver, SECRET, callback, demo, eventually_within, expect_accepted, now_ms,
     },
 };
 
@@ -32,11 +31,7 @@ fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
     ];
     let mut ids = Vec::new();
     for body in &bodies {
-        receiver.set(Behaviour::answer(
-            if body == "taken" { 200 } else { 500 },
-            &[],
-            body,
-        ));
+        receiver.set(Behaviour::answer(if body == "taken" { 200 } else { 500 }, &[], body));
         let id = wall.pay("u-1");
         if body == "taken" {
             wait_for_state(&wall, &id, "delivered");
@@ -53,10 +48,7 @@ fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
             .map(|attempt| {
                 let members: Vec<_> = attempt.as_object().unwrap().keys().map(String::as_str).collect();
                 assert_eq!(members, ["at", "body", "http_status", "ms"], "{attempt}");
-                assert!(
-                    (now - 120..=now + 2).contains(&attempt["at"].as_i64().unwrap()),
-                    "{attempt}"
-                );
+                assert!((now - 120..=now + 2).contains(&attempt["at"].as_i64().unwrap()), "{attempt}");
                 assert!((0..500).contains(&attempt["ms"].as_i64().unwrap()), "{attempt}");
                 attempt["body"].as_str().unwrap().to_owned()
             })
@@ -71,11 +63,7 @@ fn every_attempt_is_logged_with_its_answer_and_without_secrets() {
         }
     }
     for body in logged_bodies(&ids[2]) {
-        assert!(
-            body.starts_with("üüü") && body.len() <= 1_024 + 8,
-            "{} bytes: {body}",
-            body.len()
-        );
+        assert!(body.starts_with("üüü") && body.len() <= 1_024 + 8, "{} bytes: {body}", body.len());
         assert!(!body.contains(&SECRET[..16]), "{body}");
     }
     let all = wall.operator("GET", "conversions", None).expect(200).body;
@@ -106,27 +94,16 @@ fn a_log_entry_shows_the_conversion_and_its_callback() {
     for name in ["offer_name", "goal_name"] {
         assert!(entry[name].is_string(), "{entry}");
     }
-    assert!(
-        (now_ms() / 1_000 - converted_at.as_i64().unwrap()).abs() < 60,
-        "{entry}"
-    );
+    assert!((now_ms() / 1_000 - converted_at.as_i64().unwrap()).abs() < 60, "{entry}");
 
-    let pending = expect_accepted(
-        wall.convert(&wall.click_id("u-2"), "&status=pending"),
-        "pending",
-        false,
-    );
+    let pending = expect_accepted(wall.convert(&wall.click_id("u-2"), "&status=pending"), "pending", false);
     let entry = wall.entry(&pending);
-    assert_eq!(
-        (&entry["status"], &entry["state"], &entry["attempts"]),
-        (&json!("pending"), &Value::Null, &json!([]))
-    );
+    assert_eq!((&entry["status"], &entry["state"], &entry["attempts"]), (&json!("pending"), &Value::Null, &json!([])));
     wall.replay(&pending).expect_error(409, "nothing_to_send");
     assert_eq!(wall.entries("status=pending"), [entry]);
     assert_eq!(wall.entries("status=approved&state=delivered").len(), 1);
     for filter in ["status=delivered", "state=approved", "status=", "state=DEAD"] {
-        wall.operator("GET", &format!("conversions?{filter}"), None)
-            .expect_error(400, "invalid_field");
+        wall.operator("GET", &format!("conversions?{filter}"), None).expect_error(400, "invalid_field");
     }
 }
 
@@ -143,19 +120,12 @@ fn a_test_callback_shows_the_request_and_the_response() {
         let received = receiver.wait(number + 1).remove(number);
         let request = &test["request"];
         assert_eq!(request["method"], method, "{test}");
-        assert_eq!(
-            request["url"],
-            format!("{}{}", receiver.base(), received.target),
-            "{test}"
-        );
+        assert_eq!(request["url"], format!("{}{}", receiver.base(), received.target), "{test}");
         for header in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
             assert_eq!(request["headers"][header], received.header(header), "{test}");
         }
         let response = &test["response"];
-        assert_eq!(
-            (&response["http_status"], &response["body"]),
-            (&json!(404), &json!("no such page"))
-        );
+        assert_eq!((&response["http_status"], &response["body"]), (&json!(404), &json!("no such page")));
         assert!(response["ms"].is_i64(), "{test}");
         assert!(!test.to_string().contains(SECRET), "{test}");
         // It is marked as a test, and signed like any other.
@@ -167,10 +137,7 @@ fn a_test_callback_shows_the_request_and_the_response() {
             received.query()
         } else {
             let body: Value = serde_json::from_str(&received.body).unwrap();
-            assert_eq!(
-                (&body["user_id"], &body["transaction_id"]),
-                (&json!("signpost-test"), &json!(id))
-            );
+            assert_eq!((&body["user_id"], &body["transaction_id"]), (&json!("signpost-test"), &json!(id)));
             assert_eq!(request["body"], received.body.as_str(), "{test}");
             &received.body
         };
@@ -182,10 +149,7 @@ fn a_test_callback_shows_the_request_and_the_response() {
         receiver.set(silent);
         let test = wall.operator("POST", "callback_test", None).expect(200).json();
         assert_eq!(test["response"], Value::Null, "{test}");
-        assert!(
-            test["error"].as_str().is_some_and(|error| !error.is_empty()),
-            "{test}"
-        );
+        assert!(test["error"].as_str().is_some_and(|error| !error.is_empty()), "{test}");
     }
     // It is not logged and not retried.
     let count = receiver.count();
@@ -212,20 +176,12 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
     assert_eq!(other.entries("").len(), 1);
     other.replay_all(&json!({"delivery": "delivered"}), 1);
     let erased = other.erase("u-1");
-    assert_eq!(
-        erased["erased"].as_i64().unwrap() + erased["waiting"].as_i64().unwrap(),
-        1,
-        "{erased}"
-    );
-    eventually_within(ATTEMPTS_MS, &Value::Null, || {
-        other.entry(&other_id)["user_id"].clone()
-    });
+    assert_eq!(erased["erased"].as_i64().unwrap() + erased["waiting"].as_i64().unwrap(), 1, "{erased}");
+    eventually_within(ATTEMPTS_MS, &Value::Null, || other.entry(&other_id)["user_id"].clone());
     assert_eq!(one.entry(&id)["user_id"], "u-1");
     assert_eq!(receiver.transactions().get(&id), Some(&1));
-    one.operator("GET", "conversions/no-such-id", None)
-        .expect_error(404, "not_found");
-    one.replay("00000000-0000-8000-8000-000000000000")
-        .expect_error(404, "not_found");
+    one.operator("GET", "conversions/no-such-id", None).expect_error(404, "not_found");
+    one.replay("00000000-0000-8000-8000-000000000000").expect_error(404, "not_found");
 
     let calls = [
         ("GET", "conversions"),
@@ -239,17 +195,11 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
     ];
     for app in ["79999999", "not-an-app", "1"] {
         for (method, rest) in calls {
-            signpost
-                .operator(method, &format!("apps/{app}/{rest}"), None)
-                .expect_error(404, "not_found");
+            signpost.operator(method, &format!("apps/{app}/{rest}"), None).expect_error(404, "not_found");
         }
     }
     // Every call needs the operator's token.
-    for authorization in [
-        String::new(),
-        "Bearer wrong".into(),
-        format!("Bearer {OPERATOR_TOKEN}x"),
-    ] {
+    for authorization in [String::new(), "Bearer wrong".into(), format!("Bearer {OPERATOR_TOKEN}x")] {
         for (method, rest) in calls {
             let address = format!("/v1/operator/apps/{}/{rest}", one.app);
             signpost

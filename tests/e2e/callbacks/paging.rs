@@ -30,10 +30,7 @@ fn pages_list_every_entry_once_newest_first() {
     assert_eq!(ids(&wall.entries("")), expected[..100], "100 by default");
 
     // Pages of a filtered log.
-    for (index, status) in ["approved", "pending", "rejected", "reversed"]
-        .into_iter()
-        .enumerate()
-    {
+    for (index, status) in ["approved", "pending", "rejected", "reversed"].into_iter().enumerate() {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         loop {
             let path = format!("conversions?status={status}&limit=20{cursor}");
@@ -46,22 +43,12 @@ fn pages_list_every_entry_once_newest_first() {
             };
             cursor = format!("&cursor={}", encoded(next));
         }
-        let with_status: Vec<_> = expected
-            .iter()
-            .rev()
-            .skip(index)
-            .step_by(4)
-            .rev()
-            .cloned()
-            .collect();
+        let with_status: Vec<_> = expected.iter().rev().skip(index).step_by(4).rev().cloned().collect();
         assert_eq!(found, with_status, "{status}");
     }
 
     // New entries do not move the pages behind a cursor.
-    let first = wall
-        .operator("GET", "conversions?limit=100", None)
-        .expect(200)
-        .json();
+    let first = wall.operator("GET", "conversions?limit=100", None).expect(200).json();
     thread::scope(|scope| {
         for user in 0..8 {
             let wall = &wall;
@@ -74,15 +61,7 @@ fn pages_list_every_entry_once_newest_first() {
     let all: BTreeSet<_> = ids(&wall.all_entries(100)).into_iter().collect();
     assert_eq!(all.len(), ENTRIES + 8);
 
-    for wrong in [
-        "limit=0",
-        "limit=1001",
-        "limit=-1",
-        "limit=x",
-        "cursor=!",
-        "cursor=AAAA",
-    ] {
-        wall.operator("GET", &format!("conversions?{wrong}"), None)
-            .expect_error(400, "invalid_field");
+    for wrong in ["limit=0", "limit=1001", "limit=-1", "limit=x", "cursor=!", "cursor=AAAA"] {
+        wall.operator("GET", &format!("conversions?{wrong}"), None).expect_error(400, "invalid_field");
     }
 }

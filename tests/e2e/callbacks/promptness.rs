@@ -24,10 +24,7 @@ fn the_first_attempt_follows_the_answer_at_once() {
         delays.push(received.at_ms - answered_ms);
     }
     delays.sort_unstable();
-    println!(
-        "callbacks after the answer: median {} ms, slowest {} ms",
-        delays[10], delays[19]
-    );
+    println!("callbacks after the answer: median {} ms, slowest {} ms", delays[10], delays[19]);
     assert!(delays[19] < 5 * SECOND_MS, "{delays:?}");
 }
 
@@ -43,9 +40,7 @@ fn callbacks_to_a_receiver_in_flight_are_limited_by_the_number_of_outboxes() {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let wall = &wall;
-                scope.spawn(move || {
-                    (0..10).for_each(|number| drop(wall.pay(&format!("u-{thread}-{number}"))))
-                });
+                scope.spawn(move || (0..10).for_each(|number| drop(wall.pay(&format!("u-{thread}-{number}")))));
             }
         });
         let called = receiver.wait_for_transactions(DRAINED_MS, 80);
@@ -75,10 +70,7 @@ fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() 
             });
         }
     });
-    println!(
-        "{QUEUE} conversions in {} ms, while the receiver hangs",
-        now_ms() - began_ms
-    );
+    println!("{QUEUE} conversions in {} ms, while the receiver hangs", now_ms() - began_ms);
     hanging.wait(1);
     let mut delays = Vec::new();
     for number in 0..20 {
@@ -89,18 +81,11 @@ fn a_hanging_receiver_delays_no_other_app_and_its_queue_drains_after_recovery() 
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
     delays.sort_unstable();
-    println!(
-        "callbacks of the other app: median {} ms, slowest {} ms",
-        delays[10], delays[19]
-    );
+    println!("callbacks of the other app: median {} ms, slowest {} ms", delays[10], delays[19]);
     assert!(delays[19] < 5 * SECOND_MS, "{delays:?}");
     // The endpoint is failing, so it is only probed from time to time.
     eventually_within(DRAINED_MS, &"failing".into(), || slow.endpoint()["state"].clone());
-    assert!(
-        hanging.count() < 100,
-        "{} attempts within seconds",
-        hanging.count()
-    );
+    assert!(hanging.count() < 100, "{} attempts within seconds", hanging.count());
 
     let well_ms = now_ms();
     hanging.set(Behaviour::status(200));

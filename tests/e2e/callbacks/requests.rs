@@ -24,11 +24,7 @@ fn click_id(wall: &OfferWall<'_>, rest: &str) -> String {
 fn without_times(received: &Received) -> String {
     let now = now_ms() / 1_000;
     let pairs = received.pairs();
-    assert_eq!(
-        pairs.last().map(|(name, _)| *name),
-        Some("signature"),
-        "{received:?}"
-    );
+    assert_eq!(pairs.last().map(|(name, _)| *name), Some("signature"), "{received:?}");
     let shown = pairs.iter().map(|(name, value)| match *name {
         "click_ts" | "conversion_ts" | "ts" => {
             let seconds: i64 = value.parse().unwrap();
@@ -49,11 +45,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("cb-default", "79000201", Some(&receiver));
-    let id = expect_accepted(
-        wall.convert(&click_id(&wall, FULL), "&goal=purchase&txn=t-1"),
-        "approved",
-        false,
-    );
+    let id = expect_accepted(wall.convert(&click_id(&wall, FULL), "&goal=purchase&txn=t-1"), "approved", false);
     let received = receiver.wait(1).remove(0);
     assert_eq!((received.method.as_str(), received.path()), ("GET", "/cb"));
     assert_eq!(received.body, "");
@@ -66,10 +58,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
         )
     );
     assert_eq!(received.header("webhook-id"), id);
-    assert_eq!(
-        Some(received.header("webhook-timestamp")),
-        received.parameter("ts").as_deref()
-    );
+    assert_eq!(Some(received.header("webhook-timestamp")), received.parameter("ts").as_deref());
     assert!(received.header("webhook-signature").starts_with("v1,"));
     assert_eq!(received.header("user-agent"), "Signpost/1");
     let entry = wall.entry(&id);
@@ -78,11 +67,7 @@ fn a_get_carries_the_default_parameters_in_their_order() {
     }
 
     // Parameters without a value in the click are omitted.
-    let id = expect_accepted(
-        wall.convert(&click_id(&wall, "&user_id=u-1&c4=only"), ""),
-        "approved",
-        false,
-    );
+    let id = expect_accepted(wall.convert(&click_id(&wall, "&user_id=u-1&c4=only"), ""), "approved", false);
     let received = receiver.wait(2).remove(1);
     assert_eq!(
         without_times(&received),
@@ -99,7 +84,9 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("cb-template", "79000202", Some(&receiver));
-    wall.put_offer(&json!({"goals": [{"id": "cb-template-1", "ttl": "T", "instr": "1. I", "payout_usd": 0.5, "ord": 1}]}));
+    wall.put_offer(
+        &json!({"goals": [{"id": "cb-template-1", "ttl": "T", "instr": "1. I", "payout_usd": 0.5, "ord": 1}]}),
+    );
     let currency = json!({"name": "G&ld ü", "per_usd": 1_000, "decimals": 0, "rounding": "down"});
     wall.put_app(&json!({ "currency": currency }));
     signpost.refresh();
@@ -160,10 +147,7 @@ fn a_post_carries_the_same_fields_as_json() {
         let answer = wall.convert(&click_id(&wall, FULL), &format!("&goal={event}"));
         let id = expect_accepted(answer, "approved", false);
         let received = receiver.wait(number + 1).remove(number);
-        assert_eq!(
-            (received.method.as_str(), received.target.as_str()),
-            ("POST", "/cb?key=kept")
-        );
+        assert_eq!((received.method.as_str(), received.target.as_str()), ("POST", "/cb?key=kept"));
         assert_eq!(received.header("content-type"), "application/json");
         assert_eq!(received.transaction_id(), id);
         let body: Value = serde_json::from_str(&received.body).unwrap();
@@ -180,10 +164,7 @@ fn a_post_carries_the_same_fields_as_json() {
             })
         );
         assert_eq!(body["value"].as_f64(), Some(value), "{body}");
-        assert!(
-            body["click_ts"].is_i64() && body["conversion_ts"].is_i64(),
-            "{body}"
-        );
+        assert!(body["click_ts"].is_i64() && body["conversion_ts"].is_i64(), "{body}");
     }
 }
 
@@ -191,17 +172,11 @@ fn a_post_carries_the_same_fields_as_json() {
 fn the_content_of_a_callback_is_fixed_at_the_commit_but_its_url_is_not() {
     let signpost = demo();
     let wall = signpost.offer_wall("cb-frozen", "79000204", None);
-    let id = expect_accepted(
-        wall.convert(&wall.click_id("u-1"), "&goal=level_10"),
-        "approved",
-        false,
-    );
+    let id = expect_accepted(wall.convert(&wall.click_id("u-1"), "&goal=level_10"), "approved", false);
     // Everything is changed before the app has a receiver.
     let receiver = Receiver::start();
-    wall.put_offer(
-        &json!({"goals": [{"id": "cb-frozen-2", "ttl": "T", "instr": "1. I", "payout_usd": 7, "ord": 1,
-        "gl_val": "other"}]}),
-    );
+    wall.put_offer(&json!({"goals": [{"id": "cb-frozen-2", "ttl": "T", "instr": "1. I", "payout_usd": 7, "ord": 1,
+        "gl_val": "other"}]}));
     wall.put_app(&json!({
         "currency": {"name": "Gems", "per_usd": 5, "decimals": 2, "rounding": "nearest"},
         "callback": {"url": format!("{}/late", receiver.base()), "method": "GET", "secret": SECRET}

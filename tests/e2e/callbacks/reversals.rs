@@ -21,10 +21,8 @@ fn a_reversal_is_sent_once_with_its_own_id_and_the_exact_negative() {
     assert_eq!(reward.transaction_id(), id);
     wait_for_state(&wall, &id, "delivered");
     // A reversal negates the paid amount, not the current one.
-    wall.put_offer(
-        &json!({"goals": [{"id": "cb-reversed-3", "ttl": "T", "instr": "1. I", "payout_usd": 5, "ord": 1,
-        "gl_val": "purchase"}]}),
-    );
+    wall.put_offer(&json!({"goals": [{"id": "cb-reversed-3", "ttl": "T", "instr": "1. I", "payout_usd": 5, "ord": 1,
+        "gl_val": "purchase"}]}));
     wall.put_app(&json!({"callback": callback(&url, "GET")}));
     for duplicate in [false, true, true] {
         let answer = wall.convert(&click, "&goal=purchase&status=reversed");
@@ -42,42 +40,21 @@ fn a_reversal_is_sent_once_with_its_own_id_and_the_exact_negative() {
         ("value", &format!("-{value}")),
         ("currency", "Gems"),
     ] {
-        assert_eq!(
-            reversal.parameter(name).as_deref(),
-            Some(expected),
-            "{reversal:?}"
-        );
+        assert_eq!(reversal.parameter(name).as_deref(), Some(expected), "{reversal:?}");
     }
-    for name in [
-        "user_id",
-        "offer_id",
-        "goal_id",
-        "goal_value",
-        "app_id",
-        "country",
-        "click_ts",
-    ] {
+    for name in ["user_id", "offer_id", "goal_id", "goal_value", "app_id", "country", "click_ts"] {
         assert_eq!(reversal.parameter(name), reward.parameter(name), "{name}");
     }
     assert_eq!(reward.parameter("original_transaction_id"), None);
 
     let entry = wait_for_state(&wall, &own_id, "delivered");
     assert_eq!(entry["original_transaction_id"], id.as_str(), "{entry}");
-    assert_eq!(
-        (&entry["status"], &entry["payout"]),
-        (&json!("reversed"), &json!(-99.999_999))
-    );
+    assert_eq!((&entry["status"], &entry["payout"]), (&json!("reversed"), &json!(-99.999_999)));
     let paid = wall.entry(&id);
-    assert_eq!(
-        (&paid["status"], &paid["state"]),
-        (&json!("reversed"), &json!("delivered"))
-    );
+    assert_eq!((&paid["status"], &paid["state"]), (&json!("reversed"), &json!("delivered")));
     assert_eq!(paid["payout"], json!(99.999_999), "{paid}");
     assert_eq!(paid.get("original_transaction_id"), None, "{paid}");
-    assert_eq!(
-        entry["value"].as_f64().map(|value| -value),
-        paid["value"].as_f64()
-    );
+    assert_eq!(entry["value"].as_f64().map(|value| -value), paid["value"].as_f64());
     let listed: Vec<Value> = wall.entries("");
     assert_eq!(listed, [entry, paid], "newest first");
     assert_eq!(receiver.count(), 2, "a repeat sent another callback");

@@ -14,20 +14,14 @@ const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 
 /// Whether the stock library accepts a callback. The payload is the body, or on a GET the raw query.
 fn verifies(secret: &str, received: &Received) -> bool {
-    let payload = if received.method == "GET" {
-        received.query()
-    } else {
-        &received.body
-    };
+    let payload = if received.method == "GET" { received.query() } else { &received.body };
     let webhook = Webhook::new(secret).unwrap();
     webhook.verify(payload.as_bytes(), &received.headers).is_ok()
 }
 
 /// Whether the last parameter is the HMAC of the query before it, for a receiver that reads only the URL.
 fn query_verifies(secret: &str, name: &str, query: &str) -> bool {
-    let key = BASE64_STANDARD
-        .decode(secret.trim_start_matches("whsec_"))
-        .unwrap();
+    let key = BASE64_STANDARD.decode(secret.trim_start_matches("whsec_")).unwrap();
     let Some((before, signature)) = query.rsplit_once(&format!("&{name}=")) else {
         return false;
     };
@@ -56,11 +50,7 @@ fn the_stock_library_accepts_callbacks_and_rejects_any_change() {
         assert!(verifies(SECRET, &received), "{received:?}");
         assert!(!verifies(OTHER_SECRET, &received), "{received:?}");
 
-        let signed = if method == "GET" {
-            &received.target
-        } else {
-            &received.body
-        };
+        let signed = if method == "GET" { &received.target } else { &received.body };
         let from = signed.find('?').map_or(0, |mark| mark + 1);
         for index in from..signed.len() {
             let mut forged = received.clone();
@@ -75,9 +65,7 @@ fn the_stock_library_accepts_callbacks_and_rejects_any_change() {
             let value = received.header(header);
             for index in 0..value.len() {
                 let mut forged = received.clone();
-                forged
-                    .headers
-                    .insert(header, changed(value, index).parse().unwrap());
+                forged.headers.insert(header, changed(value, index).parse().unwrap());
                 assert!(!verifies(SECRET, &forged), "{forged:?}");
             }
         }
@@ -100,11 +88,7 @@ fn during_rotation_receivers_with_either_secret_accept_callbacks() {
     // The secrets of the app, and which of the two verify.
     let steps = [
         (json!({"secret": SECRET}), true, false),
-        (
-            json!({"secret": OTHER_SECRET, "previous_secret": SECRET}),
-            true,
-            true,
-        ),
+        (json!({"secret": OTHER_SECRET, "previous_secret": SECRET}), true, true),
         (json!({"secret": OTHER_SECRET}), false, true),
     ];
     for (number, (secrets, first, other)) in steps.into_iter().enumerate() {
@@ -118,17 +102,10 @@ fn during_rotation_receivers_with_either_secret_accept_callbacks() {
         assert_eq!(verifies(SECRET, &received), first, "{received:?}");
         assert_eq!(verifies(OTHER_SECRET, &received), other, "{received:?}");
         let signatures = received.header("webhook-signature").split(' ').count();
-        assert_eq!(
-            signatures,
-            usize::from(first) + usize::from(other),
-            "{received:?}"
-        );
+        assert_eq!(signatures, usize::from(first) + usize::from(other), "{received:?}");
         // The query has one signature, by the newest secret.
         let newest = secrets["secret"].as_str().unwrap();
-        assert!(
-            query_verifies(newest, "signature", received.query()),
-            "{received:?}"
-        );
+        assert!(query_verifies(newest, "signature", received.query()), "{received:?}");
     }
 }
 
@@ -160,17 +137,10 @@ fn a_legacy_receiver_gets_its_md5_beside_the_hmac() {
             }
         };
         assert_eq!(parameter("token").as_deref(), Some(id.as_str()), "{received:?}");
-        assert_eq!(
-            parameter("signature").as_deref(),
-            Some(expected.as_str()),
-            "{received:?}"
-        );
+        assert_eq!(parameter("signature").as_deref(), Some(expected.as_str()), "{received:?}");
         if method == "GET" {
             assert_eq!(parameter("value").as_deref(), Some("100.1234"), "{received:?}");
-            assert!(
-                query_verifies(SECRET, "signature_hmac", received.query()),
-                "{received:?}"
-            );
+            assert!(query_verifies(SECRET, "signature_hmac", received.query()), "{received:?}");
         }
         // A reversal is signed with its own negative value.
         expect_accepted(wall.convert(&click, "&status=reversed"), "reversed", false);

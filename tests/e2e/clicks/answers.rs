@@ -12,8 +12,7 @@ use crate::{
 
 /// The fallback of the demo's web app.
 const FALLBACK: &str = "https://play.lumen-arcade.example/rewards?notice=offer-unavailable";
-const CHROME_ACCEPTS: &str =
-    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
+const CHROME_ACCEPTS: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
 #[test]
 fn a_click_is_a_get_or_a_head() {
@@ -21,11 +20,7 @@ fn a_click_is_a_get_or_a_head() {
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
         for query in [RIGHT, ""] {
             let address = format!("{CLICK}?{query}");
-            let answer = expect_click_error(
-                signpost.send(method, &address, &[], b""),
-                405,
-                "method_not_allowed",
-            );
+            let answer = expect_click_error(signpost.send(method, &address, &[], b""), 405, "method_not_allowed");
             assert_eq!(answer.header("Allow"), Some("GET, HEAD"), "{answer:?}");
         }
     }
@@ -34,23 +29,14 @@ fn a_click_is_a_get_or_a_head() {
     expect_click_error(answer, 405, "method_not_allowed");
 
     // HEAD answers like GET, without the body.
-    let both = |query: &str| {
-        ["GET", "HEAD"].map(|method| signpost.send(method, &format!("{CLICK}?{query}"), &[], b""))
-    };
+    let both = |query: &str| ["GET", "HEAD"].map(|method| signpost.send(method, &format!("{CLICK}?{query}"), &[], b""));
     let [get, head] = both(RIGHT).map(expect_redirect);
     let [get, head] = [&get, &head].map(|answer| Url::parse(answer.location()).unwrap());
     assert_eq!((get.host(), get.path()), (head.host(), head.path()));
-    for query in [
-        "",
-        "rid=410271&app=1&user_id=u-1",
-        "rid=58213&app=10000009&user_id=u-1",
-    ] {
+    for query in ["", "rid=410271&app=1&user_id=u-1", "rid=58213&app=10000009&user_id=u-1"] {
         let [get, head] = both(query);
         assert_eq!((get.status, head.body.as_str()), (head.status, ""), "{head:?}");
-        assert!(
-            !get.body.is_empty() && head.header("Cache-Control") == Some("no-store"),
-            "{head:?}"
-        );
+        assert!(!get.body.is_empty() && head.header("Cache-Control") == Some("no-store"), "{head:?}");
     }
 }
 
@@ -96,10 +82,7 @@ fn an_error_is_a_page_for_browsers_and_json_for_other_clients() {
     let signpost = demo();
     let refusals = [
         ("", 400),
-        (
-            "rid=410271&app=10000001&user_id=%3Cscript%3Ealert(1)%3C/script%3E",
-            400,
-        ),
+        ("rid=410271&app=10000001&user_id=%3Cscript%3Ealert(1)%3C/script%3E", 400),
         ("rid=%3Cscript%3E&app=10000001&user_id=u-1", 404),
         ("rid=410271&app=%22%3E%3Cimg&user_id=u-1", 404),
         ("rid=410271&app=10000001&user_id=u-1&c1=%26lt%3B", 400),
@@ -110,23 +93,13 @@ fn an_error_is_a_page_for_browsers_and_json_for_other_clients() {
         let address = format!("{CLICK}?{query}");
         let ask = |accept| signpost.get(&address, &[("Accept", accept)]).expect(status);
         let page = ask(CHROME_ACCEPTS);
-        assert_eq!(
-            page.header("Content-Type"),
-            Some("text/html; charset=utf-8"),
-            "{page:?}"
-        );
+        assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"), "{page:?}");
         assert_eq!(page.header("Cache-Control"), Some("no-store"), "{page:?}");
         assert_eq!(page.header("Location"), None, "{page:?}");
-        assert!(
-            page.body.starts_with("<!doctype html>") && page.body.len() < 1_000,
-            "{page:?}"
-        );
+        assert!(page.body.starts_with("<!doctype html>") && page.body.len() < 1_000, "{page:?}");
         for accept in ["*/*", "application/json", "", "image/*"] {
             let code = ask(accept).code();
-            let message = expect_click_error(ask(accept), status, &code).json()["error"]
-                .as_str()
-                .unwrap()
-                .to_owned();
+            let message = expect_click_error(ask(accept), status, &code).json()["error"].as_str().unwrap().to_owned();
             let escaped = message.replace('&', "&amp;").replace('<', "&lt;");
             assert!(page.body.contains(&escaped), "{message} is not in {page:?}");
         }
@@ -153,10 +126,7 @@ fn without_a_catalog_every_click_is_quickly_answered_503() {
         assert!(retry_after.is_ok_and(|seconds| seconds > 0), "{answer:?}");
     }
     let page = signpost.get(&address, &[("Accept", CHROME_ACCEPTS)]).expect(503);
-    assert!(
-        page.header("Retry-After").is_some() && page.body.starts_with("<!doctype"),
-        "{page:?}"
-    );
+    assert!(page.header("Retry-After").is_some() && page.body.starts_with("<!doctype"), "{page:?}");
     let waited_ms = now_ms() - start_ms;
     assert!(waited_ms < 4_000, "nine clicks waited for {waited_ms} ms");
 }

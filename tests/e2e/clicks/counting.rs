@@ -29,13 +29,7 @@ fn reported(publisher: &Publisher<'_>, offers: &[&str]) -> Vec<ClickRow> {
         .map(|row| {
             let [app, offer, country, placement] =
                 ["app_id", "ad_tag", "country", "placement_id"].map(|name| text(row, name));
-            (
-                app,
-                offer,
-                country,
-                placement,
-                row["clicks"].as_u64().unwrap_or(0),
-            )
+            (app, offer, country, placement, row["clicks"].as_u64().unwrap_or(0))
         })
         .collect()
 }
@@ -68,11 +62,7 @@ fn only_confirmed_clicks_are_counted_and_each_once() {
             let user_agent = [DESKTOP, "okhttp/4.12.0", ""][n % 3];
             let country = if country.is_empty() { "XX" } else { country };
             let headers = [("CF-IPCountry", country), ("User-Agent", user_agent)];
-            let rest = if placement.is_empty() {
-                String::new()
-            } else {
-                format!("&placement={placement}")
-            };
+            let rest = if placement.is_empty() { String::new() } else { format!("&placement={placement}") };
             expect_redirect(click("GET", "clicked", &app.to_string(), &rest, &headers));
         }
     }
@@ -90,19 +80,9 @@ fn only_confirmed_clicks_are_counted_and_each_once() {
         .iter()
         .map(|&(app, country, placement, times)| {
             let country = if country.is_empty() { "ZZ" } else { country };
-            let placement = if placement.is_empty() {
-                "offerwall"
-            } else {
-                placement
-            };
+            let placement = if placement.is_empty() { "offerwall" } else { placement };
             let times = u64::try_from(times).unwrap();
-            (
-                format!("{app}"),
-                "clicked".into(),
-                country.into(),
-                placement.into(),
-                times,
-            )
+            (format!("{app}"), "clicked".into(), country.into(), placement.into(), times)
         })
         .collect();
     expected.sort();
@@ -117,11 +97,7 @@ fn only_confirmed_clicks_are_counted_and_each_once() {
     for offer in offers {
         let found = listed.iter().find(|listed| listed["id"] == offer);
         let metrics = &found.unwrap_or_else(|| panic!("{offer} is not listed"))["metrics"];
-        let expected = if offer == "clicked" {
-            json!([{"m_type": "GLOBAL", "cr": 0, "epc": 0}])
-        } else {
-            Value::Null
-        };
+        let expected = if offer == "clicked" { json!([{"m_type": "GLOBAL", "cr": 0, "epc": 0}]) } else { Value::Null };
         assert_eq!(*metrics, expected, "{offer}");
     }
 }

@@ -46,10 +46,7 @@ fn a_missing_or_empty_parameter_is_named() {
     for (query, name) in table {
         let answer = expect_click_error(signpost.click(query, "US"), 400, "missing_field");
         let message = answer.json()["error"].as_str().unwrap().to_owned();
-        assert!(
-            message.split(' ').next() == Some(name),
-            "{name} is not named: {answer:?}"
-        );
+        assert!(message.split(' ').next() == Some(name), "{name} is not named: {answer:?}");
     }
     expect_click_error(signpost.get(CLICK, &[]), 400, "missing_field");
 }
@@ -84,10 +81,7 @@ fn only_letters_digits_and_four_marks_are_allowed() {
             check(b' ', other);
         }
     }
-    let all: String = (0..128)
-        .filter(|&byte| is_allowed(byte))
-        .map(char::from)
-        .collect();
+    let all: String = (0..128).filter(|&byte| is_allowed(byte)).map(char::from).collect();
     assert_eq!(all.len(), 66);
     let answer = expect_redirect(signpost.click(&with("user_id", &all), "US"));
     assert_eq!(click_of(&answer).user_id, all);
@@ -101,10 +95,7 @@ fn length_limits_count_decoded_characters() {
             expect_redirect(signpost.click(&with(name, &character.repeat(longest)), "US"));
             let longer = signpost.click(&with(name, &character.repeat(longest + 1)), "US");
             let answer = expect_click_error(longer, 400, code);
-            assert!(
-                answer.json()["error"].as_str().unwrap().starts_with(name),
-                "{name} is not named: {answer:?}"
-            );
+            assert!(answer.json()["error"].as_str().unwrap().starts_with(name), "{name} is not named: {answer:?}");
         }
         if name != "user_id" {
             expect_redirect(signpost.click(&with(name, ""), "US"));
@@ -115,9 +106,7 @@ fn length_limits_count_decoded_characters() {
 #[test]
 fn a_query_follows_the_rules_of_url_encoding() {
     let signpost = demo();
-    let names = ["rid", "app", "gaid", "idfa"]
-        .into_iter()
-        .chain(TEXTS.map(|(name, ..)| name));
+    let names = ["rid", "app", "gaid", "idfa"].into_iter().chain(TEXTS.map(|(name, ..)| name));
     for name in names {
         let all = format!("{RIGHT}&gaid=g&idfa=i&c1=1&c2=2&c3=3&c4=4&c5=5&placement=p");
         expect_redirect(signpost.click(&all, "US"));
@@ -132,25 +121,11 @@ fn a_query_follows_the_rules_of_url_encoding() {
         ] {
             for query in [format!("{all}&{again}"), format!("{again}&{all}")] {
                 let answer = expect_click_error(signpost.click(&query, "US"), 400, "invalid_parameter");
-                assert!(
-                    answer.body.contains(&format!("{name} is given more than once")),
-                    "{answer:?}"
-                );
+                assert!(answer.body.contains(&format!("{name} is given more than once")), "{answer:?}");
             }
         }
         // Truncated, not hexadecimal, not UTF-8: a lone byte, a broken sequence, an overlong one, a surrogate.
-        for bad in [
-            "%",
-            "a%4",
-            "%GG",
-            "%4G",
-            "%+4",
-            "%%41",
-            "%FF",
-            "%C3%28",
-            "%C0%AF",
-            "%ED%A0%80",
-        ] {
+        for bad in ["%", "a%4", "%GG", "%4G", "%+4", "%%41", "%FF", "%C3%28", "%C0%AF", "%ED%A0%80"] {
             let query = match name {
                 "rid" => format!("rid={bad}&app=10000001&user_id=u-1"),
                 "app" => format!("rid=410271&app={bad}&user_id=u-1"),
@@ -164,11 +139,7 @@ fn a_query_follows_the_rules_of_url_encoding() {
             }
         }
     }
-    expect_click_error(
-        signpost.click(&format!("{RIGHT}&%zz=1"), "US"),
-        400,
-        "invalid_parameter",
-    );
+    expect_click_error(signpost.click(&format!("{RIGHT}&%zz=1"), "US"), 400, "invalid_parameter");
     // Any order, encoded names and values, empty pairs, and unknown parameters, which are ignored with any value.
     for query in [
         "user_id=u-1&app=10000001&rid=410271",
@@ -178,11 +149,7 @@ fn a_query_follows_the_rules_of_url_encoding() {
     ] {
         let answer = expect_redirect(signpost.click(query, "US"));
         let click = click_of(&answer);
-        assert_eq!(
-            (&*click.goal, &*click.user_id, click.custom),
-            ("410271", "u-1", [const { None }; 5]),
-            "{answer:?}"
-        );
+        assert_eq!((&*click.goal, &*click.user_id, click.custom), ("410271", "u-1", [const { None }; 5]), "{answer:?}");
     }
 }
 
@@ -206,17 +173,8 @@ fn an_identifier_of_a_device_never_stops_a_redirect_and_is_passed_on_only_if_it_
     ] {
         let answer = expect_redirect(signpost.click(&format!("{RIGHT}&gaid={sent}&idfa={sent}"), "US"));
         let click = click_of(&answer);
-        assert_eq!(
-            (click.gaid.as_deref(), click.idfa.as_deref()),
-            (found, found),
-            "{sent}"
-        );
-        assert!(
-            answer
-                .location()
-                .contains(&format!("&gaid={}&idfa=", found.unwrap_or_default())),
-            "{answer:?}"
-        );
+        assert_eq!((click.gaid.as_deref(), click.idfa.as_deref()), (found, found), "{sent}");
+        assert!(answer.location().contains(&format!("&gaid={}&idfa=", found.unwrap_or_default())), "{answer:?}");
     }
 }
 

@@ -29,11 +29,7 @@ fn an_unknown_goal_or_app_is_not_found() {
     for rid in ["410270", "23817", "0410271", "%2E%2E", "'--", "%C3%A9"] {
         expect_click_error(click(&signpost, rid, "10000001", &[]), 404, "unknown_goal");
     }
-    expect_click_error(
-        click(&signpost, &"4".repeat(5_000), "10000001", &[]),
-        404,
-        "unknown_goal",
-    );
+    expect_click_error(click(&signpost, &"4".repeat(5_000), "10000001", &[]), 404, "unknown_goal");
     expect_redirect(click(&signpost, "410271", "10000001", &[]));
     for path in ["/v2/tracking", "/v2/tracking/clicks"] {
         expect_click_error(signpost.get(&format!("{path}?{RIGHT}"), &[]), 404, "not_found");
@@ -79,20 +75,13 @@ fn a_click_from_a_country_outside_the_targeting_is_refused() {
             }
         }
     }
-    expect_click_error(
-        click(&signpost, "263903", "10000001", &[]),
-        403,
-        "not_available_in_country",
-    );
+    expect_click_error(click(&signpost, "263903", "10000001", &[]), 403, "not_available_in_country");
     expect_redirect(click(&signpost, "58213", "10000001", &[]));
 }
 
 #[test]
 fn the_country_header_is_ignored_where_a_client_could_send_it() {
-    let signpost = Setup::new()
-        .var("TRUST_COUNTRY_HEADER", "false")
-        .start_with_fixtures()
-        .0;
+    let signpost = Setup::new().var("TRUST_COUNTRY_HEADER", "false").start_with_fixtures().0;
     let answer = click(&signpost, "263903", "10000001", &country("DE"));
     expect_click_error(answer, 403, "not_available_in_country");
     expect_redirect(click(&signpost, "58213", "10000001", &country("CN")));
@@ -112,17 +101,9 @@ fn only_a_device_of_another_platform_is_refused() {
         (IPHONE, false, true),
         (ipad, false, true),
         (DESKTOP, true, true),
-        (
-            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15",
-            true,
-            true,
-        ),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15", true, true),
         ("okhttp/4.12.0", true, true),
-        (
-            "Mozilla/5.0 (Windows Phone 10.0; Android 6.0.1; Microsoft; Lumia 950)",
-            true,
-            true,
-        ),
+        ("Mozilla/5.0 (Windows Phone 10.0; Android 6.0.1; Microsoft; Lumia 950)", true, true),
         ("", true, true),
     ];
     for (user_agent, android, ios) in table {
@@ -191,27 +172,13 @@ fn of_several_errors_the_first_in_the_documented_order_is_returned() {
     signpost.refresh();
     let invalid = format!("{CLICK}?rid=nothing&app=10000009&user_id=!");
     expect_click_error(signpost.get(&invalid, &headers), 400, "invalid_user_id");
-    expect_click_error(
-        click(&signpost, "nothing", "10000009", &headers),
-        404,
-        "unknown_goal",
-    );
+    expect_click_error(click(&signpost, "nothing", "10000009", &headers), 404, "unknown_goal");
     // Each corrected error reveals the next.
     let steps = [
         ("10000009", json!({}), 403, "publisher_not_approved"),
         ("10000001", json!({}), 410, "offer_ended"),
-        (
-            "10000001",
-            json!({"active": true}),
-            403,
-            "not_available_in_country",
-        ),
-        (
-            "10000001",
-            json!({"geo_tgt": {}}),
-            403,
-            "not_available_on_platform",
-        ),
+        ("10000001", json!({"active": true}), 403, "not_available_in_country"),
+        ("10000001", json!({"geo_tgt": {}}), 403, "not_available_on_platform"),
         ("10000001", json!({"os": "android"}), 410, "offer_capped"),
     ];
     let mut offer = everything_wrong;
@@ -231,10 +198,7 @@ fn of_several_errors_the_first_in_the_documented_order_is_returned() {
 fn clicks_are_redirected_only_for_an_approved_publisher() {
     let signpost = demo();
     let approve = |approved: bool| {
-        signpost.put(
-            "publishers/newcomer",
-            &json!({"name": "Newcomer", "approved": approved}),
-        );
+        signpost.put("publishers/newcomer", &json!({"name": "Newcomer", "approved": approved}));
         signpost.refresh();
     };
     approve(false);
@@ -242,17 +206,9 @@ fn clicks_are_redirected_only_for_an_approved_publisher() {
     let app = json!({"publisher_id": "newcomer", "name": "N", "platform": "web", "currency": currency});
     signpost.put("apps/10000007", &app);
     signpost.refresh();
-    expect_click_error(
-        click(&signpost, "410271", "10000007", &[]),
-        403,
-        "publisher_not_approved",
-    );
+    expect_click_error(click(&signpost, "410271", "10000007", &[]), 403, "publisher_not_approved");
     approve(true);
     expect_redirect(click(&signpost, "410271", "10000007", &[]));
     approve(false);
-    expect_click_error(
-        click(&signpost, "410271", "10000007", &[]),
-        403,
-        "publisher_not_approved",
-    );
+    expect_click_error(click(&signpost, "410271", "10000007", &[]), 403, "publisher_not_approved");
 }

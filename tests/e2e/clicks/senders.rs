@@ -46,12 +46,8 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
     let (mut values, mut placement, mut total) = (BTreeMap::new(), None, 0);
     for known in names {
         // The macro of the `trk_url`, or one of the publisher's own system.
-        let of_url = trk_url
-            .split(['?', '&'])
-            .find_map(|pair| pair.strip_prefix(&format!("{known}=")));
-        let written = of_url
-            .filter(|value| value.contains('{'))
-            .map_or(format!("{{{known}}}"), str::to_owned);
+        let of_url = trk_url.split(['?', '&']).find_map(|pair| pair.strip_prefix(&format!("{known}=")));
+        let written = of_url.filter(|value| value.contains('{')).map_or(format!("{{{known}}}"), str::to_owned);
         let mut fate = Fate::any(random);
         if ["rid", "app", "user_id"].contains(&known) && random.below(4) > 0 {
             fate = Filled;
@@ -59,9 +55,7 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
         let filled = match known {
             "rid" => wall.goal("1"),
             "app" => wall.app.clone(),
-            "user_id" => random
-                .one(&["player_1", "me@x.example", "__bob__", "A-1", "007"])
-                .to_owned(),
+            "user_id" => random.one(&["player_1", "me@x.example", "__bob__", "A-1", "007"]).to_owned(),
             "gaid" | "idfa" => DEVICE.to_owned(),
             "placement" => "home.top".to_owned(),
             _ => "x".repeat([1, 9, 128, 255, 256, 257][random.below(6)]),
@@ -78,11 +72,7 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
             ("user_id", Macro | Nobody) => faults.push(NOT_A_USER),
             ("user_id", Word) if !is_plain => faults.push(NOT_A_USER),
             ("user_id", Word | Zero) => drop(values.insert(known, sent.clone())),
-            ("gaid" | "idfa", Zero) => {
-                sent = random
-                    .one(&["0", "00000000-0000-0000-0000-000000000000"])
-                    .to_owned()
-            }
+            ("gaid" | "idfa", Zero) => sent = random.one(&["0", "00000000-0000-0000-0000-000000000000"]).to_owned(),
             ("gaid" | "idfa", Empty) => sent = random.one(&["", "a/b", "%C3%A9", "x%20y", "%zz"]).to_owned(),
             ("gaid" | "idfa", Filled) => {
                 sent += random.one(&["+", ""]);
@@ -95,11 +85,7 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
             // Such a word cannot be a value.
             (_, Nobody | Word) if !is_plain => {}
             (_, _) => {
-                let value = if fate == Filled {
-                    filled.clone()
-                } else {
-                    sent.clone()
-                };
+                let value = if fate == Filled { filled.clone() } else { sent.clone() };
                 total += value.len();
                 if value.len() > 256 || total > 768 {
                     faults.push(NOT_CUSTOM);
@@ -126,32 +112,15 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
 }
 
 /// A `sig` and an `exp`, and their fault. An app without a secret sends junk.
-fn signature(
-    random: &mut Random,
-    secret: Option<&str>,
-    app: &str,
-    user: &str,
-) -> (Vec<String>, Option<Fault>) {
+fn signature(random: &mut Random, secret: Option<&str>, app: &str, user: &str) -> (Vec<String>, Option<Fault>) {
     use Fate::{Empty, Filled};
     let Some(secret) = secret else {
         let junk = ["sig={sig}", "sig=a", "exp=%25exp%25", "exp=%zz", "sig=a"];
-        return (
-            junk.into_iter()
-                .filter(|_| random.below(4) == 0)
-                .map(str::to_owned)
-                .collect(),
-            None,
-        );
+        return (junk.into_iter().filter(|_| random.below(4) == 0).map(str::to_owned).collect(), None);
     };
     let now = now_ms().unsigned_abs() / 1_000;
     let exp = [None, Some(now + 3_600), Some(now - 2)][random.below(3)];
-    let fates = [(); 2].map(|()| {
-        if random.below(3) > 0 {
-            Filled
-        } else {
-            Fate::any(random)
-        }
-    });
+    let fates = [(); 2].map(|()| if random.below(3) > 0 { Filled } else { Fate::any(random) });
     let [of_sig, of_exp] = fates;
     let sig = sign::sign(secret, app, user, exp);
     let mut pairs = vec![format!("sig={}", text(random, of_sig, &sig, "{sig}"))];
@@ -163,11 +132,7 @@ fn signature(
     // The link differs from the signed one.
     let is_changed = of_sig != Filled || (exp.is_some() && of_exp != Filled);
     let is_late = exp.is_some_and(|exp| exp < now);
-    let fault = if is_changed {
-        Some(NOT_SIGNED)
-    } else {
-        is_late.then_some(TOO_LATE)
-    };
+    let fault = if is_changed { Some(NOT_SIGNED) } else { is_late.then_some(TOO_LATE) };
     (pairs, fault)
 }
 
@@ -183,16 +148,10 @@ fn send(connection: &mut Raw, query: &str, meant: &Meant) -> bool {
     };
     let answer = expect_redirect(answer);
     let location = Url::parse(answer.location()).unwrap();
-    let mut pairs: BTreeMap<_, _> = location
-        .query_pairs()
-        .into_owned()
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
+    let mut pairs: BTreeMap<_, _> =
+        location.query_pairs().into_owned().filter(|(_, value)| !value.is_empty()).collect();
     let id = pairs.remove("click_id").expect("a click id");
-    let meant: BTreeMap<_, _> = values
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        .collect();
+    let meant: BTreeMap<_, _> = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     assert_eq!(pairs, meant, "{query}");
     // A short id has no placement. The reports have it.
     if let Ok(Opened::Whole { click, .. }) = click_id::open(&keys(), &id) {
@@ -207,9 +166,7 @@ fn random_clicks_of_a_trk_url_are_redirected_as_their_senders_mean_them() {
     let [open, signing] = [("click-senders", "79000137"), ("click-signers", "79000138")].map(|(id, app)| {
         let wall = signpost.unpublished_offer_wall(id, app, None);
         let returned = RETURNED.map(|name| format!("{name}={{{name}}}")).join("&");
-        wall.put_offer(
-            &json!({ "target_url": format!("https://adv.example/?click_id={{click_id}}&{returned}") }),
-        );
+        wall.put_offer(&json!({ "target_url": format!("https://adv.example/?click_id={{click_id}}&{returned}") }));
         wall
     });
     signing.put_app(&json!({ "click_secret": SECRET }));
@@ -217,10 +174,7 @@ fn random_clicks_of_a_trk_url_are_redirected_as_their_senders_mean_them() {
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).expect("a README");
     let (_, listed) = readme.split_once("\"trk_url\": \"").expect("a URL");
     let trk_url = listed.split('"').next().expect("its end");
-    assert!(
-        trk_url.contains("{your_user_id}") && trk_url.contains("{idfa_for_ios}"),
-        "{trk_url}"
-    );
+    assert!(trk_url.contains("{your_user_id}") && trk_url.contains("{idfa_for_ios}"), "{trk_url}");
     let redirected: usize = thread::scope(|scope| {
         let (signpost, open, signing) = (&signpost, &open, &signing);
         let senders: Vec<_> = (0..SENDERS)
@@ -239,13 +193,7 @@ fn random_clicks_of_a_trk_url_are_redirected_as_their_senders_mean_them() {
                 })
             })
             .collect();
-        senders
-            .into_iter()
-            .map(|sender| sender.join().expect("a sender"))
-            .sum()
+        senders.into_iter().map(|sender| sender.join().expect("a sender")).sum()
     });
-    assert!(
-        (2_000..8_000).contains(&redirected),
-        "{redirected} are redirected"
-    );
+    assert!((2_000..8_000).contains(&redirected), "{redirected} are redirected");
 }

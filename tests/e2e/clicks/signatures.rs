@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     clicks::{CLICK, RIGHT, click_id_at, expect_click_error, expect_redirect},
-    harness::{
-        Answer, OfferWall, Setup, Signpost, default_setting, demo, eventually, expect_accepted, now_ms,
-    },
+    harness::{Answer, OfferWall, Setup, Signpost, default_setting, demo, eventually, expect_accepted, now_ms},
 };
 
 /// The user of the signed links.
@@ -51,19 +49,10 @@ fn assert_signatures_are_checked(signpost: &Signpost) {
         (format!("{user}&sig="), "invalid_signature"),
         (format!("{user}&sig={{sig}}"), "invalid_signature"),
         (format!("{user}&sig=%7Bsig%7D"), "invalid_signature"),
-        (
-            format!("app={app}&user_id=player-2&sig={sig}"),
-            "invalid_signature",
-        ),
+        (format!("app={app}&user_id=player-2&sig={sig}"), "invalid_signature"),
         (format!("{user}&exp={soon}&sig={sig}"), "invalid_signature"),
-        (
-            format!("{user}&sig={}", sign(PREVIOUS, None)),
-            "invalid_signature",
-        ),
-        (
-            format!("{with_past}&sig={}", sign(SECRET, Some(past))),
-            "signature_expired",
-        ),
+        (format!("{user}&sig={}", sign(PREVIOUS, None)), "invalid_signature"),
+        (format!("{with_past}&sig={}", sign(SECRET, Some(past))), "signature_expired"),
     ];
     for at in 0..sig.len() {
         let mut changed = sig.clone();
@@ -102,13 +91,7 @@ fn the_ordinary_path_checks_the_same_signatures() {
 #[test]
 fn an_app_without_a_secret_ignores_signatures() {
     let signpost = demo();
-    for rest in [
-        "&sig=x",
-        "&sig={sig}",
-        "&sig=a&sig=b&exp=%zz",
-        "&exp=1&exp=2",
-        "&sig=%ff",
-    ] {
+    for rest in ["&sig=x", "&sig={sig}", "&sig=a&sig=b&exp=%zz", "&exp=1&exp=2", "&sig=%ff"] {
         let answer = signpost.get(&format!("{CLICK}?{}{rest}", RIGHT), &[]);
         expect_redirect(answer);
     }
@@ -119,14 +102,8 @@ fn a_secret_is_rotated_without_refusing_a_click_and_can_be_taken_away() {
     let (signpost, _) = Setup::new().start_with_fixtures();
     let wall = signed(&signpost);
     let user = format!("app={}&user_id=player-1", wall.app);
-    let sent = |secret: &str| {
-        click(
-            &wall,
-            &format!("{user}&sig={}", sign::sign(secret, &wall.app, USER, None)),
-            &[],
-        )
-        .status
-    };
+    let sent =
+        |secret: &str| click(&wall, &format!("{user}&sig={}", sign::sign(secret, &wall.app, USER, None)), &[]).status;
     let put = |secrets: Value| {
         wall.put_app(&secrets);
         signpost.refresh();
@@ -150,11 +127,8 @@ fn a_refused_signature_leads_to_the_apps_fallback_and_counts_no_click() {
     let user = format!("app={}&user_id=player-1", wall.app);
     let answer = expect_redirect(click(&wall, &user, &[]));
     assert_eq!(answer.location(), "https://fall.example/back");
-    let answer = expect_redirect(click(
-        &wall,
-        &format!("{user}&sig={}", sign::sign(SECRET, &wall.app, USER, None)),
-        &[],
-    ));
+    let answer =
+        expect_redirect(click(&wall, &format!("{user}&sig={}", sign::sign(SECRET, &wall.app, USER, None)), &[]));
     click_id_at(&answer);
     let publisher = signpost.existing_publisher("signing");
     eventually(&1, || publisher.clicks());
@@ -172,33 +146,16 @@ fn the_tracking_urls_of_a_signing_app_have_a_placeholder_for_the_signature() {
     };
     let urls = |page: &Value, name: &str| -> Vec<String> {
         let offers = page["offers"].as_array().unwrap().iter();
-        offers
-            .map(|offer| offer[name].as_str().unwrap().to_owned())
-            .collect()
+        offers.map(|offer| offer[name].as_str().unwrap().to_owned()).collect()
     };
     let page = list();
     let placeholders = "&user_id={your_user_id}&gaid={gaid_for_android}&idfa={idfa_for_ios}&sig={sig}";
-    assert!(
-        urls(&page, "trk_url")
-            .iter()
-            .all(|url| url.ends_with(placeholders)),
-        "{page}"
-    );
-    assert!(
-        urls(&page, "trk_url_base")
-            .iter()
-            .all(|url| !url.contains("sig=")),
-        "{page}"
-    );
+    assert!(urls(&page, "trk_url").iter().all(|url| url.ends_with(placeholders)), "{page}");
+    assert!(urls(&page, "trk_url_base").iter().all(|url| !url.contains("sig=")), "{page}");
     wall.put_app(&json!({}));
     signpost.refresh();
     let page = list();
-    assert!(
-        urls(&page, "trk_url")
-            .iter()
-            .all(|url| url.ends_with("&idfa={idfa_for_ios}")),
-        "{page}"
-    );
+    assert!(urls(&page, "trk_url").iter().all(|url| url.ends_with("&idfa={idfa_for_ios}")), "{page}");
 }
 
 #[test]
@@ -206,10 +163,7 @@ fn clicks_that_no_key_can_check_are_answered_503_until_the_key_is_back() {
     let (mut signpost, _) = Setup::new().start_with_fixtures();
     let app = signed(&signpost).app;
     let user = format!("app={app}&user_id=player-1");
-    let path = format!(
-        "{CLICK}?rid=signing-1&{user}&sig={}",
-        sign::sign(SECRET, &app, USER, None)
-    );
+    let path = format!("{CLICK}?rid=signing-1&{user}&sig={}", sign::sign(SECRET, &app, USER, None));
     let other_key = format!("9:{}", "ab".repeat(32));
     signpost.restart_with("EDGE_KEYS", &other_key);
     let answer = signpost.get(&path, &[]).expect_error(503, "unavailable");
@@ -217,9 +171,6 @@ fn clicks_that_no_key_can_check_are_answered_503_until_the_key_is_back() {
     assert!(signpost.log().contains("EDGE_KEYS"), "{}", signpost.log());
     // Other apps' clicks go on.
     expect_redirect(signpost.get(&format!("{CLICK}?{RIGHT}"), &[]));
-    signpost.restart_with(
-        "EDGE_KEYS",
-        &format!("{other_key},{}", default_setting("EDGE_KEYS")),
-    );
+    signpost.restart_with("EDGE_KEYS", &format!("{other_key},{}", default_setting("EDGE_KEYS")));
     expect_redirect(signpost.get(&path, &[]));
 }

@@ -28,9 +28,7 @@ fn may(role: Role, method: &str, pattern: &str, call: OperatorCall) -> bool {
     match (role, call) {
         (Role::Admin, _) => true,
         (_, OperatorCall::Catalog(CatalogCall::ReadPubKey)) => false,
-        (_, OperatorCall::Outbox(OutboxCall::ReplayConversion) | OperatorCall::Replay(ReplayCall::Start)) => {
-            true
-        }
+        (_, OperatorCall::Outbox(OutboxCall::ReplayConversion) | OperatorCall::Replay(ReplayCall::Start)) => true,
         _ => is_read,
     }
 }
@@ -43,9 +41,7 @@ fn calls() -> Vec<(&'static str, String, &'static str, OperatorCall)> {
             let path = route.pattern.replace("{}", UNKNOWN);
             let methods = route.methods.iter();
             methods.map(move |served| {
-                let Handler::Operator(call, _) = served.handler else {
-                    panic!("{path} is no call of the operator")
-                };
+                let Handler::Operator(call, _) = served.handler else { panic!("{path} is no call of the operator") };
                 (served.method.as_str(), path.clone(), route.pattern, call)
             })
         })
@@ -61,10 +57,8 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
         let browser = signed_in(&signpost, &format!("The {}", role.as_str()), role.as_str());
         for (method, path, pattern, called) in calls() {
             // They would change what other tests use.
-            if matches!(
-                called,
-                OperatorCall::Catalog(CatalogCall::Import | CatalogCall::Refresh)
-            ) && role == Role::Admin
+            if matches!(called, OperatorCall::Catalog(CatalogCall::Import | CatalogCall::Refresh))
+                && role == Role::Admin
             {
                 continue;
             }
@@ -76,11 +70,7 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
                 continue;
             }
             let refused = answer.status == 403 && answer.code() == "role_forbids";
-            assert_eq!(
-                refused,
-                !may(role, method, pattern, called),
-                "{role:?} {method} {path}: {answer:?}"
-            );
+            assert_eq!(refused, !may(role, method, pattern, called), "{role:?} {method} {path}: {answer:?}");
             assert!(answer.status < 500, "{method} {path}: {answer:?}");
         }
     }
@@ -89,19 +79,9 @@ fn support_reads_and_sends_a_callback_again_and_an_admin_does_everything() {
 #[test]
 fn without_a_session_or_a_token_nothing_is_told() {
     let signpost = demo();
-    let stranger = Browser {
-        signpost: &signpost,
-        cookie: None,
-    };
-    let mut forged = Browser {
-        signpost: &signpost,
-        cookie: None,
-    };
-    forged.cookie = Some(format!(
-        "signpost_operator_8787=s_o_operator_{}_{}",
-        "ab".repeat(16),
-        "cd".repeat(16)
-    ));
+    let stranger = Browser { signpost: &signpost, cookie: None };
+    let mut forged = Browser { signpost: &signpost, cookie: None };
+    forged.cookie = Some(format!("signpost_operator_8787=s_o_operator_{}_{}", "ab".repeat(16), "cd".repeat(16)));
     for (method, path, _, _) in calls() {
         for browser in [&stranger, &forged] {
             let body = (method != "GET").then(|| json!({}));
@@ -109,9 +89,7 @@ fn without_a_session_or_a_token_nothing_is_told() {
             answer.expect_error(401, "invalid_operator_token");
         }
     }
-    stranger
-        .get("/v1/console/session")
-        .expect_error(401, "not_signed_in");
+    stranger.get("/v1/console/session").expect_error(401, "not_signed_in");
 }
 
 #[test]
@@ -119,24 +97,13 @@ fn a_publishers_session_does_not_open_the_operators_api() {
     let signpost = demo();
     let publisher = signpost.publisher("console-mistaken");
     let owner = crate::dashboard::signed_in(&signpost, &publisher, "owner");
-    let browser = Browser {
-        signpost: &signpost,
-        cookie: owner.cookie.clone(),
-    };
-    browser
-        .get("/v1/operator/publishers")
-        .expect_error(401, "invalid_operator_token");
-    browser
-        .get("/v1/console/session")
-        .expect_error(401, "not_signed_in");
+    let browser = Browser { signpost: &signpost, cookie: owner.cookie.clone() };
+    browser.get("/v1/operator/publishers").expect_error(401, "invalid_operator_token");
+    browser.get("/v1/console/session").expect_error(401, "not_signed_in");
     // Nor does an invite of one site open the other.
     let console = invite(&signpost, "Ada", "support");
-    let headers = [
-        ("Host", HOST),
-        ("Sec-Fetch-Site", "same-origin"),
-        ("Origin", ORIGIN),
-        ("Content-Type", "application/json"),
-    ];
+    let headers =
+        [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Origin", ORIGIN), ("Content-Type", "application/json")];
     let body = json!({ "invite": console }).to_string();
     let answer = signpost.send("POST", "/v1/dashboard/sign_in", &headers, body.as_bytes());
     answer.expect_error(404, "unknown_invite");
@@ -153,32 +120,14 @@ fn another_sites_page_reaches_nothing() {
     let (same, cookie) = (("Sec-Fetch-Site", "same-origin"), ("Cookie", cookie));
     for headers in [
         vec![("Host", HOST), json, cookie],
-        vec![
-            ("Host", HOST),
-            json,
-            cookie,
-            ("Sec-Fetch-Site", "cross-site"),
-            ("Origin", "https://evil.example"),
-        ],
+        vec![("Host", HOST), json, cookie, ("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")],
         vec![("Host", HOST), json, cookie, same],
-        vec![
-            ("Host", HOST),
-            json,
-            cookie,
-            same,
-            ("Origin", "https://evil.example"),
-        ],
+        vec![("Host", HOST), json, cookie, same, ("Origin", "https://evil.example")],
     ] {
         let answer = signpost.send("PUT", path, &headers, body.as_bytes());
         answer.expect_error(403, "cross_site_request");
     }
-    let form = [
-        ("Host", HOST),
-        cookie,
-        same,
-        ("Origin", ORIGIN),
-        ("Content-Type", "text/plain"),
-    ];
+    let form = [("Host", HOST), cookie, same, ("Origin", ORIGIN), ("Content-Type", "text/plain")];
     let answer = signpost.send("PUT", path, &form, body.as_bytes());
     answer.expect_error(415, "unsupported_media_type");
     let elsewhere = [("Host", "127.0.0.1:8787"), json, cookie, same, ("Origin", ORIGIN)];
@@ -196,13 +145,8 @@ fn a_local_session_of_the_console_ends_with_local_sign_in() {
         browser.cookie.clone()
     };
     signpost.restart_with("LOCAL_SIGN_IN", "");
-    let browser = Browser {
-        signpost: &signpost,
-        cookie,
-    };
-    browser
-        .get("/v1/operator/publishers")
-        .expect_error(401, "not_signed_in");
+    let browser = Browser { signpost: &signpost, cookie };
+    browser.get("/v1/operator/publishers").expect_error(401, "not_signed_in");
 }
 
 #[test]
@@ -211,10 +155,7 @@ fn without_a_url_there_is_no_console() {
     let body = json!({ "name": "Ada", "role": "admin" });
     let answer = signpost.operator("POST", "members/invites", Some(&body));
     answer.expect_error(409, "no_console");
-    let browser = Browser {
-        signpost: &signpost,
-        cookie: None,
-    };
+    let browser = Browser { signpost: &signpost, cookie: None };
     browser.get("/console").expect_error(404, "not_found");
     browser.get("/v1/console/session").expect_error(404, "not_found");
 }

@@ -45,10 +45,7 @@ fn a_pasted_id_or_credential_opens_its_resource() {
 
     let paid = wall.pay("search-user");
     let (reward, _) = find(&paid, None);
-    assert_eq!(
-        reward,
-        [json!({ "kind": "reward", "app_id": wall.app, "transaction_id": paid, "state": "approved" })]
-    );
+    assert_eq!(reward, [json!({ "kind": "reward", "app_id": wall.app, "transaction_id": paid, "state": "approved" })]);
     // The reward belongs to the click that was paid, not to the one before.
     assert_eq!(find(&click, None).0[0]["rewards"], json!([]));
     let converted = wall.click_id("search-converted");
@@ -73,10 +70,7 @@ fn a_pasted_id_or_credential_opens_its_resource() {
     let unknown = format!("{}{}", &paid[..24], "000000000000");
     assert_eq!(find(&unknown, None).0, [] as [Value; 0]);
     let named = find("UMEN-ARC", None);
-    assert_eq!(
-        (kinds(&named), &named.0[0]["publisher_id"]),
-        (vec!["publisher"], &json!("lumen-arcade"))
-    );
+    assert_eq!((kinds(&named), &named.0[0]["publisher_id"]), (vec!["publisher"], &json!("lumen-arcade")));
 }
 
 #[test]
@@ -85,10 +79,7 @@ fn a_user_id_in_the_form_of_a_transaction_id_is_found_with_its_app() {
     let browser = signed_in(&signpost, "The seeker", "support");
     let wall = signpost.offer_wall("console-search-uuid", "79000197", None);
     // The second would be a transaction of app 00000042.
-    for user in [
-        "fa072672-d432-41c4-885a-eb1cdec4bb13",
-        "00000000-2ad4-41c4-885a-eb1cdec4bb13",
-    ] {
+    for user in ["fa072672-d432-41c4-885a-eb1cdec4bb13", "00000000-2ad4-41c4-885a-eb1cdec4bb13"] {
         let paid = wall.pay(user);
         eventually(&true, || kinds(&search(&browser, user, None)) == ["user"]);
         let (found, _) = search(&browser, user, Some(&wall.app));
@@ -107,36 +98,20 @@ fn a_report_key_or_its_beginning_names_its_publisher() {
     let browser = signed_in(&signpost, "The keeper", "support");
     let publisher = signpost.publisher("console-keys");
     let label = json!({ "label": "BI" });
-    let key = publisher
-        .operator("POST", "report_keys", Some(&label))
-        .expect(201)
-        .json();
+    let key = publisher.operator("POST", "report_keys", Some(&label)).expect(201).json();
     let key = key["api_key"].as_str().unwrap();
     let find = |text: &str| search(&browser, text, None).0;
     assert_eq!(find(key)[0]["publisher_id"], "console-keys");
     assert_eq!(find(key)[0]["is_issued"], true);
     assert_eq!(find(key)[0]["label"], "BI");
     let beginning = find(&key[..20]);
-    assert_eq!(
-        (&beginning[0]["publisher_id"], &beginning[0]["is_issued"]),
-        (&json!("console-keys"), &json!(false))
-    );
+    assert_eq!((&beginning[0]["publisher_id"], &beginning[0]["is_issued"]), (&json!("console-keys"), &json!(false)));
     assert_eq!(find("sk_nobody_0011"), [] as [Value; 0]);
     let key_id = find(key)[0]["key_id"].as_str().unwrap().to_owned();
-    publisher
-        .operator("DELETE", &format!("report_keys/{key_id}"), None)
-        .expect(204);
+    publisher.operator("DELETE", &format!("report_keys/{key_id}"), None).expect(204);
     let revoked = &find(key)[0];
-    assert_eq!(
-        (&revoked["is_issued"], &revoked["key_id"]),
-        (&json!(true), &Value::Null)
-    );
-    for wrong in [
-        json!({}),
-        json!({ "text": "" }),
-        json!({ "text": " " }),
-        json!({ "text": "x".repeat(2_049) }),
-    ] {
+    assert_eq!((&revoked["is_issued"], &revoked["key_id"]), (&json!(true), &Value::Null));
+    for wrong in [json!({}), json!({ "text": "" }), json!({ "text": " " }), json!({ "text": "x".repeat(2_049) })] {
         let refused = browser.post("/v1/operator/search", &wrong);
         assert_eq!(refused.status, 400, "{wrong}: {refused:?}");
     }
@@ -166,10 +141,7 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
             ("Cookie", browser.cookie.as_deref().unwrap()),
             ("Idempotency-Key", key),
         ];
-        (
-            counted["count"].clone(),
-            signpost.send("POST", &path, &headers, body.as_bytes()),
-        )
+        (counted["count"].clone(), signpost.send("POST", &path, &headers, body.as_bytes()))
     };
     // The activity hears of an outbox some seconds after its first reward.
     eventually(&json!(101), || {
@@ -181,16 +153,9 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
     refused.expect_error(403, "too_many_for_support");
     let (count, started) = order(&support, &json!({ "user_id": "replayed-7" }), "one");
     assert_eq!(count, 1);
-    let replay = started.expect(202).json()["replay_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    eventually(&json!("done"), || {
-        support.get(&format!("{path}/{replay}")).expect(200).json()["state"].clone()
-    });
-    support
-        .send("DELETE", &format!("{path}/{replay}"), Some(&json!({})))
-        .expect_error(403, "role_forbids");
+    let replay = started.expect(202).json()["replay_id"].as_str().unwrap().to_owned();
+    eventually(&json!("done"), || support.get(&format!("{path}/{replay}")).expect(200).json()["state"].clone());
+    support.send("DELETE", &format!("{path}/{replay}"), Some(&json!({}))).expect_error(403, "role_forbids");
     let admin = signed_in(&signpost, "The chief", "admin");
     let (_, started) = order(&admin, &json!({ "delivery": "delivered" }), "all");
     started.expect(202);

@@ -67,10 +67,7 @@ fn exactly_as_many_conversions_are_paid_as_the_cap_allows() {
     let logged = wall.entries("state=refused");
     assert_eq!(logged.len(), 17);
     assert!(logged.iter().all(|entry| entry["code"] == "conversion_capped"));
-    let logged: BTreeSet<_> = logged
-        .iter()
-        .map(|entry| entry["transaction_id"].as_str().unwrap().to_owned())
-        .collect();
+    let logged: BTreeSet<_> = logged.iter().map(|entry| entry["transaction_id"].as_str().unwrap().to_owned()).collect();
     for limit in [4, 6] {
         wall.put_offer(&cap(limit));
         signpost.refresh();
@@ -118,10 +115,7 @@ fn a_pending_conversion_takes_from_the_cap_when_it_is_approved() {
     expect_conversion_error(wall.convert(&other, ""), 409, "conversion_capped");
     wall.put_offer(&cap(2));
     signpost.refresh();
-    assert_eq!(
-        expect_accepted(wall.convert(&other, ""), "approved", false),
-        pending
-    );
+    assert_eq!(expect_accepted(wall.convert(&other, ""), "approved", false), pending);
     let both = BTreeSet::from([paid, pending]);
     eventually(&both, || receiver.transactions().into_keys().collect());
     // A rejected conversion takes nothing from the cap.

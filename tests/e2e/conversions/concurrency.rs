@@ -23,9 +23,7 @@ fn send_at_once(wall: &OfferWall<'_>, click: &str, more: &str) -> (usize, BTreeS
         senders.into_iter().map(|sender| sender.join().unwrap()).collect()
     });
     let new = answers.iter().filter(|answer| answer["duplicate"] == false);
-    let ids = answers
-        .iter()
-        .map(|answer| answer["transaction_id"].as_str().unwrap().to_owned());
+    let ids = answers.iter().map(|answer| answer["transaction_id"].as_str().unwrap().to_owned());
     (new.count(), ids.collect())
 }
 
@@ -36,10 +34,7 @@ fn sixty_four_simultaneous_copies_pay_one_reward() {
     let receiver = Receiver::start();
     let wall = signpost.unpublished_offer_wall("conv-at-once", "79000141", Some(&receiver));
     // Copies of a conversion that takes the last of a cap wait for it and are not refused for the cap.
-    wall.put_offer_as(
-        "conv-at-once-cap",
-        &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
-    );
+    wall.put_offer_as("conv-at-once-cap", &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}));
     signpost.refresh();
     let capped = wall.click_on("conv-at-once-cap", "u-2", now_ms());
     let clicks = [wall.click_id("u-1"), seal(&crate::clicks::keys(), &capped)];

@@ -18,8 +18,7 @@ use crate::{
     conversions::revenue::revenue,
     dashboard::activity::expect_agreement,
     harness::{
-        Answer, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, Setup, callback, eventually_within, now_ms,
-        seal,
+        Answer, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, Setup, callback, eventually_within, now_ms, seal,
     },
 };
 use domain::model::time::{DAY_MS, SECOND_MS, UtcDay};
@@ -53,23 +52,13 @@ const fn journey(
     told: &'static [&'static str],
     coins: i64,
 ) -> Journey {
-    Journey {
-        steps,
-        last,
-        told,
-        coins,
-    }
+    Journey { steps, last, told, coins }
 }
 
 /// User `n` takes journey `n` modulo their number. `fast` is an approval that comes too fast.
 const JOURNEYS: [Journey; 10] = [
     journey(&["approved"], "approved", &["approved"], COINS),
-    journey(
-        &["approved", "reversed"],
-        "reversed",
-        &["approved", "reversed"],
-        0,
-    ),
+    journey(&["approved", "reversed"], "reversed", &["approved", "reversed"], 0),
     journey(&["pending"], "pending", &["pending"], 0),
     journey(&["pending", "approved"], "approved", &["approved"], COINS),
     journey(&["pending", "rejected"], "rejected", &["rejected"], 0),
@@ -110,10 +99,7 @@ impl Client<'_> {
     fn settle(&self, id: &str, action: &str) -> Answer {
         let address = format!("/v1/operator/apps/{}/conversions/{id}/{action}", self.wall.app);
         let token = format!("Bearer {OPERATOR_TOKEN}");
-        let headers = [
-            ("Authorization", token.as_str()),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("Authorization", token.as_str()), ("Content-Type", "application/json")];
         self.send("POST", &address, &headers, br#"{"reason":"by hand"}"#)
     }
 
@@ -128,16 +114,12 @@ impl Client<'_> {
                 "approve" | "reverse" => self.settle(&id, step),
                 "fast" => self.convert(&fast, "approved"),
                 "again" => {
-                    self.convert(&another, "approved")
-                        .expect_error(409, "already_rewarded");
+                    self.convert(&another, "approved").expect_error(409, "already_rewarded");
                     continue;
                 }
                 status => self.convert(&click, status),
             };
-            let found = answer.expect(200).json()["transaction_id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
+            let found = answer.expect(200).json()["transaction_id"].as_str().unwrap().to_owned();
             assert!(id.is_empty() || id == found, "{user} has two ids");
             id = found;
         }
@@ -188,15 +170,9 @@ fn ten_thousand_conversions_in_every_state_survive_three_kills() {
     settings["events"] = json!(["approved", "reversed", "pending", "rejected"]);
     wall.put_app(&json!({ "callback": settings }));
     wall.put_offer(&json!({"once_per": "user", "min_seconds_to_convert": 3_600}));
-    wall.put_offer_as(
-        CAPPED_OFFER,
-        &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}),
-    );
+    wall.put_offer_as(CAPPED_OFFER, &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}));
     signpost.refresh();
-    let client = Client {
-        wall: &wall,
-        failed: AtomicUsize::new(0),
-    };
+    let client = Client { wall: &wall, failed: AtomicUsize::new(0) };
     let began_ms = now_ms();
     let (next, done, capped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let ids = Mutex::new(BTreeMap::new());
@@ -230,9 +206,7 @@ fn ten_thousand_conversions_in_every_state_survive_three_kills() {
     if UtcDay::of_ms(began_ms) == UtcDay::of_ms(now_ms()) {
         assert_eq!(capped, CAP);
     }
-    eventually_within(PATIENCE_MS, &0, || {
-        wall.endpoint()["waiting"].as_i64().unwrap_or(-1)
-    });
+    eventually_within(PATIENCE_MS, &0, || wall.endpoint()["waiting"].as_i64().unwrap_or(-1));
     println!(
         "{CONVERSIONS} conversions in every state answered in {answered_ms} ms with {} failed attempts, and all callbacks \
          received after {} ms",
@@ -251,10 +225,7 @@ fn ten_thousand_conversions_in_every_state_survive_three_kills() {
         assert!(statuses.iter().eq(journey.told), "user-{nth}: {statuses:?}");
         assert_eq!(coins, journey.coins, "user-{nth}");
     }
-    assert_eq!(
-        told.keys().filter(|user| user.starts_with("capped-")).count(),
-        capped
-    );
+    assert_eq!(told.keys().filter(|user| user.starts_with("capped-")).count(), capped);
 
     // The log.
     let mut logged = BTreeMap::new();

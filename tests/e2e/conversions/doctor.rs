@@ -13,8 +13,8 @@ use crate::{
     conversions::{accepted_id, expect_conversion_error},
     faults::inject_faults,
     harness::{
-        CONVERSION, OfferWall, Setup, Signpost, away_from_midnight, demo, eventually_within, expect_accepted,
-        now_ms, seal,
+        CONVERSION, OfferWall, Setup, Signpost, away_from_midnight, demo, eventually_within, expect_accepted, now_ms,
+        seal,
     },
 };
 use domain::{
@@ -33,9 +33,7 @@ fn page(wall: &OfferWall<'_>, query: &str) -> Value {
 
 fn codes(page: &Value) -> Vec<&str> {
     let postbacks = page["postbacks"].as_array().unwrap().iter();
-    postbacks
-        .map(|postback| postback["code"].as_str().unwrap())
-        .collect()
+    postbacks.map(|postback| postback["code"].as_str().unwrap()).collect()
 }
 
 /// The page, once it has the postbacks with these codes, the newest first.
@@ -52,10 +50,7 @@ fn came(page: &Value) -> u64 {
 
 fn check(signpost: &Signpost, url: &str) -> Value {
     let body = json!({ "url": url });
-    signpost
-        .operator("POST", "postback_check", Some(&body))
-        .expect(200)
-        .json()
+    signpost.operator("POST", "postback_check", Some(&body)).expect(200).json()
 }
 
 fn parameter<'p>(postback: &'p Value, name: &str) -> &'p str {
@@ -89,25 +84,16 @@ fn the_refused_postbacks_of_all_advertisers_are_in_one_list() {
     // The list of an advertiser has the accepted ones, too, and does not repeat whose it is.
     let own = page_with(&walls[0], &["invalid_click_id", "approved"]);
     assert!(own["postbacks"][0]["advertiser_id"].is_null());
-    signpost
-        .operator("GET", "refused_postbacks?code=nonsense", None)
-        .expect_error(400, "invalid_field");
+    signpost.operator("GET", "refused_postbacks?code=nonsense", None).expect_error(400, "invalid_field");
 }
 
 #[test]
 fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     let signpost = demo();
     let wall = signpost.offer_wall("doctor-codes", "79000181", None);
-    assert_eq!(
-        page(&wall, ""),
-        json!({"postbacks": [], "tokens": [], "not_shown": 0, "since": null, "cursor": null})
-    );
+    assert_eq!(page(&wall, ""), json!({"postbacks": [], "tokens": [], "not_shown": 0, "since": null, "cursor": null}));
     let click = wall.click_id("doctor-user");
-    let paid = expect_accepted(
-        wall.convert(&click, "&email=jo@example.com&txn=t-1"),
-        "approved",
-        false,
-    );
+    let paid = expect_accepted(wall.convert(&click, "&email=jo@example.com&txn=t-1"), "approved", false);
     assert_eq!(accepted_id(wall.convert(&click, "")), paid);
 
     let (token_id, revoked) = wall.issue_token();
@@ -119,11 +105,7 @@ fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     // With the token alone, and with the click alone.
     let refused = signpost.convert(&format!("click_id=wrong&token={}", wall.token));
     expect_conversion_error(refused, 400, "invalid_click_id");
-    expect_conversion_error(
-        signpost.convert(&format!("cid={click}&status=paid")),
-        400,
-        "missing_field",
-    );
+    expect_conversion_error(signpost.convert(&format!("cid={click}&status=paid")), 400, "missing_field");
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let body = format!("click_id={click}&token=guessed");
     let refused = signpost.send("POST", CONVERSION, &form, body.as_bytes());
@@ -134,18 +116,9 @@ fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     let refused = signpost.convert(&format!("click_id={forged}&token=at_{}_1_x", wall.id));
     expect_conversion_error(refused, 400, "invalid_click_id");
 
-    let all = [
-        "invalid_token",
-        "missing_field",
-        "invalid_click_id",
-        "invalid_token",
-        "duplicate",
-        "approved",
-    ];
+    let all = ["invalid_token", "missing_field", "invalid_click_id", "invalid_token", "duplicate", "approved"];
     // In any order: reports of an isolate may overtake each other.
-    eventually_within(PATIENCE_MS, &6, || {
-        page(&wall, "")["postbacks"].as_array().unwrap().len()
-    });
+    eventually_within(PATIENCE_MS, &6, || page(&wall, "")["postbacks"].as_array().unwrap().len());
     let shown = page(&wall, "");
     let mut sorted = codes(&shown);
     sorted.sort_unstable();
@@ -155,52 +128,26 @@ fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     assert_eq!(shown["not_shown"], 0, "{shown}");
 
     let tokens = shown["tokens"].as_array().unwrap();
-    let used: Vec<_> = tokens
-        .iter()
-        .map(|token| token["token_id"].as_str().unwrap())
-        .collect();
+    let used: Vec<_> = tokens.iter().map(|token| token["token_id"].as_str().unwrap()).collect();
     assert_eq!(used.len(), 2, "the valid one and the revoked one: {shown}");
     assert!(used.contains(&token_id.as_str()), "{shown}");
-    assert!(
-        tokens
-            .iter()
-            .all(|token| token["last_used_at"].as_i64().unwrap() > 1_700_000_000)
-    );
+    assert!(tokens.iter().all(|token| token["last_used_at"].as_i64().unwrap() > 1_700_000_000));
 
     let of_code = |code: &str| page(&wall, &format!("code={code}"))["postbacks"].clone();
     let first = of_code("approved")[0].clone();
-    assert_eq!(
-        (&first["transaction_id"], &first["http_status"]),
-        (&json!(paid), &json!(200))
-    );
+    assert_eq!((&first["transaction_id"], &first["http_status"]), (&json!(paid), &json!(200)));
     assert_eq!(
         (&first["app_id"], &first["offer_id"], &first["goal_id"]),
-        (
-            &json!("79000181"),
-            &json!("doctor-codes"),
-            &json!("doctor-codes-1")
-        )
+        (&json!("79000181"), &json!("doctor-codes"), &json!("doctor-codes-1"))
     );
-    assert_eq!(
-        (parameter(&first, "click_id"), parameter(&first, "txn")),
-        (click.as_str(), "t-1")
-    );
+    assert_eq!((parameter(&first, "click_id"), parameter(&first, "txn")), (click.as_str(), "t-1"));
     assert_eq!(parameter(&first, "email"), "… (14 characters)");
     assert_eq!(of_code("duplicate")[0]["transaction_id"], json!(paid));
     let refused = of_code("invalid_token");
     let methods: Vec<_> = refused.as_array().unwrap().iter().collect();
-    let by_token = methods
-        .iter()
-        .find(|postback| postback["method"] == "GET")
-        .unwrap();
-    assert_eq!(
-        parameter(by_token, "token"),
-        format!("at_{}_{token_id}_…", wall.id)
-    );
-    assert!(
-        by_token["verdict"].as_str().unwrap().contains("revoked"),
-        "{by_token}"
-    );
+    let by_token = methods.iter().find(|postback| postback["method"] == "GET").unwrap();
+    assert_eq!(parameter(by_token, "token"), format!("at_{}_{token_id}_…", wall.id));
+    assert!(by_token["verdict"].as_str().unwrap().contains("revoked"), "{by_token}");
     assert!(!by_token["remedy"].as_str().unwrap().is_empty());
     let text = shown.to_string();
     for secret in [&wall.token, &revoked, "guessed", "jo@example.com", "doctor-user"] {
@@ -214,21 +161,9 @@ fn revoked_tokens_duplicates_and_strangers_are_shown_with_their_codes() {
     assert_eq!(rest["cursor"], json!(null));
     for (path, status, code) in [
         ("advertisers/doctor-nobody/postbacks", 404, "not_found"),
-        (
-            "advertisers/doctor-codes/postbacks?code=nothing",
-            400,
-            "invalid_field",
-        ),
-        (
-            "advertisers/doctor-codes/postbacks?limit=201",
-            400,
-            "invalid_field",
-        ),
-        (
-            "advertisers/doctor-codes/postbacks?cursor=x",
-            400,
-            "invalid_field",
-        ),
+        ("advertisers/doctor-codes/postbacks?code=nothing", 400, "invalid_field"),
+        ("advertisers/doctor-codes/postbacks?limit=201", 400, "invalid_field"),
+        ("advertisers/doctor-codes/postbacks?cursor=x", 400, "invalid_field"),
     ] {
         signpost.operator("GET", path, None).expect_error(status, code);
     }
@@ -253,10 +188,7 @@ fn the_advertiser_of_a_short_click_id_is_found_without_a_token() {
     let postback = page(&wall, "")["postbacks"][0].clone();
     assert_eq!(postback["offer_id"], "doctor-short", "{postback}");
     let checked = check(&signpost, &format!("click_id={click}&token={}", wall.token));
-    assert_eq!(
-        (&checked["code"], &checked["click"]["user_id"]),
-        (&json!("approved"), &json!("u-1"))
-    );
+    assert_eq!((&checked["code"], &checked["click"]["user_id"]), (&json!("approved"), &json!("u-1")));
 }
 
 #[test]
@@ -274,9 +206,9 @@ fn a_flood_is_counted_and_not_shown() {
     });
     let all_came = || {
         let first = page(&wall, "limit=200");
-        let rest = first["cursor"].as_str().map_or(0, |cursor| {
-            codes(&page(&wall, &format!("limit=200&cursor={cursor}"))).len()
-        });
+        let rest = first["cursor"]
+            .as_str()
+            .map_or(0, |cursor| codes(&page(&wall, &format!("limit=200&cursor={cursor}"))).len());
         came(&first) + u64::try_from(rest).unwrap()
     };
     // A batch whose answer was late is counted again with the next.
@@ -307,7 +239,9 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
     away_from_midnight();
     let signpost = demo();
     let wall = signpost.unpublished_offer_wall("doctor-check", "79000185", None);
-    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 1}, "min_seconds_to_convert": 60, "once_per": "user"}));
+    wall.put_offer(
+        &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}, "min_seconds_to_convert": 60, "once_per": "user"}),
+    );
     signpost.refresh();
     let earlier = now_ms() - 100 * SECOND_MS;
     let [one, two] = ["u-1", "u-2"].map(|user| wall.click_id_at(user, earlier));
@@ -317,10 +251,7 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
     };
     for _ in 0..3 {
         let checked = check(&signpost, &url(&one, "&txn=t-1"));
-        assert_eq!(
-            (&checked["http_status"], &checked["code"]),
-            (&json!(200), &json!("approved"))
-        );
+        assert_eq!((&checked["http_status"], &checked["code"]), (&json!(200), &json!("approved")));
         assert_eq!(
             checked["click"],
             json!({
@@ -337,11 +268,7 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
     let of = |url: &str| {
         let checked = check(&signpost, url);
         let text = |name: &str| checked[name].as_str().unwrap_or_default().to_owned();
-        (
-            checked["http_status"].as_u64().unwrap(),
-            text("code"),
-            text("reason"),
-        )
+        (checked["http_status"].as_u64().unwrap(), text("code"), text("reason"))
     };
     let told = |status: u64, code: &str, reason: &str| (status, code.to_owned(), reason.to_owned());
     assert_eq!(of(&url(&one, "&txn=t-1")), told(200, "duplicate", ""));
@@ -355,10 +282,7 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
     assert_eq!(of(&url(&fast, "")), told(200, "pending", "too_fast"));
     expect_accepted(wall.convert(&fast, ""), "pending", false);
     assert_eq!(of(&url(&fast, "")), told(200, "duplicate", "too_fast"));
-    assert_eq!(
-        of(&url(&wall.click_id_at("u-4", now_ms() - 401 * DAY_MS), "")).1,
-        "conversion_window_closed"
-    );
+    assert_eq!(of(&url(&wall.click_id_at("u-4", now_ms() - 401 * DAY_MS), "")).1, "conversion_window_closed");
     let link = format!("https://localhost/v2/tracking/click?rid={}", wall.goal("1"));
     assert_eq!(of(&link), told(404, "not_found", ""));
     assert_eq!(wall.entries("").len(), 2);
@@ -368,8 +292,6 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
         (json!({"url": "x", "other": 1}), "unknown_field"),
         (json!({"url": "x".repeat(17 << 10)}), "invalid_field"),
     ] {
-        signpost
-            .operator("POST", "postback_check", Some(&body))
-            .expect_error(400, code);
+        signpost.operator("POST", "postback_check", Some(&body)).expect_error(400, code);
     }
 }

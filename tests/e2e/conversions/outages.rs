@@ -11,8 +11,8 @@ use crate::{
     conversions::{expect_conversion_error, revenue::revenue},
     faults::inject_faults,
     harness::{
-        End, Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted,
-        now_ms, states, with,
+        End, Receiver, Setup, Signpost, away_from_midnight, callback, eventually_within, expect_accepted, now_ms,
+        states, with,
     },
 };
 use domain::model::time::SECOND_MS;
@@ -55,20 +55,13 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
     receiver.wait(1);
     let waiting = wall.endpoint();
     assert_eq!(waiting["reserving"], 1, "{waiting}");
-    assert!(
-        receiver.transactions().keys().eq([&free]),
-        "a conversion with a cap was paid"
-    );
+    assert!(receiver.transactions().keys().eq([&free]), "a conversion with a cap was paid");
 
     // The alarm pays it without another postback.
     inject_faults(&signpost, "");
     let called = receiver.wait_for_transactions(RETRIES_MS, 2);
     let paid = called.keys().find(|id| **id != free).unwrap();
-    eventually_within(
-        RETRIES_MS,
-        &("approved".to_owned(), Some("delivered".to_owned())),
-        || states(&wall.entry(paid)),
-    );
+    eventually_within(RETRIES_MS, &("approved".to_owned(), Some("delivered".to_owned())), || states(&wall.entry(paid)));
     assert_eq!(expect_accepted(wall.convert(&first, ""), "approved", true), *paid);
 
     // The counters' answer is lost after they took from the cap. The retry gets the same take.
@@ -143,9 +136,7 @@ fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
     let wall = signpost.offer_wall("conv-catalog", "79000172", Some(&receiver));
     let learned = wall.users();
     learned.iter().for_each(|user| drop(wall.pay(user)));
-    let known: Vec<_> = (0..CONVERSIONS)
-        .map(|user| wall.click_id(&format!("u-{user}")))
-        .collect();
+    let known: Vec<_> = (0..CONVERSIONS).map(|user| wall.click_id(&format!("u-{user}"))).collect();
     wall.put_offer(&json!({"conversion_window_days": 7}));
     let unknown = wall.click_id("u-2");
     inject_faults(&signpost, "kv,catalog");
@@ -189,11 +180,7 @@ fn with_the_ledger_down_conversions_are_paid_and_their_revenue_arrives_once() {
     }
     let reversed = wall.click_id("u-20");
     expect_accepted(wall.convert(&reversed, "&goal=level_10"), "approved", false);
-    expect_accepted(
-        wall.convert(&reversed, "&goal=level_10&status=reversed"),
-        "reversed",
-        false,
-    );
+    expect_accepted(wall.convert(&reversed, "&goal=level_10&status=reversed"), "reversed", false);
     receiver.wait_for_transactions(RETRIES_MS, 22);
     std::thread::sleep(std::time::Duration::from_secs(5));
     inject_faults(&signpost, "");

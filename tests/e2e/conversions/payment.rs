@@ -14,11 +14,7 @@ use domain::model::time::{DAY_MS, SECOND_MS};
 #[track_caller]
 fn paid(wall: &OfferWall<'_>, id: &str) -> (String, f64, f64) {
     let entry = wall.entry(id);
-    (
-        entry["goal_id"].as_str().unwrap().to_owned(),
-        entry["payout"].as_f64().unwrap(),
-        entry["value"].as_f64().unwrap(),
-    )
+    (entry["goal_id"].as_str().unwrap().to_owned(), entry["payout"].as_f64().unwrap(), entry["value"].as_f64().unwrap())
 }
 
 #[test]
@@ -151,17 +147,12 @@ fn the_conversion_window_is_the_offers_or_thirty_days() {
     for (window, days) in [(Value::Null, 30), (json!(1), 1), (json!(7), 7), (json!(90), 90)] {
         wall.put_offer(&json!({ "conversion_window_days": window }));
         let edge_ms = now_ms() - days * DAY_MS;
-        let [inside, outside] =
-            [edge_ms + minute_ms, edge_ms - minute_ms].map(|at_ms| wall.click_id_at("u-1", at_ms));
+        let [inside, outside] = [edge_ms + minute_ms, edge_ms - minute_ms].map(|at_ms| wall.click_id_at("u-1", at_ms));
         expect_accepted(wall.convert(&inside, ""), "approved", false);
         expect_conversion_error(wall.convert(&outside, ""), 410, "conversion_window_closed");
     }
     // A click from a clock that is ahead is accepted.
-    expect_accepted(
-        wall.convert(&wall.click_id_at("u-1", now_ms() + minute_ms), ""),
-        "approved",
-        false,
-    );
+    expect_accepted(wall.convert(&wall.click_id_at("u-1", now_ms() + minute_ms), ""), "approved", false);
     // The window does not apply to a known conversion.
     wall.put_offer(&json!({}));
     let click = wall.click_id_at("u-1", now_ms() - 2 * DAY_MS);
@@ -185,10 +176,7 @@ fn a_short_click_id_restores_the_stored_click() {
     let click = click_id_at(&expect_redirect(signpost.click(&query, "FR")));
     assert!(click.len() <= 50, "{click}");
     let id = expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", false);
-    assert_eq!(
-        expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", true),
-        id
-    );
+    assert_eq!(expect_accepted(wall.convert(&click, "&goal=purchase"), "approved", true), id);
     let received = receiver.wait(1).remove(0);
     for (name, value) in [
         ("transaction_id", id.as_str()),
@@ -199,10 +187,6 @@ fn a_short_click_id_restores_the_stored_click() {
         ("country", "FR"),
         ("goal_id", "conv-short-3"),
     ] {
-        assert_eq!(
-            received.parameter(name).as_deref(),
-            Some(value),
-            "{name}: {received:?}"
-        );
+        assert_eq!(received.parameter(name).as_deref(), Some(value), "{name}: {received:?}");
     }
 }

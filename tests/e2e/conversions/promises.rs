@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     clicks::keys,
     conversions::expect_conversion_error,
-    harness::{
-        Answer, OfferWall, Receiver, away_from_midnight, demo, eventually, expect_accepted, now_ms, seal,
-    },
+    harness::{Answer, OfferWall, Receiver, away_from_midnight, demo, eventually, expect_accepted, now_ms, seal},
     reports::query,
 };
 use domain::model::time::SECOND_MS;
@@ -39,16 +37,12 @@ fn a_suspended_publishers_rewards_wait_until_it_is_approved_again() {
     let [held, by_hand, rejected] = ["u-1", "u-2", "u-3"].map(|user| {
         let id = expect_accepted(wall.convert(&wall.click_id(user), ""), "pending", false);
         let entry = wall.entry(&id);
-        assert_eq!(
-            (&entry["status"], &entry["code"]),
-            (&json!("held"), &json!("suspended"))
-        );
+        assert_eq!((&entry["status"], &entry["code"]), (&json!("held"), &json!("suspended")));
         id
     });
     let settle = |id: &str, action: &str| {
         let body = json!({"reason": "checked by hand"});
-        wall.operator("POST", &format!("conversions/{id}/{action}"), Some(&body))
-            .expect(200);
+        wall.operator("POST", &format!("conversions/{id}/{action}"), Some(&body)).expect(200);
     };
     settle(&by_hand, "approve");
     settle(&rejected, "reject");
@@ -59,10 +53,7 @@ fn a_suspended_publishers_rewards_wait_until_it_is_approved_again() {
 
     approve(true);
     let called = receiver.wait_for_transactions(30_000, 3);
-    assert_eq!(
-        called,
-        [&before, &held, &by_hand].map(|id| (id.clone(), 1)).into()
-    );
+    assert_eq!(called, [&before, &held, &by_hand].map(|id| (id.clone(), 1)).into());
     assert_eq!(wall.entry(&held)["status"], "approved");
     assert_eq!(wall.entry(&rejected)["status"], "rejected");
     assert!(matches!(report().status, 200 | 204), "{:?}", report());
@@ -118,8 +109,8 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
     wall.put_offer(&moved);
     signpost.refresh();
     no_token(send(&new, &click, ""));
-    let [first, second] = ["&goal=install", "&goal=level_10"]
-        .map(|goal| expect_accepted(send(&wall, &click, goal), "approved", false));
+    let [first, second] =
+        ["&goal=install", "&goal=level_10"].map(|goal| expect_accepted(send(&wall, &click, goal), "approved", false));
     let added = format!("&goal={}", wall.goal("4"));
     no_token(send(&wall, &click, &added));
     let paid = expect_accepted(send(&new, &click, &added), "approved", false);
@@ -127,20 +118,14 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
 
     // Under the current terms old clicks belong to the new advertiser, except those accepted from the old one.
     sleep(Duration::from_millis(1_100));
-    wall.put_offer(&crate::harness::with(
-        moved,
-        &json!({"terms_since": now_ms() / SECOND_MS}),
-    ));
+    wall.put_offer(&crate::harness::with(moved, &json!({"terms_since": now_ms() / SECOND_MS})));
     signpost.refresh();
     no_token(send(&wall, &later, ""));
     expect_accepted(send(&new, &later, ""), "approved", false);
     for (goal, id) in [("&goal=install", &first), ("&goal=level_10", &second)] {
         let reversal = format!("{goal}&status=reversed");
         no_token(send(&new, &click, &reversal));
-        assert_eq!(
-            &expect_accepted(send(&wall, &click, &reversal), "reversed", false),
-            id
-        );
+        assert_eq!(&expect_accepted(send(&wall, &click, &reversal), "reversed", false), id);
     }
 }
 
@@ -177,14 +162,8 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_by_those_that_are_entered() 
     });
     // The check of a postback says so, too.
     let url = json!({"url": format!("click_id={click_id}&token={}", wall.token)});
-    let checked = signpost
-        .operator("POST", "postback_check", Some(&url))
-        .expect(200)
-        .json();
-    assert_eq!(
-        (&checked["http_status"], &checked["code"]),
-        (&json!(503), &json!("unavailable"))
-    );
+    let checked = signpost.operator("POST", "postback_check", Some(&url)).expect(200).json();
+    assert_eq!((&checked["http_status"], &checked["code"]), (&json!(503), &json!("unavailable")));
     // Other clicks are paid meanwhile.
     let other = wall.pay("u-2");
 
@@ -194,10 +173,7 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_by_those_that_are_entered() 
     let called = receiver.wait_for_transactions(60_000, 2);
     let paid = called.keys().find(|id| **id != other).unwrap();
     assert_eq!(wall.entry(paid)["payout"], 7.5);
-    assert_eq!(
-        &expect_accepted(wall.convert(&click_id, ""), "approved", true),
-        paid
-    );
+    assert_eq!(&expect_accepted(wall.convert(&click_id, ""), "approved", true), paid);
     eventually(&json!([]), open);
 }
 
@@ -209,27 +185,21 @@ fn terms_are_entered_once_for_revisions_that_were() {
     let enter = |path: &str, body: &Value| signpost.operator("PUT", path, Some(body));
     let of_offer = |revision: i64| format!("offers/{}/terms/{revision}", wall.id);
     let of_app = |revision: i64| format!("apps/{}/terms/{revision}", wall.app);
-    let coins = |per_usd: u32| json!({"currency": {"name": "Coins", "per_usd": per_usd, "decimals": 0, "rounding": "down"}});
+    let coins =
+        |per_usd: u32| json!({"currency": {"name": "Coins", "per_usd": per_usd, "decimals": 0, "rounding": "down"}});
     let old = offer - 1_000;
-    for (path, terms, others) in [
-        (of_offer(old), entered(&wall, 2.5), entered(&wall, 2.0)),
-        (of_app(app - 1_000), coins(10), coins(20)),
-    ] {
+    for (path, terms, others) in
+        [(of_offer(old), entered(&wall, 2.5), entered(&wall, 2.0)), (of_app(app - 1_000), coins(10), coins(20))]
+    {
         for _ in 0..2 {
             let revision = path.rsplit('/').next().unwrap().parse::<i64>().unwrap();
-            assert_eq!(
-                enter(&path, &terms).expect(200).json(),
-                json!({ "revision": revision })
-            );
+            assert_eq!(enter(&path, &terms).expect(200).json(), json!({ "revision": revision }));
         }
         enter(&path, &others).expect_error(409, "terms_exist");
     }
     // Terms in force never change, and a revision cannot lie in the future.
     enter(&of_offer(offer), &entered(&wall, 2.5)).expect_error(409, "terms_exist");
-    assert_eq!(
-        enter(&of_app(app), &coins(1_000)).expect(200).json(),
-        json!({ "revision": app })
-    );
+    assert_eq!(enter(&of_app(app), &coins(1_000)).expect(200).json(), json!({ "revision": app }));
     let future = now_ms() / SECOND_MS + 1_000;
     for revision in ["0", "-1", "x", "99999999999999999999", &future.to_string()] {
         let path = format!("offers/{}/terms/{revision}", wall.id);
@@ -237,44 +207,24 @@ fn terms_are_entered_once_for_revisions_that_were() {
     }
     enter(&format!("offers/conv-nothing/terms/{old}"), &entered(&wall, 2.5)).expect_error(404, "not_found");
     enter(&format!("apps/79999999/terms/{old}"), &coins(10)).expect_error(404, "not_found");
-    let with =
-        |member: &str, value: Value| crate::harness::with(entered(&wall, 2.5), &json!({ member: value }));
+    let with = |member: &str, value: Value| crate::harness::with(entered(&wall, 2.5), &json!({ member: value }));
     for (body, code) in [
         (json!({}), "missing_field"),
         (with("colour", json!("red")), "unknown_field"),
         (with("once_per", json!("day")), "invalid_field"),
         (with("conversion_window_days", json!(91)), "invalid_field"),
         (with("goals", json!([])), "invalid_field"),
-        (
-            with(
-                "goals",
-                json!([{"id": "g", "payout_usd": 1}, {"id": "g", "payout_usd": 2}]),
-            ),
-            "invalid_field",
-        ),
-        (
-            with("goals", json!([{"id": "g", "payout_usd": -1}])),
-            "invalid_field",
-        ),
+        (with("goals", json!([{"id": "g", "payout_usd": 1}, {"id": "g", "payout_usd": 2}])), "invalid_field"),
+        (with("goals", json!([{"id": "g", "payout_usd": -1}])), "invalid_field"),
     ] {
         enter(&of_offer(old - 1), &body).expect_error(400, code);
     }
     let text = [("Content-Type", "text/plain")];
-    let answer = signpost.operate(
-        "PUT",
-        &of_offer(old - 1),
-        &text,
-        entered(&wall, 2.5).to_string().as_bytes(),
-    );
+    let answer = signpost.operate("PUT", &of_offer(old - 1), &text, entered(&wall, 2.5).to_string().as_bytes());
     answer.expect_error(415, "unsupported_media_type");
     // The list has them, with those in force.
-    let listed = signpost
-        .operator("GET", &format!("offers/{}/terms", wall.id), None)
-        .expect(200)
-        .json();
+    let listed = signpost.operator("GET", &format!("offers/{}/terms", wall.id), None).expect(200).json();
     let revisions = listed["revisions"].as_array().unwrap().iter();
-    let revisions: Vec<_> = revisions
-        .map(|listed| listed["revision"].as_i64().unwrap())
-        .collect();
+    let revisions: Vec<_> = revisions.map(|listed| listed["revision"].as_i64().unwrap()).collect();
     assert!(revisions.contains(&offer) && revisions.contains(&old), "{listed}");
 }

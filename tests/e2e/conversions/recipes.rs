@@ -13,16 +13,7 @@ const CASES: usize = 10_000;
 const SENDERS: usize = 8;
 const FORM: &str = "application/x-www-form-urlencoded";
 
-const BLANKS: [&str; 8] = [
-    "",
-    "%20",
-    "%0A",
-    "%0D%0A",
-    "%09",
-    "%E2%80%8B",
-    "%C2%A0",
-    "%EF%BB%BF",
-];
+const BLANKS: [&str; 8] = ["", "%20", "%0A", "%0D%0A", "%09", "%E2%80%8B", "%C2%A0", "%EF%BB%BF"];
 /// Bodies of other kinds, which are ignored where the query has click id and token.
 const OTHER_BODIES: [(&str, &str); 6] = [
     (FORM, "discount 50%"),
@@ -97,11 +88,7 @@ fn postback(random: &mut Random, recipe: &str, click_id: &str, token: &str, own_
     for pair in recipe.split('&') {
         let (known, written) = pair.split_once('=').unwrap();
         let in_braces = format!("{{{known}}}");
-        let written = if written.contains('{') {
-            written
-        } else {
-            &in_braces
-        };
+        let written = if written.contains('{') { written } else { &in_braces };
         let mut fate = Fate::any(random);
         if ["click_id", "token"].contains(&known) && random.below(3) > 0 {
             fate = Filled;
@@ -185,18 +172,9 @@ fn postback(random: &mut Random, recipe: &str, click_id: &str, token: &str, own_
         // The rest may be in the body, whose type is wrong then.
         Some((0 | 1, "missing_field")) if is_ignored => Intent::Refused("unsupported_media_type"),
         Some((_, code)) => Intent::Refused(code),
-        None => Intent::Accepted {
-            status,
-            goal,
-            txn,
-            reason,
-        },
+        None => Intent::Accepted { status, goal, txn, reason },
     };
-    Postback {
-        query: pairs.join(join),
-        body,
-        intent,
-    }
+    Postback { query: pairs.join(join), body, intent }
 }
 
 /// Sends a postback, and fails the test unless the answer is what its sender means. Returns the transaction id.
@@ -204,13 +182,9 @@ fn send(connection: &mut Raw, partner: &str, postback: &Postback) -> Option<Stri
     let Postback { query, body, intent } = postback;
     let (method, rest) = match body {
         None => ("GET", "\r\n".to_owned()),
-        Some((kind, content)) => (
-            "POST",
-            format!(
-                "Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n{content}",
-                content.len()
-            ),
-        ),
+        Some((kind, content)) => {
+            ("POST", format!("Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n{content}", content.len()))
+        }
     };
     let request = format!("{method} {CONVERSION}?{query} HTTP/1.1\r\nHost: t.signpost.example\r\n{rest}");
     let answer = connection.exchange(request.as_bytes()).expect("an answer");
@@ -249,26 +223,12 @@ fn random_postbacks_of_the_recipes_are_answered_and_paid_as_their_senders_mean_t
     };
     let sent: Vec<_> = thread::scope(|scope| {
         let of_sender = &of_sender;
-        let senders: Vec<_> = (0..SENDERS)
-            .map(|sender| scope.spawn(move || of_sender(sender)))
-            .collect();
-        senders
-            .into_iter()
-            .flat_map(|sender| sender.join().expect("a sender"))
-            .collect()
+        let senders: Vec<_> = (0..SENDERS).map(|sender| scope.spawn(move || of_sender(sender))).collect();
+        senders.into_iter().flat_map(|sender| sender.join().expect("a sender")).collect()
     });
     let mut accepted = BTreeMap::new();
     for (id, intent) in sent {
-        if let (
-            Some(id),
-            Intent::Accepted {
-                status,
-                goal,
-                txn,
-                reason,
-            },
-        ) = (id, intent)
-        {
+        if let (Some(id), Intent::Accepted { status, goal, txn, reason }) = (id, intent) {
             let meant = (status.to_owned(), wall.goal(goal), txn, reason.map(str::to_owned));
             assert_eq!(accepted.insert(id, meant), None);
         }
@@ -279,10 +239,7 @@ fn random_postbacks_of_the_recipes_are_answered_and_paid_as_their_senders_mean_t
         .map(|entry| {
             let text = |name: &str| entry[name].as_str().map(str::to_owned);
             let of = |name: &str| text(name).unwrap_or_default();
-            (
-                of("transaction_id"),
-                (of("status"), of("goal_id"), text("txn"), text("reason")),
-            )
+            (of("transaction_id"), (of("status"), of("goal_id"), text("txn"), text("reason")))
         })
         .collect();
     assert_eq!(logged, accepted);
@@ -290,9 +247,5 @@ fn random_postbacks_of_the_recipes_are_answered_and_paid_as_their_senders_mean_t
     let paid: BTreeMap<_, _> = paid.map(|(id, _)| (id.clone(), 1)).collect();
     assert_eq!(receiver.wait_for_transactions(120_000, paid.len()), paid);
     let refused = CASES - accepted.len();
-    assert!(
-        paid.len() > 2_000 && accepted.len() > paid.len() + 100 && refused > 2_000,
-        "{} {refused}",
-        paid.len()
-    );
+    assert!(paid.len() > 2_000 && accepted.len() > paid.len() + 100 && refused > 2_000, "{} {refused}", paid.len());
 }

@@ -17,18 +17,14 @@ fn an_apps_day_is_compared_with_the_ledger_and_a_difference_is_shown_by_transact
     let convert = |click: &str, more: &str| accepted_id(wall.convert(click, more));
     let mut paid: Vec<String> = clicks.iter().map(|click| convert(click, "")).collect();
     wall.convert(&clicks[2], "&status=reversed").expect(200);
-    wall.convert(&wall.click_id("waits"), "&status=pending")
-        .expect(200);
+    wall.convert(&wall.click_id("waits"), "&status=pending").expect(200);
     wall.expect_reconciled_since(began_ms);
     let day = UtcDay::of_ms(began_ms);
     if day != UtcDay::of_ms(now_ms()) {
         return; // The test ran over midnight: its sums are of two days.
     }
     let found = wall.reconcile(day);
-    assert_eq!(
-        (&found["app_id"], &found["date"]),
-        (&json!("79000301"), &json!(day.to_string()))
-    );
+    assert_eq!((&found["app_id"], &found["date"]), (&json!("79000301"), &json!(day.to_string())));
     assert_eq!(found["paid_micro_usd"], 7 * 1_250_000);
     assert_eq!(found["transactions"], json!([]));
     let outboxes = found["outboxes"].as_array().unwrap();
@@ -56,19 +52,11 @@ fn an_apps_day_is_compared_with_the_ledger_and_a_difference_is_shown_by_transact
     let found = wall.reconcile(day);
     assert_eq!(found["difference_micro_usd"], 8, "{found}");
     let of = |outbox: &Value| outbox["difference_micro_usd"].as_i64().unwrap();
-    assert!(
-        found["outboxes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|outbox| of(outbox) == -1 && outbox["behind"] == "log")
-    );
+    assert!(found["outboxes"].as_array().unwrap().iter().all(|outbox| of(outbox) == -1 && outbox["behind"] == "log"));
     let listed = found["transactions"].as_array().unwrap();
     assert_eq!(listed.len(), 9);
     let rewards = listed.iter().filter(|entry| entry["paid_micro_usd"] == 1_249_999);
-    let mut rewards: Vec<_> = rewards
-        .map(|entry| entry["transaction_id"].as_str().unwrap())
-        .collect();
+    let mut rewards: Vec<_> = rewards.map(|entry| entry["transaction_id"].as_str().unwrap()).collect();
     rewards.sort_unstable();
     paid.sort_unstable();
     assert_eq!(rewards, paid);
@@ -84,21 +72,11 @@ fn a_comparison_needs_an_app_and_a_day() {
     };
     refused("", 400, "missing_field", "app is required");
     refused("app=10000001", 400, "missing_field", "date is required");
-    refused(
-        "app=1&date=2026-11-03",
-        400,
-        "invalid_field",
-        "app: must be exactly 8 digits",
-    );
+    refused("app=1&date=2026-11-03", 400, "invalid_field", "app: must be exactly 8 digits");
     for date in ["", "today", "2026-02-30", "2026-11-3", "1999-12-31"] {
         let query = format!("app=10000001&date={date}");
         let rule = "must be a date from 2000-01-01 to 2099-12-31, written YYYY-MM-DD";
-        refused(
-            &query,
-            400,
-            "invalid_field",
-            &format!("date: {rule}, not \"{date}\""),
-        );
+        refused(&query, 400, "invalid_field", &format!("date: {rule}, not \"{date}\""));
     }
     let unknown = signpost.operator("GET", "reconcile?app=79999999&date=2026-11-03", None);
     unknown.expect_error(404, "not_found");

@@ -30,9 +30,7 @@ pub fn revenue(publisher: &Publisher<'_>) -> f64 {
         "dimensions": ["demand_source"], "metrics": ["revenue"],
     });
     let rows = publisher.rows(&query);
-    rows.iter()
-        .map(|row| row["revenue"].as_f64().unwrap_or(0.0))
-        .sum()
+    rows.iter().map(|row| row["revenue"].as_f64().unwrap_or(0.0)).sum()
 }
 
 #[test]
@@ -42,35 +40,18 @@ fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
     let wall = signpost.offer_wall("conv-revenue", "79000161", None);
     let publisher = signpost.existing_publisher(&wall.id);
     let click = |user: &str, placement: &str| {
-        let query = format!(
-            "rid={}&app={}&user_id={user}{placement}",
-            wall.goal("1"),
-            wall.app
-        );
+        let query = format!("rid={}&app={}&user_id={user}{placement}", wall.goal("1"), wall.app);
         click_id_at(&signpost.click(&query, "DE").expect(302))
     };
     let [one, two] = ["u-1", "u-2"].map(|user| click(user, "&placement=home"));
     let plain = click("u-3", "");
-    for (click, goal) in [
-        (&one, "install"),
-        (&one, "purchase"),
-        (&two, "level_10"),
-        (&plain, "install"),
-    ] {
+    for (click, goal) in [(&one, "install"), (&one, "purchase"), (&two, "level_10"), (&plain, "install")] {
         // Sent twice, paid once.
         for duplicate in [false, true] {
-            expect_accepted(
-                wall.convert(click, &format!("&goal={goal}")),
-                "approved",
-                duplicate,
-            );
+            expect_accepted(wall.convert(click, &format!("&goal={goal}")), "approved", duplicate);
         }
     }
-    expect_accepted(
-        wall.convert(&plain, "&goal=level_10&status=pending"),
-        "pending",
-        false,
-    );
+    expect_accepted(wall.convert(&plain, "&goal=level_10&status=pending"), "pending", false);
 
     let row = |placement: &str, clicks: u64, revenue: f64| {
         json!({
@@ -88,16 +69,8 @@ fn a_reward_adds_revenue_and_a_reversal_subtracts_it() {
     let expected = vec![row("home", 2, 21.75), row("offerwall", 1, 1.25)];
     eventually_within(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));
     // The reversal of an unpaid conversion subtracts nothing.
-    expect_accepted(
-        wall.convert(&plain, "&goal=level_10&status=reversed"),
-        "rejected",
-        false,
-    );
-    expect_accepted(
-        wall.convert(&two, "&goal=install&status=reversed"),
-        "reversed",
-        false,
-    );
+    expect_accepted(wall.convert(&plain, "&goal=level_10&status=reversed"), "rejected", false);
+    expect_accepted(wall.convert(&two, "&goal=install&status=reversed"), "reversed", false);
     expect_accepted(wall.convert(&two, "&goal=purchase"), "approved", false);
     let expected = vec![row("home", 2, 121.749_999), row("offerwall", 1, 1.25)];
     eventually_within(REVENUE_SENT_MS, &expected, || publisher.rows(&by_source()));

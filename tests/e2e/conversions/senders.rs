@@ -19,20 +19,8 @@ struct Postback {
     status: &'static str,
 }
 
-const fn get(
-    partner: &'static str,
-    query: &'static str,
-    goal: &'static str,
-    txn: Option<&'static str>,
-) -> Postback {
-    Postback {
-        partner,
-        query,
-        form: None,
-        goal,
-        txn,
-        status: "approved",
-    }
+const fn get(partner: &'static str, query: &'static str, goal: &'static str, txn: Option<&'static str>) -> Postback {
+    Postback { partner, query, form: None, goal, txn, status: "approved" }
 }
 
 const POSTBACKS: [Postback; 15] = [
@@ -130,19 +118,12 @@ const POSTBACKS: [Postback; 15] = [
     Postback {
         partner: "a server of the advertiser's own",
         query: "token=TOKEN",
-        form: Some(
-            "click_id=CLICK&goal=purchase&txn=order+17%2F2026&status=Approved&amount=12%2C50+%E2%82%AC",
-        ),
+        form: Some("click_id=CLICK&goal=purchase&txn=order+17%2F2026&status=Approved&amount=12%2C50+%E2%82%AC"),
         goal: "3",
         txn: Some("order 17/2026"),
         status: "approved",
     },
-    get(
-        "the minimum, under a name of another network",
-        "cid=CLICK&token=TOKEN",
-        "1",
-        None,
-    ),
+    get("the minimum, under a name of another network", "cid=CLICK&token=TOKEN", "1", None),
 ];
 
 fn send(signpost: &Signpost, postback: &Postback, click: &str, token: &str) -> crate::harness::Answer {
@@ -150,12 +131,7 @@ fn send(signpost: &Signpost, postback: &Postback, click: &str, token: &str) -> c
     let address = format!("{CONVERSION}?{}", filled(postback.query));
     match postback.form {
         None => signpost.get(&address, &[("User-Agent", "postback-sender/2.1")]),
-        Some(form) => signpost.send(
-            "POST",
-            &address,
-            &[("Content-Type", FORM)],
-            filled(form).as_bytes(),
-        ),
+        Some(form) => signpost.send("POST", &address, &[("Content-Type", FORM)], filled(form).as_bytes()),
     }
 }
 
@@ -175,16 +151,8 @@ fn postbacks_of_real_partners_pay_the_goal_that_they_name() {
         let again = send(&signpost, postback, &click, &wall.token);
         assert_eq!(expect_accepted(again, postback.status, true), id, "{partner}");
         let entry = wall.entry(&id);
-        assert_eq!(
-            entry["goal_id"],
-            wall.goal(postback.goal).as_str(),
-            "{partner}: {entry}"
-        );
-        assert_eq!(
-            entry.get("txn").and_then(|txn| txn.as_str()),
-            postback.txn,
-            "{partner}: {entry}"
-        );
+        assert_eq!(entry["goal_id"], wall.goal(postback.goal).as_str(), "{partner}: {entry}");
+        assert_eq!(entry.get("txn").and_then(|txn| txn.as_str()), postback.txn, "{partner}: {entry}");
         if postback.status == "approved" {
             expected.insert(id, 1);
         }
@@ -197,28 +165,12 @@ fn postbacks_of_real_partners_pay_the_goal_that_they_name() {
 fn the_click_id_is_accepted_under_each_alias() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-aliases", "79000132", None);
-    for name in [
-        "click_id",
-        "clickid",
-        "transaction_id",
-        "tid",
-        "cid",
-        "subid",
-        "aff_sub",
-    ] {
+    for name in ["click_id", "clickid", "transaction_id", "tid", "cid", "subid", "aff_sub"] {
         let query = format!("{name}={}&token={}", wall.click_id("u-1"), wall.token);
         let id = expect_accepted(signpost.convert(&query), "approved", false);
-        assert_eq!(
-            expect_accepted(signpost.convert(&query), "approved", true),
-            id,
-            "{name}"
-        );
+        assert_eq!(expect_accepted(signpost.convert(&query), "approved", true), id, "{name}");
         let beside = format!("{query}&dub_id=1&aff_sub2=x");
-        assert_eq!(
-            expect_accepted(signpost.convert(&beside), "approved", true),
-            id,
-            "{name}"
-        );
+        assert_eq!(expect_accepted(signpost.convert(&beside), "approved", true), id, "{name}");
     }
 }
 
@@ -228,12 +180,7 @@ fn the_query_decides_if_the_body_is_not_a_form() {
     let wall = signpost.offer_wall("conv-bodies", "79000133", None);
     let post = |query: &str, content_type: &str, body: &str| {
         let headers = [("Content-Type", content_type)];
-        signpost.send(
-            "POST",
-            &format!("{CONVERSION}?{query}"),
-            &headers,
-            body.as_bytes(),
-        )
+        signpost.send("POST", &format!("{CONVERSION}?{query}"), &headers, body.as_bytes())
     };
     let multipart = "--b\r\nContent-Disposition: form-data; name=\"goal\"\r\n\r\nlevel_10\r\n--b--\r\n";
     for (number, (content_type, body)) in [
@@ -249,28 +196,13 @@ fn the_query_decides_if_the_body_is_not_a_form() {
     .enumerate()
     {
         let click = wall.click_id(&format!("u-{number}"));
-        let answer = post(
-            &format!("click_id={click}&token={}", wall.token),
-            content_type,
-            body,
-        );
+        let answer = post(&format!("click_id={click}&token={}", wall.token), content_type, body);
         let note = answer.header("Signpost-Note").map(str::to_owned);
-        assert_eq!(
-            note.is_some(),
-            !body.is_empty(),
-            "{content_type} {body}: {answer:?}"
-        );
+        assert_eq!(note.is_some(), !body.is_empty(), "{content_type} {body}: {answer:?}");
         let id = expect_accepted(answer, "approved", false);
-        assert_eq!(
-            wall.entry(&id)["goal_id"],
-            wall.goal("1").as_str(),
-            "the body was read"
-        );
+        assert_eq!(wall.entry(&id)["goal_id"], wall.goal("1").as_str(), "the body was read");
     }
-    for query in [
-        format!("token={}", wall.token),
-        format!("click_id={}", wall.click_id("u-9")),
-    ] {
+    for query in [format!("token={}", wall.token), format!("click_id={}", wall.click_id("u-9"))] {
         let refused = post(&query, "application/json", "{}").expect_error(415, "unsupported_media_type");
         assert!(refused.body.contains("missing from the query"), "{refused:?}");
         post(&query, "application/json", "").expect_error(400, "missing_field");
@@ -281,19 +213,8 @@ fn the_query_decides_if_the_body_is_not_a_form() {
 fn conversions_of_two_users_with_a_txn_that_is_none_are_both_paid_and_no_goal_is_guessed() {
     let signpost = demo();
     let wall = signpost.offer_wall("conv-none", "79000134", None);
-    for (number, txn) in [
-        "null",
-        "undefined",
-        "(null)",
-        "__TXN__",
-        "$txn",
-        "%3Ctxn%3E",
-        "::txn::",
-        "0",
-        "-",
-    ]
-    .into_iter()
-    .enumerate()
+    for (number, txn) in
+        ["null", "undefined", "(null)", "__TXN__", "$txn", "%3Ctxn%3E", "::txn::", "0", "-"].into_iter().enumerate()
     {
         for user in ["a", "b"] {
             let click = wall.click_id(&format!("u-{number}-{user}"));
@@ -305,9 +226,6 @@ fn conversions_of_two_users_with_a_txn_that_is_none_are_both_paid_and_no_goal_is
         let click = wall.click_id("u-goal");
         let query = format!("{CONVERSION}?click_id={click}&token={}&goal={goal}", wall.token);
         let refused = signpost.get(&query, &[]).expect_error(400, "unknown_goal");
-        assert!(
-            refused.body.contains("which the sender has not filled in"),
-            "{refused:?}"
-        );
+        assert!(refused.body.contains("which the sender has not filled in"), "{refused:?}");
     }
 }

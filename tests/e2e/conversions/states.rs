@@ -30,10 +30,7 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
             ],
             &["approved", "reversed"],
         ),
-        (
-            &[("", "approved", true), ("rejected", "reversed", true)],
-            &["approved", "reversed"],
-        ),
+        (&[("", "approved", true), ("rejected", "reversed", true)], &["approved", "reversed"]),
         (
             &[
                 ("pending", "pending", true),
@@ -44,11 +41,7 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
             &["approved"],
         ),
         (
-            &[
-                ("pending", "pending", true),
-                ("approved", "approved", true),
-                ("reversed", "reversed", true),
-            ],
+            &[("pending", "pending", true), ("approved", "approved", true), ("reversed", "reversed", true)],
             &["approved", "reversed"],
         ),
         (
@@ -61,14 +54,7 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
             ],
             &[],
         ),
-        (
-            &[
-                ("pending", "pending", true),
-                ("reversed", "rejected", true),
-                ("approved", "rejected", false),
-            ],
-            &[],
-        ),
+        (&[("pending", "pending", true), ("reversed", "rejected", true), ("approved", "rejected", false)], &[]),
         (
             &[
                 ("rejected", "rejected", true),
@@ -116,10 +102,7 @@ fn postbacks_change_the_state_and_each_reward_is_paid_once() {
         let mut called = BTreeMap::<_, Vec<_>>::new();
         for callback in receiver.received() {
             let user = callback.parameter("user_id").unwrap();
-            called
-                .entry(user)
-                .or_default()
-                .push(callback.parameter("status").unwrap());
+            called.entry(user).or_default().push(callback.parameter("status").unwrap());
         }
         called.values_mut().for_each(|statuses| statuses.sort());
         called
@@ -139,21 +122,11 @@ fn each_goal_of_a_click_is_a_separate_conversion() {
     let wall = signpost.offer_wall("conv-goals", "79000112", None);
     let click = wall.click_id("u-1");
     let first = expect_accepted(wall.convert(&click, ""), "approved", false);
-    assert_eq!(
-        expect_accepted(wall.convert(&click, "&goal=install"), "approved", true),
-        first
-    );
-    assert_eq!(
-        expect_accepted(wall.convert(&click, "&goal=conv-goals-1"), "approved", true),
-        first
-    );
+    assert_eq!(expect_accepted(wall.convert(&click, "&goal=install"), "approved", true), first);
+    assert_eq!(expect_accepted(wall.convert(&click, "&goal=conv-goals-1"), "approved", true), first);
     let second = expect_accepted(wall.convert(&click, "&goal=level_10"), "approved", false);
     assert_ne!(second, first);
-    expect_accepted(
-        wall.convert(&click, "&goal=conv-goals-2&status=reversed"),
-        "reversed",
-        false,
-    );
+    expect_accepted(wall.convert(&click, "&goal=conv-goals-2&status=reversed"), "reversed", false);
     // The other goal of the click and the other click are unchanged.
     expect_accepted(wall.convert(&click, ""), "approved", true);
     let other = expect_accepted(wall.convert(&wall.click_id("u-1"), ""), "approved", false);
@@ -169,51 +142,24 @@ fn a_txn_identifies_one_conversion_of_a_goal() {
     let [one, other] = ["u-1", "u-2"].map(|user| wall.click_id(user));
     let paid = expect_accepted(wall.convert(&one, "&txn=order%2F17"), "approved", false);
     assert_eq!(wall.entry(&paid)["txn"], "order/17");
-    assert_eq!(
-        expect_accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true),
-        paid
-    );
+    assert_eq!(expect_accepted(wall.convert(&one, "&txn=order%2F17"), "approved", true), paid);
     // A repeat with another txn is still the same conversion.
-    assert_eq!(
-        expect_accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true),
-        paid
-    );
+    assert_eq!(expect_accepted(wall.convert(&one, "&txn=order%2F18"), "approved", true), paid);
     expect_conversion_error(wall.convert(&other, "&txn=order%2F17"), 409, "duplicate_txn");
-    expect_conversion_error(
-        wall.convert(&other, "&txn=order%2F17&status=pending"),
-        409,
-        "duplicate_txn",
-    );
+    expect_conversion_error(wall.convert(&other, "&txn=order%2F17&status=pending"), 409, "duplicate_txn");
     // Another goal and another app may use the same txn.
-    expect_accepted(
-        wall.convert(&other, "&txn=order%2F17&goal=purchase"),
-        "approved",
-        false,
-    );
-    expect_accepted(
-        neighbour.convert(&neighbour.click_id("u-1"), "&txn=order%2F17"),
-        "approved",
-        false,
-    );
+    expect_accepted(wall.convert(&other, "&txn=order%2F17&goal=purchase"), "approved", false);
+    expect_accepted(neighbour.convert(&neighbour.click_id("u-1"), "&txn=order%2F17"), "approved", false);
     // The refused conversion is paid under another txn.
     expect_accepted(wall.convert(&other, "&txn=order%2F19"), "approved", false);
     // The txn of a reversed conversion stays in use.
     expect_accepted(wall.convert(&one, "&status=reversed"), "reversed", false);
-    expect_conversion_error(
-        wall.convert(&wall.click_id("u-3"), "&txn=order%2F17"),
-        409,
-        "duplicate_txn",
-    );
+    expect_conversion_error(wall.convert(&wall.click_id("u-3"), "&txn=order%2F17"), 409, "duplicate_txn");
     // An unreplaced macro counts as no txn.
     for user in ["u-4", "u-5"] {
         let answer = wall.convert(&wall.click_id(user), "&txn=%7Btransaction_id%7D");
         let id = expect_accepted(answer, "approved", false);
         assert_eq!(wall.entry(&id).get("txn"), None);
     }
-    assert_eq!(
-        wall.entries("status=reversed").len(),
-        2,
-        "the reward and its reversal: {}",
-        json!(wall.entries(""))
-    );
+    assert_eq!(wall.entries("status=reversed").len(), 2, "the reward and its reversal: {}", json!(wall.entries("")));
 }

@@ -6,9 +6,7 @@ use serde_json::json;
 use crate::harness::{Answer, OfferWall, Receiver, demo, eventually, expect_accepted, now_ms, states};
 use domain::model::time::DAY_MS;
 
-const EVENTS: [&str; 7] = [
-    "approved", "pending", "rejected", "reversed", "approve", "reject", "reverse",
-];
+const EVENTS: [&str; 7] = ["approved", "pending", "rejected", "reversed", "approve", "reject", "reverse"];
 
 /// A conversion of a test: its click, and its transaction id once it is known.
 struct Case {
@@ -50,11 +48,8 @@ fn in_state(wall: &OfferWall<'_>, state: &str, user: &str) -> Case {
         "none" => {}
         "refused" => {
             let taken = format!("&txn={user}");
-            Case::new(wall, &format!("{user}-other"), false)
-                .send(wall, "approved", &taken)
-                .expect(200);
-            case.send(wall, "approved", &taken)
-                .expect_error(409, "duplicate_txn");
+            Case::new(wall, &format!("{user}-other"), false).send(wall, "approved", &taken).expect(200);
+            case.send(wall, "approved", &taken).expect_error(409, "duplicate_txn");
             let refused = wall.entries("status=refused&reason=duplicate_txn&limit=1000");
             let own = refused.iter().find(|entry| entry["user_id"] == user).unwrap();
             case.id = own["transaction_id"].as_str().map(str::to_owned);
@@ -78,32 +73,14 @@ fn every_event_in_every_state_is_answered_as_the_table_says() {
     signpost.refresh();
     // The answer of a cell: a status of the first time, `same` for a repeat, or the code of a refusal.
     let table = [
-        (
-            "none",
-            "approved pending rejected reversed not_found not_found not_found",
-        ),
-        (
-            "refused",
-            "approved pending rejected reversed approved rejected wrong_state",
-        ),
-        (
-            "pending",
-            "approved same rejected rejected approved rejected wrong_state",
-        ),
-        (
-            "held",
-            "same same rejected rejected approved rejected wrong_state",
-        ),
-        (
-            "approved",
-            "same same reversed reversed same wrong_state reversed",
-        ),
+        ("none", "approved pending rejected reversed not_found not_found not_found"),
+        ("refused", "approved pending rejected reversed approved rejected wrong_state"),
+        ("pending", "approved same rejected rejected approved rejected wrong_state"),
+        ("held", "same same rejected rejected approved rejected wrong_state"),
+        ("approved", "same same reversed reversed same wrong_state reversed"),
         ("rejected", "same same same same wrong_state same wrong_state"),
         ("reversed", "same same same same wrong_state wrong_state same"),
-        (
-            "tombstone",
-            "same same same same wrong_state wrong_state wrong_state",
-        ),
+        ("tombstone", "same same same same wrong_state wrong_state wrong_state"),
     ];
     for (state, cells) in table {
         for (event, expected) in EVENTS.into_iter().zip(cells.split(' ')) {
@@ -142,28 +119,18 @@ fn the_operator_settles_what_is_held_or_was_refused_with_a_reason() {
         "callback": crate::harness::callback(&format!("{}/cb", receiver.base()), "GET")}));
     signpost.refresh();
     let yesterday = |user: &str| wall.click_id_at(user, now_ms() - DAY_MS);
-    let approved = expect_accepted(
-        wall.convert(&yesterday("ann"), "&goal=purchase"),
-        "approved",
-        false,
-    );
+    let approved = expect_accepted(wall.convert(&yesterday("ann"), "&goal=purchase"), "approved", false);
     // One is too fast, and one more for the same user is too many on a day.
     let fast = expect_accepted(wall.convert(&wall.click_id("bob"), ""), "pending", false);
     let many = expect_accepted(wall.convert(&yesterday("ann"), ""), "pending", false);
-    wall.convert(&yesterday("cid"), "")
-        .expect_error(409, "conversion_capped");
+    wall.convert(&yesterday("cid"), "").expect_error(409, "conversion_capped");
     let listed = |query: &str| {
         let entries = wall.entries(query);
-        let ids = entries
-            .iter()
-            .map(|entry| entry["transaction_id"].as_str().unwrap().to_owned());
+        let ids = entries.iter().map(|entry| entry["transaction_id"].as_str().unwrap().to_owned());
         ids.collect::<Vec<_>>()
     };
     assert_eq!(listed("status=held&reason=too_fast"), std::slice::from_ref(&fast));
-    assert_eq!(
-        listed("status=held&reason=too_many_today"),
-        std::slice::from_ref(&many)
-    );
+    assert_eq!(listed("status=held&reason=too_many_today"), std::slice::from_ref(&many));
     let capped = listed("reason=conversion_capped").pop().unwrap();
     assert_eq!(wall.entry(&capped)["code"], "conversion_capped");
 
@@ -183,8 +150,7 @@ fn the_operator_settles_what_is_held_or_was_refused_with_a_reason() {
         assert_eq!(wall.entry(id)["reason"], reason);
     }
     // To approve a conversion, the operator must name every reason against it other than the one it is held for.
-    wall.convert(&yesterday("cid"), "&goal=purchase&status=pending")
-        .expect(200);
+    wall.convert(&yesterday("cid"), "&goal=purchase&status=pending").expect(200);
     let second = listed("status=pending").pop().unwrap();
     settle(&wall, &capped, "approve", &json!({"reason": "late"})).expect(200);
     let refused = settle(&wall, &second, "approve", &json!({"reason": "late"}));
@@ -205,10 +171,7 @@ fn the_operator_settles_what_is_held_or_was_refused_with_a_reason() {
     ] {
         let refused = settle(&wall, &approved, "approve", &body);
         assert_eq!(refused.status, 400, "{body} {refused:?}");
-        assert!(
-            refused.json()["error"].as_str().unwrap().contains(field),
-            "{refused:?}"
-        );
+        assert!(refused.json()["error"].as_str().unwrap().contains(field), "{refused:?}");
     }
 }
 
@@ -220,10 +183,7 @@ fn of_24_clicks_at_once_one_is_paid_and_after_a_reversal_another() {
     signpost.refresh();
     let clicks: Vec<_> = (0..25).map(|_| wall.click_id("ann")).collect();
     let answers: Vec<_> = std::thread::scope(|scope| {
-        let sent: Vec<_> = clicks[..24]
-            .iter()
-            .map(|click| scope.spawn(|| wall.convert(click, "")))
-            .collect();
+        let sent: Vec<_> = clicks[..24].iter().map(|click| scope.spawn(|| wall.convert(click, ""))).collect();
         sent.into_iter().map(|answer| answer.join().unwrap()).collect()
     });
     let (paid, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
@@ -235,16 +195,9 @@ fn of_24_clicks_at_once_one_is_paid_and_after_a_reversal_another() {
     let id = paid[0].json()["transaction_id"].as_str().unwrap().to_owned();
     // The user's erasure does not give the goal back, and a reversal does.
     wall.erase("ann");
-    wall.convert(&clicks[24], "")
-        .expect_error(409, "already_rewarded");
-    let of_paid = clicks[..24]
-        .iter()
-        .find(|click| wall.convert(click, "").status == 200)
-        .unwrap();
-    assert_eq!(
-        expect_accepted(wall.convert(of_paid, "&status=reversed"), "reversed", false),
-        id
-    );
+    wall.convert(&clicks[24], "").expect_error(409, "already_rewarded");
+    let of_paid = clicks[..24].iter().find(|click| wall.convert(click, "").status == 200).unwrap();
+    assert_eq!(expect_accepted(wall.convert(of_paid, "&status=reversed"), "reversed", false), id);
     expect_accepted(wall.convert(&clicks[24], ""), "approved", false);
 }
 
@@ -257,22 +210,13 @@ fn many_conversions_are_settled_at_once_after_they_were_counted() {
     for user in wall.users().iter().chain(&["more".to_owned()]) {
         wall.convert(&wall.click_id(user), "").expect(200);
     }
-    let settle = |action: &str, body: serde_json::Value| {
-        wall.operator("POST", &format!("conversions/{action}"), Some(&body))
-    };
+    let settle =
+        |action: &str, body: serde_json::Value| wall.operator("POST", &format!("conversions/{action}"), Some(&body));
     let filter = json!({"status": "held", "reason": "too_fast"});
     let missing = settle("approve", json!({"filter": filter, "reason": "r"}));
     let missing = missing.expect_error(400, "invalid_field").json();
-    assert!(
-        missing["error"].as_str().unwrap().starts_with("filter.until: "),
-        "{missing}"
-    );
-    let counted = settle(
-        "approve",
-        json!({"filter": filter, "reason": "r", "dry_run": true}),
-    )
-    .expect(200)
-    .json();
+    assert!(missing["error"].as_str().unwrap().starts_with("filter.until: "), "{missing}");
+    let counted = settle("approve", json!({"filter": filter, "reason": "r", "dry_run": true})).expect(200).json();
     assert_eq!(counted["count"], 9);
     let held = wall.entries("status=held");
     assert_eq!(held.len(), 9);
@@ -283,9 +227,7 @@ fn many_conversions_are_settled_at_once_after_they_were_counted() {
     let late = wall.convert(&wall.click_id("late"), "").expect(200).json();
     let mut filter = filter;
     filter["until"] = counted["until"].clone();
-    let settled = settle("approve", json!({"filter": filter, "reason": "all are real"}))
-        .expect(200)
-        .json();
+    let settled = settle("approve", json!({"filter": filter, "reason": "all are real"})).expect(200).json();
     assert_eq!(
         settled,
         json!({
@@ -298,8 +240,5 @@ fn many_conversions_are_settled_at_once_after_they_were_counted() {
     assert!(approved[0]["promised_payout"].is_null());
     let payouts = approved.iter().map(|entry| entry["payout"].as_f64());
     assert_eq!(payouts.sum::<Option<f64>>(), counted["payout"].as_f64());
-    assert_eq!(
-        wall.entries("status=held")[0]["transaction_id"],
-        late["transaction_id"]
-    );
+    assert_eq!(wall.entries("status=held")[0]["transaction_id"], late["transaction_id"]);
 }

@@ -100,9 +100,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     let held = test_app.report(&tested, GOAL, "held").expect(200).json();
     // The sender is told that it is pending.
     assert_eq!(held["status"], "pending");
-    let waiting: Vec<_> = (0..4)
-        .flat_map(|n| walls.each_ref().map(|wall| wall.pay(&format!("{WAITS}{n}"))))
-        .collect();
+    let waiting: Vec<_> = (0..4).flat_map(|n| walls.each_ref().map(|wall| wall.pay(&format!("{WAITS}{n}")))).collect();
     for wall in &walls {
         wall.pay(ERASED_LATER);
     }
@@ -125,8 +123,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     });
     // It has the erasures that the copy lacks.
     expect_done(pull(&signpost, &newer));
-    let manifest: Value =
-        serde_json::from_str(&fs::read_to_string(copy.join("manifest.json")).unwrap()).unwrap();
+    let manifest: Value = serde_json::from_str(&fs::read_to_string(copy.join("manifest.json")).unwrap()).unwrap();
     let until = DateTime::parse_from_rfc3339(manifest["complete_until"].as_str().unwrap()).unwrap();
     signpost.stop();
     // Outboxes send as soon as they are started.
@@ -149,10 +146,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
         let answer = publishers();
         let listed = answer.json()["publishers"].as_array().map_or(0, Vec::len);
         println!("killed at {mark:?}: {} with {listed} publishers", answer.status);
-        assert!(
-            answer.status == 503 || [0, walls.len()].contains(&listed),
-            "{answer:?}"
-        );
+        assert!(answer.status == 503 || [0, walls.len()].contains(&listed), "{answer:?}");
         // A nightly pull reads the objects that are started already.
         for object in ["catalog", &format!("ledger-{}", walls[0].id)] {
             moved.operator("GET", &format!("objects/{object}/copy"), None);
@@ -167,9 +161,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
     for line in again.lines() {
         let user: Value = serde_json::from_str(line).expect("JSON");
         let path = format!("apps/{}/erase_user", user["app_id"].as_str().unwrap());
-        moved
-            .operator("POST", &path, Some(&json!({ "user_id": user["user_id"] })))
-            .expect(200);
+        moved.operator("POST", &path, Some(&json!({ "user_id": user["user_id"] }))).expect(200);
     }
     println!("{} users erased again", again.lines().count());
     assert_eq!(again.matches(ERASED_LATER).count(), walls.len(), "{again}");
@@ -178,14 +170,9 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
 
     let arrived = |id: &String| {
         let received = receiver.received();
-        received[before_move..]
-            .iter()
-            .filter(|received| format!("{received:?}").contains(id.as_str()))
-            .count()
+        received[before_move..].iter().filter(|received| format!("{received:?}").contains(id.as_str())).count()
     };
-    eventually_within(3 * MINUTE_MS, &vec![1; waiting.len()], || {
-        waiting.iter().map(arrived).collect()
-    });
+    eventually_within(3 * MINUTE_MS, &vec![1; waiting.len()], || waiting.iter().map(arrived).collect());
     let publisher = moved.existing_publisher(&walls[0].id);
     assert_eq!(loaded(&publisher), day);
     let status = |key: &str| moved.report_with(key, b"{").status;
@@ -205,10 +192,7 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
         let found = revenue(&moved.existing_publisher(&wall.id));
         assert!((found - paid).abs() < 1e-6, "{found}, not {paid}");
     }
-    let most = receiver
-        .transactions()
-        .into_iter()
-        .filter(|(id, _)| !waiting.contains(id));
+    let most = receiver.transactions().into_iter().filter(|(id, _)| !waiting.contains(id));
     let most = most.map(|(_, count)| count).max();
     assert!(most <= Some(2), "{most:?} callbacks of one reward");
     expect_all_recovered(&moved);
@@ -220,22 +204,14 @@ fn a_copy_under_load_is_loaded_into_an_empty_signpost_with_all_promises() {
 fn put(signpost: &Signpost, object: &str, id: &str, cursor: &str, page: &str) -> Answer {
     let cursor = encoded(cursor);
     let path = format!("objects/{object}/copy?id={id}&cursor={cursor}");
-    signpost.operate(
-        "PUT",
-        &path,
-        &[("Content-Type", "application/x-ndjson")],
-        page.as_bytes(),
-    )
+    signpost.operate("PUT", &path, &[("Content-Type", "application/x-ndjson")], page.as_bytes())
 }
 
 #[test]
 fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_started() {
     let source = Setup::new().start();
     source.offer_wall("loaded-pages", "79000954", None);
-    let page = source
-        .operator("GET", "objects/catalog/copy", None)
-        .expect(200)
-        .body;
+    let page = source.operator("GET", "objects/catalog/copy", None).expect(200).body;
     let signpost = Setup::new().start();
     signpost.refresh();
     let put = |id: &str, cursor: &str, page: &str| put(&signpost, "catalog", id, cursor, page);
@@ -252,14 +228,10 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     for id in ["", "1", &"g".repeat(64)] {
         put(id, "", "").expect_error(400, "invalid_field");
     }
-    signpost
-        .operator("POST", &format!("objects/catalogs/copy?id={ID}"), None)
-        .expect_error(404, "not_found");
+    signpost.operator("POST", &format!("objects/catalogs/copy?id={ID}"), None).expect_error(404, "not_found");
     let chunked = [("Transfer-Encoding", "chunked")];
     let path = format!("objects/catalog/copy?id={ID}&cursor=");
-    signpost
-        .operate("PUT", &path, &chunked, page.as_bytes())
-        .expect_error(413, "payload_too_large");
+    signpost.operate("PUT", &path, &chunked, page.as_bytes()).expect_error(413, "payload_too_large");
     // A damaged page does not even begin a load.
     put(ID, "", &page.replacen("loaded-pages", "loaded-pagez", 1)).expect_error(400, "invalid_copy");
     signpost.operator("GET", "publishers", None).expect(200);
@@ -271,9 +243,7 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     put_first(ID);
     let refuse = || {
         for path in ["publishers", "objects/catalog/copy"] {
-            signpost
-                .operator("GET", path, None)
-                .expect_error(503, "unavailable");
+            signpost.operator("GET", path, None).expect_error(503, "unavailable");
         }
     };
     refuse();
@@ -302,9 +272,7 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     assert_eq!(state(put(&other, "", "")), loaded(&other));
     // An object whose load is given up is empty, and can be loaded.
     for _ in 0..2 {
-        signpost
-            .operator("DELETE", "objects/catalog/copy", None)
-            .expect(204);
+        signpost.operator("DELETE", "objects/catalog/copy", None).expect(204);
         assert_eq!(state(put(&other, "", "")), asked);
     }
     let listed = signpost.operator("GET", "publishers", None).expect(200).json();
@@ -315,9 +283,7 @@ fn an_object_loads_whole_pages_in_their_order_and_shows_nothing_until_it_is_star
     start(&other).expect(204);
     start(&other).expect(204);
     assert_eq!(state(put(&other, "", &page)), loaded(&other));
-    signpost
-        .operator("DELETE", "objects/catalog/copy", None)
-        .expect(204);
+    signpost.operator("DELETE", "objects/catalog/copy", None).expect(204);
     put(ID, "", "").expect_error(409, "not_empty");
     let listed = signpost.operator("GET", "publishers", None).expect(200).json();
     assert_eq!(listed["publishers"][0]["publisher_id"], "loaded-pages");

@@ -52,10 +52,7 @@ fn a_copy_under_load_moves_to_another_signpost_with_all_promises() {
         load.join().expect("the load")
     });
     assert!(paid_meanwhile.len() > 20, "{}", paid_meanwhile.len());
-    expect_done(copy_command(
-        "to-sqlite",
-        &[("--from", copy.as_ref()), ("--to", backup.as_ref())],
-    ));
+    expect_done(copy_command("to-sqlite", &[("--from", copy.as_ref()), ("--to", backup.as_ref())]));
     let arguments = [("--from", backup.as_path()), ("--state", state.as_path())];
     expect_done(backups::command(&arguments, "restore"));
 
@@ -74,9 +71,7 @@ fn a_copy_under_load_moves_to_another_signpost_with_all_promises() {
     moved.click(&target, "DE").expect(302);
     let before = signpost.existing_publisher(&wall.id);
     let after = moved.existing_publisher(&wall.id);
-    eventually_within(60_000, &true, || {
-        revenue(&before) > 0.0 && revenue(&before) == revenue(&after)
-    });
+    eventually_within(60_000, &true, || revenue(&before) > 0.0 && revenue(&before) == revenue(&after));
 }
 
 #[test]
@@ -91,12 +86,7 @@ fn a_copy_needs_the_operators_token_an_objects_name_and_the_next_of_its_previous
     read(&format!("objects/clicks-0/copy?cursor={ended}")).expect_error(409, "copy_ended");
     let url = "/v1/operator/objects/catalog/copy";
     signpost.get(url, &[]).expect_error(401, "invalid_operator_token");
-    assert!(
-        read("objects/catalog/copy")
-            .expect(200)
-            .body
-            .contains("CREATE TABLE publishers")
-    );
+    assert!(read("objects/catalog/copy").expect(200).body.contains("CREATE TABLE publishers"));
 }
 
 #[test]
@@ -110,18 +100,11 @@ fn an_alarm_ends_a_copy_that_nobody_reads_any_more_and_runs_even_if_that_fails()
     signpost.refresh();
     let begin = || {
         let page = signpost.operator("GET", "objects/catalog/copy", None).expect(200);
-        assert!(
-            !page.body.ends_with("null}\n") && !page.body.contains("{\"next\":null"),
-            "one page"
-        );
+        assert!(!page.body.ends_with("null}\n") && !page.body.contains("{\"next\":null"), "one page");
     };
     let parts = "SELECT COUNT(*) FROM sqlite_schema WHERE name GLOB 'copy_*'";
     let parts = || signpost.stored("signpost-catalog", parts, |row| row.get::<_, u32>(0))[0];
-    let has_offer = |id: &str| {
-        signpost
-            .click(&format!("rid={id}-1&app={}&user_id=u", wall.app), "DE")
-            .status
-    };
+    let has_offer = |id: &str| signpost.click(&format!("rid={id}-1&app={}&user_id=u", wall.app), "DE").status;
 
     begin();
     assert!(parts() > 2);
@@ -138,9 +121,7 @@ fn an_alarm_ends_a_copy_that_nobody_reads_any_more_and_runs_even_if_that_fails()
     eventually_within(60_000, &302, || has_offer("copied-later"));
     eventually_within(60_000, &true, || {
         let lines = signpost.log_lines();
-        lines
-            .iter()
-            .any(|line| line["where"] == "copy" && line["level"] == "error")
+        lines.iter().any(|line| line["where"] == "copy" && line["level"] == "error")
     });
     // The rest of the alarm has run: it has published the change.
     eventually_within(60_000, &0, || signpost.metric("signpost_tracking_dirty_since_ms"));

@@ -115,11 +115,7 @@ fn check_access(browser: &Browser<'_>, role: Role, is_fresh: bool) {
             None
         };
         let refused = (answer.status == 403).then(|| answer.code());
-        assert_eq!(
-            refused.as_deref(),
-            expected,
-            "{role:?} {method} {path}: {answer:?}"
-        );
+        assert_eq!(refused.as_deref(), expected, "{role:?} {method} {path}: {answer:?}");
         if expected.is_none() && path.contains(UNKNOWN) && ["DELETE", "GET"].contains(&method) {
             answer.expect_error(404, "not_found");
         }
@@ -132,9 +128,7 @@ fn calls() -> Vec<(&'static str, String, DashboardCall)> {
         let methods = route.methods.iter();
         methods.filter_map(|served| match served.handler {
             Handler::Dashboard(DashboardCall::Site(SiteCall::Page | SiteCall::Asset)) => None,
-            Handler::Dashboard(call) => {
-                Some((served.method.as_str(), route.pattern.replace("{}", UNKNOWN), call))
-            }
+            Handler::Dashboard(call) => Some((served.method.as_str(), route.pattern.replace("{}", UNKNOWN), call)),
             _ => None,
         })
     });
@@ -203,12 +197,7 @@ fn a_local_session_ends_with_local_sign_in() {
     browser.get("overview").expect(200);
     let (cookie, shown) = (browser.cookie.take(), browser.publisher.take());
     signpost.restart_with("LOCAL_SIGN_IN", "");
-    let browser = Browser {
-        signpost: &signpost,
-        site: "dashboard",
-        cookie,
-        publisher: shown,
-    };
+    let browser = Browser { signpost: &signpost, site: "dashboard", cookie, publisher: shown };
     for (method, path, _) in member_calls() {
         call(&browser, method, &path).expect_error(401, "not_signed_in");
     }
@@ -220,11 +209,8 @@ fn without_a_session_every_call_is_refused() {
     let publisher = signpost.publisher("dashboard-strangers");
     let stranger = Browser::new(&signpost);
     let mut forged = Browser::new(&signpost);
-    forged.cookie = Some(format!(
-        "signpost_publisher_8787=s_p_dashboard-strangers_{}_{}",
-        "ab".repeat(16),
-        "cd".repeat(16)
-    ));
+    forged.cookie =
+        Some(format!("signpost_publisher_8787=s_p_dashboard-strangers_{}_{}", "ab".repeat(16), "cd".repeat(16)));
     let mut owner = signed_in(&signpost, &publisher, "owner");
     for (method, path, _) in member_calls() {
         for browser in [&stranger, &forged] {
@@ -233,15 +219,9 @@ fn without_a_session_every_call_is_refused() {
     }
     // A program's credentials beside the cookie: the cookie does not count.
     let cookie = owner.cookie.take().unwrap();
-    let headers = [
-        ("Host", HOST),
-        ("Sec-Fetch-Site", "same-origin"),
-        ("Cookie", cookie.as_str()),
-        ("Authorization", "Bearer x"),
-    ];
-    signpost
-        .get("/v1/dashboard/overview", &headers)
-        .expect_error(401, "not_signed_in");
+    let headers =
+        [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Cookie", cookie.as_str()), ("Authorization", "Bearer x")];
+    signpost.get("/v1/dashboard/overview", &headers).expect_error(401, "not_signed_in");
 }
 
 #[test]
@@ -277,9 +257,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
         ("Host", Some("127.0.0.1:8787"), 421, "misdirected_request"),
     ] {
         for (method, path, _) in calls() {
-            signpost
-                .send(method, &path, &changed(name, value), b"")
-                .expect_error(status, code);
+            signpost.send(method, &path, &changed(name, value), b"").expect_error(status, code);
         }
     }
     for (name, value, status, code) in [
@@ -291,9 +269,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
     ] {
         for (method, path, _) in calls() {
             if method != "GET" {
-                signpost
-                    .send(method, &path, &changed(name, value), b"{}")
-                    .expect_error(status, code);
+                signpost.send(method, &path, &changed(name, value), b"{}").expect_error(status, code);
             }
         }
     }
@@ -302,10 +278,7 @@ fn another_site_a_proxy_and_another_host_are_refused() {
 #[test]
 fn another_publishers_resources_are_answered_like_unknown_ones() {
     let signpost = demo();
-    let (one, other) = (
-        signpost.publisher("dashboard-one"),
-        signpost.publisher("dashboard-other"),
-    );
+    let (one, other) = (signpost.publisher("dashboard-one"), signpost.publisher("dashboard-other"));
     let their_app = signpost.unpublished_offer_wall("dashboard-other", "79109000", None);
     let mine = signed_in(&signpost, &one, "owner");
     let mut theirs = signed_in(&signpost, &other, "owner");
@@ -324,30 +297,19 @@ fn another_publishers_resources_are_answered_like_unknown_ones() {
     signpost.operator("PUT", "apps/90000001", Some(&app)).expect(200);
     let ids = [
         ("apps", json!("90000001")),
-        (
-            "report_keys",
-            made("report_keys", json!({ "label": "theirs" }))["key_id"].clone(),
-        ),
-        (
-            "invites",
-            made("invites", json!({ "name": "Grace", "role": "analyst" }))["invite_id"].clone(),
-        ),
+        ("report_keys", made("report_keys", json!({ "label": "theirs" }))["key_id"].clone()),
+        ("invites", made("invites", json!({ "name": "Grace", "role": "analyst" }))["invite_id"].clone()),
         ("members", read("overview")["member"]["member_id"].clone()),
         ("sessions", read("sessions")["sessions"][0]["session_id"].clone()),
         ("passkeys", read("passkeys")["passkeys"][0]["passkey_id"].clone()),
-        (
-            "exports",
-            made("exports", json!({ "query": query, "format": "csv" }))["export_id"].clone(),
-        ),
+        ("exports", made("exports", json!({ "query": query, "format": "csv" }))["export_id"].clone()),
         ("apps", json!(their_app.app)),
     ];
     for (method, path, _) in member_calls() {
         let Some((before, after)) = path.split_once(UNKNOWN) else {
             continue;
         };
-        let id = ids
-            .iter()
-            .find(|(resource, _)| before.ends_with(&format!("/{resource}/")));
+        let id = ids.iter().find(|(resource, _)| before.ends_with(&format!("/{resource}/")));
         let (_, id) = id.unwrap_or_else(|| panic!("no id of another publisher for {path}"));
         let body = match (method, before.ends_with("/apps/")) {
             ("PATCH", true) => json!({ "name": "Mine" }),
@@ -356,11 +318,7 @@ fn another_publishers_resources_are_answered_like_unknown_ones() {
         };
         let revision = [("If-Match", "\"1\"")];
         // As long as an id of this kind is.
-        let unknown = if before.ends_with("/apps/") {
-            "90000002"
-        } else {
-            UNKNOWN
-        };
+        let unknown = if before.ends_with("/apps/") { "90000002" } else { UNKNOWN };
         let answers = [id.as_str().unwrap(), unknown].map(|id| {
             mine.send_with(method, &format!("{before}{id}{after}"), &revision, Some(&body))
                 .expect_error(404, "not_found")
@@ -395,41 +353,25 @@ fn the_tracking_host_does_not_reach_the_dashboard() {
 /// An invite names the dashboard's own address.
 fn invite_at(publisher: &crate::harness::Publisher<'_>, origin: &str) {
     let body = json!({ "name": "Ada", "role": "owner" });
-    let made = publisher
-        .operator("POST", "invites", Some(&body))
-        .expect(201)
-        .json();
-    assert!(
-        made["url"]
-            .as_str()
-            .unwrap()
-            .starts_with(&format!("{origin}/dashboard#invite="))
-    );
+    let made = publisher.operator("POST", "invites", Some(&body)).expect(201).json();
+    assert!(made["url"].as_str().unwrap().starts_with(&format!("{origin}/dashboard#invite=")));
 }
 
 #[test]
 fn only_the_operator_invites_to_a_publishers_account_and_only_to_one_that_exists() {
     let signpost = demo();
     let body = json!({ "name": "Ada", "role": "owner" });
-    signpost
-        .operator("POST", "publishers/dashboard-nobody/invites", Some(&body))
-        .expect_error(404, "not_found");
+    signpost.operator("POST", "publishers/dashboard-nobody/invites", Some(&body)).expect_error(404, "not_found");
     let publisher = signpost.publisher("dashboard-inviting");
     for body in [
         json!({ "name": "", "role": "owner" }),
         json!({ "name": "a\u{202e}b", "role": "owner" }),
         json!({ "name": "Ada", "role": "admin" }),
     ] {
-        publisher
-            .operator("POST", "invites", Some(&body))
-            .expect_error(400, "invalid_field");
+        publisher.operator("POST", "invites", Some(&body)).expect_error(400, "invalid_field");
     }
     publisher
-        .operator(
-            "POST",
-            "invites",
-            Some(&json!({ "name": "Ada", "role": "nobody" })),
-        )
+        .operator("POST", "invites", Some(&json!({ "name": "Ada", "role": "nobody" })))
         .expect_error(400, "invalid_field");
     invite(&publisher, "Ada", "analyst");
 }

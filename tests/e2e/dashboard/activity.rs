@@ -21,12 +21,7 @@ fn rows(browser: &Browser<'_>, body: &Value) -> Vec<Value> {
 /// The row of a transaction, as soon as the list has it in this state of delivery.
 #[track_caller]
 fn row_with(browser: &Browser<'_>, transaction_id: &str, delivery: &str) -> Value {
-    let find = || {
-        rows(
-            browser,
-            &json!({ "filter": { "transaction_id": transaction_id } }),
-        )
-    };
+    let find = || rows(browser, &json!({ "filter": { "transaction_id": transaction_id } }));
     eventually_within(PATIENCE_MS, &json!(delivery), || {
         find().first().map_or(Value::Null, |row| row["delivery"].clone())
     });
@@ -87,34 +82,20 @@ pub fn expect_agreement(wall: &OfferWall<'_>, revenue_usd: f64) {
         .sum();
     #[expect(clippy::cast_precision_loss, reason = "within 2^53")]
     let usd = micro_usd as f64 / 1e6;
-    assert!(
-        (usd - revenue_usd).abs() < 1e-6,
-        "{usd} in the activity, {revenue_usd} in the ledger"
-    );
+    assert!((usd - revenue_usd).abs() < 1e-6, "{usd} in the activity, {revenue_usd} in the ledger");
     // The newest 10,000 entries, page by page.
-    let newest: Vec<_> = log
-        .iter()
-        .take(10_000)
-        .map(|entry| &entry["transaction_id"])
-        .collect();
+    let newest: Vec<_> = log.iter().take(10_000).map(|entry| &entry["transaction_id"]).collect();
     let mut listed = Vec::new();
     let mut cursor = Value::Null;
     loop {
-        let page = owner
-            .post("rewards", &json!({ "limit": 200, "cursor": cursor }))
-            .expect(200)
-            .json();
+        let page = owner.post("rewards", &json!({ "limit": 200, "cursor": cursor })).expect(200).json();
         listed.extend(page["rows"].as_array().unwrap().iter().cloned());
         cursor = page["cursor"].clone();
         if cursor.is_null() || listed.len() >= newest.len() {
             break;
         }
     }
-    let listed: Vec<_> = listed
-        .iter()
-        .map(|row| &row["transaction_id"])
-        .take(newest.len())
-        .collect();
+    let listed: Vec<_> = listed.iter().map(|row| &row["transaction_id"]).take(newest.len()).collect();
     assert_eq!(listed, newest);
 }
 
@@ -137,10 +118,7 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     }
     let id = wall.pay("live-<b>\u{202e}4");
     let row = row_with(&owner, &id, "delivered");
-    assert_eq!(
-        (&row["state"], &row["http_status"]),
-        (&json!("approved"), &json!(200))
-    );
+    assert_eq!((&row["state"], &row["http_status"]), (&json!("approved"), &json!(200)));
     assert_eq!((&row["value"], &row["payout"]), (&json!(1250.0), &json!(1.25)));
     assert_eq!(row["user_id"], "live-<b>\u{202e}4");
     let by_user = json!({ "app_id": wall.app, "filter": { "user_id": "live-<b>\u{202e}4" } });
@@ -152,19 +130,15 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     assert_eq!(told["click"]["country"], "DE");
 
     let polled = owner.post("rewards", &json!({})).expect(200).json();
-    wall.convert(&wall.click_id("live-5"), "&status=pending")
-        .expect(200);
+    wall.convert(&wall.click_id("live-5"), "&status=pending").expect(200);
     let after = json!({ "after": polled["newest"] });
     eventually_within(PATIENCE_MS, &1, || rows(&owner, &after).len());
     assert_eq!(rows(&owner, &after)[0]["state"], "pending");
 
     // Reversed by the operator, and replayed by a developer.
     let reason = json!({ "reason": "checked" });
-    wall.operator("POST", &format!("conversions/{id}/reverse"), Some(&reason))
-        .expect(200);
-    eventually_within(PATIENCE_MS, &json!("reversed"), || {
-        story(&owner, &wall.app, &id)["state"].clone()
-    });
+    wall.operator("POST", &format!("conversions/{id}/reverse"), Some(&reason)).expect(200);
+    eventually_within(PATIENCE_MS, &json!("reversed"), || story(&owner, &wall.app, &id)["state"].clone());
     let told = story(&owner, &wall.app, &id);
     assert_eq!(told["callbacks"][1]["event"], "reversed");
     assert_eq!(told["callbacks"][1]["value"], -1250);
@@ -175,35 +149,22 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     let developer = signed_in(&signpost, &publisher, "developer");
     let sent = receiver.transactions()[&id];
     let replay = format!("apps/{}/rewards/{id}/replay", wall.app);
-    assert_eq!(
-        developer.post(&replay, &json!({})).expect(202).json(),
-        json!({ "transaction_id": id })
-    );
+    assert_eq!(developer.post(&replay, &json!({})).expect(202).json(), json!({ "transaction_id": id }));
     eventually_within(PATIENCE_MS, &(sent + 1), || receiver.transactions()[&id]);
     let audit = owner.get("audit").expect(200).json();
     let entry = &audit["entries"][0];
-    assert_eq!(
-        (&entry["action"], &entry["by"]),
-        (&json!("reward_replayed"), &json!("The developer"))
-    );
+    assert_eq!((&entry["action"], &entry["by"]), (&json!("reward_replayed"), &json!("The developer")));
     assert_eq!(entry["subject"], format!("{} {id}", wall.app));
     let analyst = signed_in(&signpost, &publisher, "analyst");
-    analyst
-        .post(&replay, &json!({}))
-        .expect_error(403, "role_forbids");
+    analyst.post(&replay, &json!({})).expect_error(403, "role_forbids");
     let pending = rows(&owner, &json!({ "filter": { "state": "pending" } }))[0]["transaction_id"].clone();
     let replay = format!("apps/{}/rewards/{}/replay", wall.app, pending.as_str().unwrap());
-    owner
-        .post(&replay, &json!({}))
-        .expect_error(409, "nothing_to_send");
+    owner.post(&replay, &json!({})).expect_error(409, "nothing_to_send");
 
     expect_agreement(&wall, 3.0 * 1.25);
     let activity = owner.get("activity").expect(200).json();
     let app = &activity["apps"][0];
-    assert_eq!(
-        (&app["app_id"], &app["endpoint"]["state"]),
-        (&json!(wall.app), &json!("healthy"))
-    );
+    assert_eq!((&app["app_id"], &app["endpoint"]["state"]), (&json!(wall.app), &json!("healthy")));
     for first in ["conversion", "callback"] {
         assert!(activity["first"][first].is_i64(), "{activity}");
     }
@@ -235,13 +196,8 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
 
     let analyst = signed_in(&signpost, &publisher, "analyst");
     let listed = analyst.post("rewards", &json!({})).expect(200);
-    assert!(
-        listed.body.contains(&id) && !listed.body.contains("secret-user"),
-        "{listed:?}"
-    );
-    let told = analyst
-        .get(&format!("apps/{}/rewards/{id}", wall.app))
-        .expect(200);
+    assert!(listed.body.contains(&id) && !listed.body.contains("secret-user"), "{listed:?}");
+    let told = analyst.get(&format!("apps/{}/rewards/{id}", wall.app)).expect(200);
     assert!(!told.body.contains("secret-user"), "{told:?}");
     // Exactly the documented keys: a field that others get does not reach an analyst.
     let document = dashboard_document();
@@ -252,18 +208,13 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
         (row, "/AnalystRow".to_owned()),
         (&told, "/AnalystReward".to_owned()),
         (&told["callbacks"][0], callback.to_owned()),
-        (
-            &told["callbacks"][0]["attempts"][0],
-            format!("{callback}/properties/attempts/items"),
-        ),
+        (&told["callbacks"][0]["attempts"][0], format!("{callback}/properties/attempts/items")),
     ] {
         let promised = document.pointer(&format!("/components/schemas{schema}/properties"));
         assert_eq!(keys(object), keys(promised.unwrap()), "{schema}");
     }
     let by_user = json!({ "app_id": wall.app, "filter": { "user_id": "secret-user" } });
-    analyst
-        .post("rewards", &by_user)
-        .expect_error(400, "invalid_field");
+    analyst.post("rewards", &by_user).expect_error(400, "invalid_field");
 
     let other = signpost.publisher("activity-other");
     let stranger = signed_in(&signpost, &other, "owner");
@@ -306,17 +257,11 @@ fn a_receivers_answer_is_shown_as_text_with_its_secrets_masked() {
     assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
     assert!(!answer.body.contains(SECRET), "{answer:?}");
     let body = answer.json()["callbacks"][0]["attempts"][0]["body"].clone();
-    assert!(
-        body.as_str().unwrap().starts_with("<script>alert(1)</script>"),
-        "{body}"
-    );
+    assert!(body.as_str().unwrap().starts_with("<script>alert(1)</script>"), "{body}");
     eventually_within(PATIENCE_MS, &json!(1), || {
         owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["waiting"].clone()
     });
-    assert_eq!(
-        rows(&owner, &json!({ "filter": { "http_status": 503 } })).len(),
-        1
-    );
+    assert_eq!(rows(&owner, &json!({ "filter": { "http_status": 503 } })).len(), 1);
 }
 
 #[test]
@@ -325,11 +270,7 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("activity-replays", "79000304", Some(&receiver));
     // Aborted at the first try.
-    receiver.set(Behaviour::answer(
-        400,
-        &[("webhook-delivery", "abort-message")],
-        "",
-    ));
+    receiver.set(Behaviour::answer(400, &[("webhook-delivery", "abort-message")], ""));
     let ids: Vec<String> = (0..30).map(|nth| wall.pay(&format!("user-{nth}"))).collect();
     let owner = signed_in(&signpost, &signpost.existing_publisher(&wall.id), "owner");
     let dead = || owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["dead"].clone();
@@ -363,9 +304,7 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
         let path = format!("/v1/dashboard/{path}");
         owner.send_with("POST", &path, &[("Idempotency-Key", key)], Some(&body))
     };
-    owner
-        .post(&path, &json!({ "filter": { "until": counted["until"] } }))
-        .expect_error(400, "invalid_field");
+    owner.post(&path, &json!({ "filter": { "until": counted["until"] } })).expect_error(400, "invalid_field");
     let start = |key: &str| start_with(key, &json!({ "delivery": "dead" }));
     let started = start("first").expect(202).json();
     assert_eq!(start("first").expect(200).json(), started);
@@ -388,9 +327,7 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     let cancel = |replay: &str| owner.send("DELETE", &format!("/v1/dashboard/{replay}"), None);
     let second = start("second").expect(202).json();
     let second = format!("{path}/{}", second["replay_id"].as_str().unwrap());
-    eventually_within(PATIENCE_MS, &json!("done"), || {
-        owner.get(&second).expect(200).json()["state"].clone()
-    });
+    eventually_within(PATIENCE_MS, &json!("done"), || owner.get(&second).expect(200).json()["state"].clone());
     cancel(&second).expect(204);
     assert_eq!(owner.get(&second).expect(200).json()["replayed"], 0);
     owner.get(&format!("{path}/99")).expect_error(404, "not_found");
@@ -400,9 +337,7 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     // A replay that has sent something is over a second later at the earliest. A slow machine may miss that.
     let filter = json!({ "user_id": "user-7" });
     let is_cancelled = (0..9).any(|nth| {
-        let started = start_with(&format!("cancelled-{nth}"), &filter)
-            .expect(202)
-            .json();
+        let started = start_with(&format!("cancelled-{nth}"), &filter).expect(202).json();
         let replay = format!("{path}/{}", started["replay_id"].as_str().unwrap());
         cancel(&replay).expect(204);
         let progress = || owner.get(&replay).expect(200).json();
@@ -452,10 +387,7 @@ fn overview_and_list_have_every_app_and_outbox_in_one_call() {
             })
         });
         let threads: Vec<_> = threads.collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect()
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let owner = signed_in(&signpost, &signpost.existing_publisher(&first.id), "owner");
     let activity = || owner.get("activity").expect(200).json();
@@ -463,27 +395,17 @@ fn overview_and_list_have_every_app_and_outbox_in_one_call() {
     eventually_within(PATIENCE_MS, &all, || sums(&activity())[1]);
     eventually_within(PATIENCE_MS, &json!(0), || activity()["behind_ms"].clone());
     let shown = activity();
-    let by_app: Vec<_> = shown["apps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|app| (&app["approved"], &app["endpoint"]))
-        .collect();
+    let by_app: Vec<_> =
+        shown["apps"].as_array().unwrap().iter().map(|app| (&app["approved"], &app["endpoint"])).collect();
     let endpoint = json!({ "state": "none", "since": null, "waiting": 64, "dead": 0 });
     assert_eq!(by_app, vec![(&json!(64), &endpoint); walls.len()]);
     let started_ms = now_ms();
     let listed = rows(&owner, &json!({ "limit": 200 }));
     let list_ms = now_ms() - started_ms;
     activity();
-    println!(
-        "{all} outboxes: list {list_ms} ms, activity {} ms",
-        now_ms() - started_ms - list_ms
-    );
+    println!("{all} outboxes: list {list_ms} ms, activity {} ms", now_ms() - started_ms - list_ms);
     assert_eq!(listed.len(), usize::try_from(all.min(200)).unwrap());
     assert!(listed.iter().all(|row| row["delivery"] == "no_endpoint"));
     let last = ids.last().unwrap().last().unwrap();
-    assert_eq!(
-        rows(&owner, &json!({ "filter": { "transaction_id": last } })).len(),
-        1
-    );
+    assert_eq!(rows(&owner, &json!({ "filter": { "transaction_id": last } })).len(), 1);
 }

@@ -11,9 +11,7 @@ fn put_app(signpost: &Signpost, publisher: &str, app: &str) {
         "currency": { "name": "Coins", "per_usd": 1000 }, "max_rewards_per_user_day": 7,
         "fallback_url": "https://more.example/",
     });
-    signpost
-        .operator("PUT", &format!("apps/{app}"), Some(&document))
-        .expect(200);
+    signpost.operator("PUT", &format!("apps/{app}"), Some(&document)).expect(200);
 }
 
 fn patch(browser: &Browser<'_>, app: &str, revision: &str, body: &Value) -> Answer {
@@ -51,34 +49,23 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
     let operators = signpost.operator("GET", "apps/91000001", None).expect(200).json();
     assert_eq!(operators["currency"]["name"], "Gems");
     assert_eq!(operators["max_rewards_per_user_day"], 7);
-    assert_eq!(
-        operators["callback"]["url"],
-        "https://hooks.example/cb?u={user_id}&t={transaction_id}"
-    );
+    assert_eq!(operators["callback"]["url"], "https://hooks.example/cb?u={user_id}&t={transaction_id}");
 
     // The tag names a version that has been replaced.
     patch(&developer, "91000001", &tag, &json!({ "name": "Late" })).expect_error(412, "precondition_failed");
     let path = "/v1/dashboard/apps/91000001";
-    developer
-        .send("PATCH", path, Some(&json!({ "name": "Blind" })))
-        .expect_error(428, "precondition_required");
+    developer.send("PATCH", path, Some(&json!({ "name": "Blind" }))).expect_error(428, "precondition_required");
 
     let owner = signed_in(&signpost, &publisher, "owner");
     let audit = owner.get("audit").expect(200).json();
     let entry = &audit["entries"].as_array().unwrap().iter();
-    let entry = entry
-        .clone()
-        .find(|entry| entry["action"] == "app_changed")
-        .unwrap();
+    let entry = entry.clone().find(|entry| entry["action"] == "app_changed").unwrap();
     assert_eq!(entry["subject"], "91000001");
     assert_eq!(entry["detail"], "currency, callback, blocked_offers");
     assert_eq!(entry["is_unconfirmed"], false);
     // A refused change leaves no entry.
     let entries = audit["entries"].as_array().unwrap().iter();
-    assert_eq!(
-        entries.filter(|entry| entry["action"] == "app_changed").count(),
-        1
-    );
+    assert_eq!(entries.filter(|entry| entry["action"] == "app_changed").count(), 1);
 }
 
 #[test]
@@ -87,49 +74,22 @@ fn fields_that_only_the_operator_sets_are_refused_by_name() {
     let publisher = signpost.publisher("apps-refused");
     put_app(&signpost, "apps-refused", "91000002");
     let owner = signed_in(&signpost, &publisher, "owner");
-    let tag = owner
-        .get("apps/91000002")
-        .expect(200)
-        .header("ETag")
-        .unwrap()
-        .to_owned();
+    let tag = owner.get("apps/91000002").expect(200).header("ETag").unwrap().to_owned();
     let callback = |url: &str| json!({ "callback": { "url": url, "method": "GET", "events": ["approved"] } });
     for (body, code, field) in [
         (json!({}), "invalid_field", "body"),
         (json!({ "publisher_id": "x" }), "unknown_field", "publisher_id"),
         (json!({ "outbox_shards": 1 }), "unknown_field", "outbox_shards"),
-        (
-            callback("https://hooks.example:8443/"),
-            "invalid_field",
-            "callback.url",
-        ),
-        (
-            callback("https://hooks.example/?x={nobody}"),
-            "invalid_field",
-            "callback.url",
-        ),
-        (
-            json!({ "fallback_url": "https://elsewhere.example/" }),
-            "invalid_field",
-            "fallback_url",
-        ),
-        (
-            json!({ "currency": { "name": "X", "per_usd": 0 } }),
-            "invalid_field",
-            "currency.per_usd",
-        ),
+        (callback("https://hooks.example:8443/"), "invalid_field", "callback.url"),
+        (callback("https://hooks.example/?x={nobody}"), "invalid_field", "callback.url"),
+        (json!({ "fallback_url": "https://elsewhere.example/" }), "invalid_field", "fallback_url"),
+        (json!({ "currency": { "name": "X", "per_usd": 0 } }), "invalid_field", "currency.per_usd"),
     ] {
         let refused = patch(&owner, "91000002", &tag, &body).expect_error(400, code);
         let error = refused.json()["error"].as_str().unwrap().to_owned();
         assert!(error.contains(field), "{body}: {error}");
     }
-    patch(
-        &owner,
-        "91000002",
-        &tag,
-        &json!({ "fallback_url": "https://more.example/else" }),
-    )
-    .expect(200);
+    patch(&owner, "91000002", &tag, &json!({ "fallback_url": "https://more.example/else" })).expect(200);
 }
 
 #[test]
@@ -138,20 +98,11 @@ fn secrets_are_drawn_rotated_and_ended() {
     let publisher = signpost.publisher("apps-secrets");
     put_app(&signpost, "apps-secrets", "91000003");
     let owner = signed_in(&signpost, &publisher, "owner");
-    owner
-        .post("apps/91000003/callback/secret", &json!({}))
-        .expect_error(409, "no_callback");
-    let tag = owner
-        .get("apps/91000003")
-        .expect(200)
-        .header("ETag")
-        .unwrap()
-        .to_owned();
+    owner.post("apps/91000003/callback/secret", &json!({})).expect_error(409, "no_callback");
+    let tag = owner.get("apps/91000003").expect(200).header("ETag").unwrap().to_owned();
     let callback = json!({ "url": "https://hooks.example/cb", "method": "POST", "events": ["approved"] });
     patch(&owner, "91000003", &tag, &json!({ "callback": callback })).expect(200);
-    owner
-        .post("apps/91000003/callback/secret", &json!({}))
-        .expect(201);
+    owner.post("apps/91000003/callback/secret", &json!({})).expect(201);
     let app = owner.get("apps/91000003").expect(200).json();
     assert_eq!(app["callback"]["has_previous_secret"], true);
     delete(&owner, "apps/91000003/callback/previous_secret").expect(204);
@@ -159,10 +110,7 @@ fn secrets_are_drawn_rotated_and_ended() {
     let app = owner.get("apps/91000003").expect(200).json();
     assert_eq!(app["callback"]["has_previous_secret"], false);
 
-    let drawn = owner
-        .post("apps/91000003/click_secret", &json!({}))
-        .expect(201)
-        .json();
+    let drawn = owner.post("apps/91000003/click_secret", &json!({})).expect(201).json();
     assert_eq!(drawn["secret"].as_str().unwrap().len(), 64);
     owner.post("apps/91000003/click_secret", &json!({})).expect(201);
     delete(&owner, "apps/91000003/previous_click_secret").expect(204);

@@ -50,10 +50,7 @@ impl Authenticator {
             sign_count: 1,
         };
         let excluded = options["excludeCredentials"].as_array().unwrap();
-        assert!(
-            excluded.iter().all(|known| known["id"] != made.encoded_id()),
-            "{options}"
-        );
+        assert!(excluded.iter().all(|known| known["id"] != made.encoded_id()), "{options}");
         let mut data = made.data(USER_PRESENT | USER_VERIFIED | ATTESTED);
         data.extend([0; 16]);
         data.extend(u16::try_from(made.id.len()).unwrap().to_be_bytes());

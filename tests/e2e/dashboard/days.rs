@@ -16,27 +16,17 @@ use domain::model::time::UtcDay;
 
 /// An amount in USD as micro-USD.
 fn micros(amount: &Value) -> i64 {
-    format!("{:.0}", amount.as_f64().expect("an amount") * 1e6)
-        .parse()
-        .expect("an integer")
+    format!("{:.0}", amount.as_f64().expect("an amount") * 1e6).parse().expect("an integer")
 }
 
 /// The revenue of a day by a dimension, and its total.
-fn revenue(
-    browser: &Browser<'_>,
-    day: UtcDay,
-    dimension: &str,
-    filters: &Value,
-) -> (BTreeMap<String, i64>, i64) {
+fn revenue(browser: &Browser<'_>, day: UtcDay, dimension: &str, filters: &Value) -> (BTreeMap<String, i64>, i64) {
     let day = day.to_string();
     let query = json!({
         "date_range": { "start_date": day, "end_date": day }, "dimensions": [dimension], "metrics": ["revenue"],
         "filters": filters, "totals": true,
     });
-    let answer = browser
-        .post("reports", &json!({ "queries": [query] }))
-        .expect(200)
-        .json();
+    let answer = browser.post("reports", &json!({ "queries": [query] })).expect(200).json();
     let result = &answer["results"][0];
     let member = if dimension == "app" { "app_id" } else { dimension };
     let rows = result["rows"].as_array().expect("rows").iter();
@@ -80,30 +70,19 @@ fn a_days_revenue_is_that_of_its_apps_their_offers_and_the_rewards_of_these() {
     let day_path = format!("apps/{}/days/{day}", wall.app);
     let outboxes = || {
         let is_outbox = |file: &PathBuf| file.to_string_lossy().contains("signpost-outbox");
-        signpost
-            .object_files()
-            .into_iter()
-            .filter(is_outbox)
-            .collect::<Vec<_>>()
+        signpost.object_files().into_iter().filter(is_outbox).collect::<Vec<_>>()
     };
     let before = outboxes();
     assert_eq!(analyst.get(&day_path).expect(200).json(), json!({ "offers": [] }));
-    assert_eq!(
-        payments(&analyst, &wall.app, day, "figure-rows", 100),
-        [] as [Value; 0]
-    );
+    assert_eq!(payments(&analyst, &wall.app, day, "figure-rows", 100), [] as [Value; 0]);
     assert_eq!(outboxes(), before, "a read makes no outbox");
 
     let clicks: Vec<String> = wall.users().iter().map(|user| wall.click_id(user)).collect();
-    let mut paid: Vec<String> = clicks
-        .iter()
-        .map(|click| accepted_id(wall.convert(click, "")))
-        .collect();
+    let mut paid: Vec<String> = clicks.iter().map(|click| accepted_id(wall.convert(click, ""))).collect();
     paid.push(wall.pay("user-0"));
     let other = pay_on(&wall, "figure-rows-2", "somebody");
     wall.convert(&clicks[1], "&status=reversed").expect(200);
-    wall.convert(&wall.click_id("waits"), "&status=pending")
-        .expect(200);
+    wall.convert(&wall.click_id("waits"), "&status=pending").expect(200);
     let csv = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,\
         revenue";
     let facts = format!(
@@ -117,7 +96,8 @@ fn a_days_revenue_is_that_of_its_apps_their_offers_and_the_rewards_of_these() {
     }
     // The sums are also equal while the reversal and the reward of the same amount are on their way.
     let offer = |id: &str, rewards: i64, reversals: i64, usd: Value| json!({ "offer_id": id, "revenue": usd, "rewards": rewards, "reversals": reversals, "paid": usd, "reason": null });
-    let expected = json!({ "offers": [offer("figure-rows", 9, 1, json!(10)), offer("figure-rows-2", 1, 0, json!(1.25))] });
+    let expected =
+        json!({ "offers": [offer("figure-rows", 9, 1, json!(10)), offer("figure-rows-2", 1, 0, json!(1.25))] });
     eventually_within(60_000, &expected, || analyst.get(&day_path).expect(200).json());
 
     // Day → app → demand source → offer.
@@ -126,25 +106,16 @@ fn a_days_revenue_is_that_of_its_apps_their_offers_and_the_rewards_of_these() {
     assert_eq!(total, 9 * 1_250_000 + 1_500_000 + 250_000);
     let of_app = json!([{ "dimension": "app", "values": [wall.app] }]);
     let (sources, of_app) = revenue(&analyst, day, "demand_source", &of_app);
-    assert_eq!(
-        (of_app, sources.values().sum::<i64>()),
-        (apps[&wall.app], apps[&wall.app])
-    );
+    assert_eq!((of_app, sources.values().sum::<i64>()), (apps[&wall.app], apps[&wall.app]));
     let listed = expected["offers"].as_array().unwrap().iter();
-    assert_eq!(
-        listed.map(|offer| micros(&offer["revenue"])).sum::<i64>(),
-        sources["offerwall"]
-    );
+    assert_eq!(listed.map(|offer| micros(&offer["revenue"])).sum::<i64>(), sources["offerwall"]);
 
     // Offer → rewards, in pages of any size.
     let rows = payments(&analyst, &wall.app, day, "figure-rows", 100);
     for limit in [1, 3] {
         assert_eq!(payments(&analyst, &wall.app, day, "figure-rows", limit), rows);
     }
-    assert_eq!(
-        rows.iter().map(|row| micros(&row["payout"])).sum::<i64>(),
-        10_000_000
-    );
+    assert_eq!(rows.iter().map(|row| micros(&row["payout"])).sum::<i64>(), 10_000_000);
     let (reversals, rewards): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row["kind"] == "reversal");
     assert_eq!((reversals.len(), &reversals[0]["payout"]), (1, &json!(-1.25)));
     let of_rewards = rewards.iter().map(|row| row["transaction_id"].as_str().unwrap());
@@ -162,18 +133,12 @@ fn a_days_revenue_is_that_of_its_apps_their_offers_and_the_rewards_of_these() {
     // Another publisher's app is no app, and neither is a wrong day a day.
     let stranger = signed_in(&signpost, &signpost.publisher("figure-stranger"), "owner");
     stranger.get(&day_path).expect_error(404, "not_found");
-    stranger
-        .get(&format!("{day_path}/offers/figure-rows"))
-        .expect_error(404, "not_found");
+    stranger.get(&format!("{day_path}/offers/figure-rows")).expect_error(404, "not_found");
     for wrong in ["2026-02-30", "today"] {
-        analyst
-            .get(&format!("apps/{}/days/{wrong}", wall.app))
-            .expect_error(400, "invalid_field");
+        analyst.get(&format!("apps/{}/days/{wrong}", wall.app)).expect_error(400, "invalid_field");
     }
     for wrong in ["cursor=1", "cursor=x.1", "cursor=1.-1", "limit=0", "limit=101"] {
-        analyst
-            .get(&format!("{day_path}/offers/figure-rows?{wrong}"))
-            .expect_error(400, "invalid_field");
+        analyst.get(&format!("{day_path}/offers/figure-rows?{wrong}")).expect_error(400, "invalid_field");
     }
 
     // A log that lost money, which is a fault; and rewards that the ledger has not applied yet.
@@ -204,21 +169,13 @@ fn changes_of_final_days_are_listed_the_newest_first_and_reports_name_the_last_f
         put(date, "1");
     }
     let final_through = |answer: Value| answer["final_through"].clone();
-    eventually_within(30_000, &json!("2026-01-06"), || {
-        final_through(analyst.get("changes").expect(200).json())
-    });
-    assert_eq!(
-        final_through(analyst.get("overview").expect(200).json()),
-        "2026-01-06"
-    );
+    eventually_within(30_000, &json!("2026-01-06"), || final_through(analyst.get("changes").expect(200).json()));
+    assert_eq!(final_through(analyst.get("overview").expect(200).json()), "2026-01-06");
     let query = json!({
         "date_range": { "start_date": "2026-01-05", "end_date": "2026-01-06" }, "dimensions": ["date"],
         "metrics": ["revenue"],
     });
-    let made = analyst
-        .post("reports", &json!({ "queries": [query] }))
-        .expect(200)
-        .json();
+    let made = analyst.post("reports", &json!({ "queries": [query] })).expect(200).json();
     assert_eq!(final_through(made), "2026-01-06");
 
     put("2026-01-05", "1.5");
@@ -229,27 +186,16 @@ fn changes_of_final_days_are_listed_the_newest_first_and_reports_name_the_last_f
     let expected = [("2026-01-06", 0.75), ("2026-01-05", 1.5)].map(|(date, usd)| (json!(date), json!(usd)));
     assert_eq!(listed, expected);
     let first = analyst.get("changes?limit=1").expect(200).json();
-    assert_eq!(
-        (&first["changes"][0], &first["has_more"]),
-        (&all["changes"][0], &json!(true))
-    );
+    assert_eq!((&first["changes"][0], &first["has_more"]), (&all["changes"][0], &json!(true)));
     let next = format!("changes?limit=1&cursor={}", first["cursor"].as_str().unwrap());
     let next = analyst.get(&next).expect(200).json();
-    assert_eq!(
-        (&next["changes"][0], &next["has_more"]),
-        (&all["changes"][1], &json!(false))
-    );
+    assert_eq!((&next["changes"][0], &next["has_more"]), (&all["changes"][1], &json!(false)));
     // A listed change stays as a person has seen it.
     put("2026-01-06", "0.5");
     let after = analyst.get("changes").expect(200).json();
     assert_eq!(after["changes"][0]["before"]["revenue"], 0.75);
-    assert_eq!(
-        &after["changes"].as_array().unwrap()[1..],
-        all["changes"].as_array().unwrap()
-    );
+    assert_eq!(&after["changes"].as_array().unwrap()[1..], all["changes"].as_array().unwrap());
     for wrong in ["cursor=0", "cursor=x", "limit=0", "limit=101"] {
-        analyst
-            .get(&format!("changes?{wrong}"))
-            .expect_error(400, "invalid_field");
+        analyst.get(&format!("changes?{wrong}")).expect_error(400, "invalid_field");
     }
 }

@@ -15,11 +15,8 @@ use crate::{
 };
 
 /// The formats of exports, and the media type of the API's report that each is like.
-pub const FORMATS: [(&str, &str); 3] = [
-    ("csv", "text/csv"),
-    ("spreadsheet_csv", "text/csv"),
-    ("ndjson", "application/x-ndjson"),
-];
+pub const FORMATS: [(&str, &str); 3] =
+    [("csv", "text/csv"), ("spreadsheet_csv", "text/csv"), ("ndjson", "application/x-ndjson")];
 
 fn create(browser: &Browser<'_>, query: &Value, format: &str) -> (String, u64) {
     let body = json!({ "query": query, "format": format });
@@ -71,10 +68,7 @@ pub fn check_export(
         let rows: String = lines.map(|line| for_spreadsheets(line, &texts)).collect();
         expected = format!("\u{feff}{head}\r\n{rows}");
     }
-    assert!(
-        answer.body == expected,
-        "{format} of {query}\n{answer:?}\n{expected}"
-    );
+    assert!(answer.body == expected, "{format} of {query}\n{answer:?}\n{expected}");
 }
 
 /// A line of CSV as a spreadsheet keeps it. `texts` says which of the first columns are texts.
@@ -92,11 +86,7 @@ fn for_spreadsheets(line: &str, texts: &[bool]) -> String {
     for (field, _) in fields.iter_mut().zip(texts).filter(|(_, is_text)| **is_text) {
         let is_word = field.starts_with(char::is_alphabetic) && !field.contains(char::is_numeric);
         if !is_word {
-            let mark = if field.starts_with(['=', '+', '-', '@']) {
-                "'"
-            } else {
-                ""
-            };
+            let mark = if field.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
             // Doubled in the formula, and again in the CSV.
             *field = format!("\"=\"\"{mark}{}\"\"\"", field.replace('"', "\"\"\"\""));
         } else if field.contains([',', '"']) {
@@ -125,16 +115,15 @@ fn facts(placements: &[(&str, i64, &str)]) -> String {
     csv
 }
 
-const HEAD: &str = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue
+const HEAD: &str =
+    "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue
 ";
 
 #[test]
 fn an_export_is_a_file_for_its_session_alone_and_once() {
     let signpost = demo();
     let publisher = signpost.publisher("exports-once");
-    publisher
-        .put_facts("2026-02-01", &facts(&[("=home", 4, "-0.5"), ("shop", 3, "1")]))
-        .expect(200);
+    publisher.put_facts("2026-02-01", &facts(&[("=home", 4, "-0.5"), ("shop", 3, "1")])).expect(200);
     let analyst = signed_in(&signpost, &publisher, "analyst");
     let others = [
         signed_in(&signpost, &publisher, "owner"),
@@ -143,9 +132,7 @@ fn an_export_is_a_file_for_its_session_alone_and_once() {
     ];
     let mut query = query(&["placement_id"]);
     query["metrics"] = json!(["clicks", "revenue"]);
-    let unknown = read(&analyst, "0123456789abcdef")
-        .expect_error(404, "not_found")
-        .body;
+    let unknown = read(&analyst, "0123456789abcdef").expect_error(404, "not_found").body;
     for ((format, media_type), body) in FORMATS.into_iter().zip([
         "placement_id,clicks,revenue\r\n=home,4,-0.5\r\nshop,3,1\r\n",
         "\u{feff}placement_id,clicks,revenue\r\n\"=\"\"'=home\"\"\",4,-0.5\r\nshop,3,1\r\n",
@@ -180,17 +167,12 @@ fn an_export_is_a_file_for_its_session_alone_and_once() {
         (json!({ "query": query, "format": "xlsx" }), "invalid_field"),
         (json!({ "query": query }), "missing_field"),
         (json!({ "query": {}, "format": "csv" }), "missing_field"),
-        (
-            json!({ "query": query, "format": "csv", "more": 1 }),
-            "unknown_field",
-        ),
+        (json!({ "query": query, "format": "csv", "more": 1 }), "unknown_field"),
     ] {
         analyst.post("exports", &body).expect_error(400, code);
     }
     query["pagination"] = json!({ "count": 5 });
-    analyst
-        .post("exports", &json!({ "query": query, "format": "csv" }))
-        .expect_error(400, "invalid_pagination");
+    analyst.post("exports", &json!({ "query": query, "format": "csv" })).expect_error(400, "invalid_pagination");
 }
 
 #[test]
@@ -198,16 +180,12 @@ fn a_file_has_the_rows_that_were_announced_or_is_refused() {
     let signpost = demo();
     let publisher = signpost.publisher("exports-replaced");
     let analyst = signed_in(&signpost, &publisher, "analyst");
-    let put =
-        |placements: &[(&str, i64, &str)]| publisher.put_facts("2026-02-01", &facts(placements)).expect(200);
+    let put = |placements: &[(&str, i64, &str)]| publisher.put_facts("2026-02-01", &facts(placements)).expect(200);
     put(&[("home", 4, "1")]);
     let by_placement = query(&["placement_id"]);
     let (export_id, _) = create(&analyst, &by_placement, "csv");
     put(&[("home", 5, "1")]);
-    assert_eq!(
-        read(&analyst, &export_id).expect(200).body,
-        "placement_id,clicks\r\nhome,5\r\n"
-    );
+    assert_eq!(read(&analyst, &export_id).expect(200).body, "placement_id,clicks\r\nhome,5\r\n");
     let (export_id, _) = create(&analyst, &by_placement, "csv");
     put(&[("home", 5, "1"), ("shop", 5, "1")]);
     read(&analyst, &export_id).expect_error(409, "facts_changed");
@@ -221,10 +199,7 @@ fn large_facts() -> String {
     let long = "x".repeat(110);
     let mut csv = HEAD.to_owned();
     for row in 0..ROWS {
-        csv.push_str(&format!(
-            "30000001,DE,{long}{row},{long}{},{long},{long},1,1,1,1,1\n",
-            ROWS - row
-        ));
+        csv.push_str(&format!("30000001,DE,{long}{row},{long}{},{long},{long},1,1,1,1,1\n", ROWS - row));
     }
     csv
 }
@@ -243,11 +218,7 @@ fn begin(browser: &Browser<'_>, export_id: &str) -> (Vec<u8>, TcpStream) {
     let mut first = vec![0; 4_096];
     let read = stream.read(&mut first).unwrap();
     first.truncate(read);
-    assert!(
-        first.starts_with(b"HTTP/1.1 200"),
-        "{}",
-        String::from_utf8_lossy(&first)
-    );
+    assert!(first.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&first));
     (first, stream)
 }
 
@@ -280,28 +251,19 @@ fn a_large_export_ends_only_if_all_its_rows_are_of_one_version() {
     let (mut whole, second) = (page(1), page(2));
     let head = second.find("\r\n").unwrap() + 2;
     whole.push_str(&second[head..]);
-    assert!(
-        answer.body == whole,
-        "{} and {} bytes",
-        answer.body.len(),
-        whole.len()
-    );
+    assert!(answer.body == whole, "{} and {} bytes", answer.body.len(), whole.len());
 
     // Facts of another day, and a slow reader.
     let (export_id, _) = create(&analyst, &by_all, "csv");
     let (mut body, mut stream) = begin(&analyst, &export_id);
-    publisher
-        .put_facts("2026-03-01", &facts(&[("home", 4, "1")]))
-        .expect(200);
+    publisher.put_facts("2026-03-01", &facts(&[("home", 4, "1")])).expect(200);
     stream.read_to_end(&mut body).unwrap();
     assert_eq!(lengths(&body), (whole.len(), whole.len()));
 
     // Facts of its own days.
     let (export_id, _) = create(&analyst, &by_all, "csv");
     let (mut body, mut stream) = begin(&analyst, &export_id);
-    publisher
-        .put_facts("2026-02-02", &facts(&[("home", 4, "1")]))
-        .expect(200);
+    publisher.put_facts("2026-02-02", &facts(&[("home", 4, "1")])).expect(200);
     // The reader notices a reset as well as an end.
     let _ = stream.read_to_end(&mut body);
     let (announced, received) = lengths(&body);

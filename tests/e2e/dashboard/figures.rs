@@ -30,33 +30,17 @@ fn a_session_gets_the_rows_of_keys_byte_for_byte_with_totals_and_exports_of_all_
         let by_key = publisher.report(&query);
         let mut with_totals = query.clone();
         with_totals["totals"] = json!(true);
-        let answer = analyst
-            .post("reports", &json!({ "queries": [with_totals] }))
-            .expect(200);
+        let answer = analyst.post("reports", &json!({ "queries": [with_totals] })).expect(200);
         let result = &answer.json()["results"][0];
         if by_key.status == 204 {
             assert_eq!((&result["rows"], &result["total_count"]), (&json!([]), &json!(0)));
             continue;
         }
         answered += 1;
-        let rows = by_key
-            .body
-            .strip_prefix("{\"rows\":")
-            .unwrap()
-            .strip_suffix('}')
-            .unwrap();
-        assert!(
-            answer.body.contains(&format!("\"rows\":{rows}")),
-            "{query}\n{by_key:?}\n{answer:?}"
-        );
-        assert_eq!(
-            by_key.header("X-Total-Count").unwrap(),
-            result["total_count"].to_string()
-        );
-        assert_eq!(
-            by_key.header("X-Data-Through").unwrap(),
-            answer.json()["data_through"]
-        );
+        let rows = by_key.body.strip_prefix("{\"rows\":").unwrap().strip_suffix('}').unwrap();
+        assert!(answer.body.contains(&format!("\"rows\":{rows}")), "{query}\n{by_key:?}\n{answer:?}");
+        assert_eq!(by_key.header("X-Total-Count").unwrap(), result["total_count"].to_string());
+        assert_eq!(by_key.header("X-Data-Through").unwrap(), answer.json()["data_through"]);
         check_totals(&publisher, &query, &result["totals"]);
         let total = result["total_count"].as_u64().unwrap();
         let format = FORMATS[nth % FORMATS.len()];
@@ -76,12 +60,7 @@ const RATES: [(&str, &str, &str, f64); 4] = [
 /// Checks that the total of a measure is the sum over the rows, and the total of a rate the quotient of two such sums,
 /// not a sum of the rows' rates.
 fn check_totals(publisher: &crate::harness::Publisher<'_>, query: &Value, totals: &Value) {
-    let metrics: Vec<_> = query["metrics"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|name| name.as_str().unwrap())
-        .collect();
+    let metrics: Vec<_> = query["metrics"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     let rate_of = |metric: &str| RATES.iter().find(|(rate, ..)| *rate == metric);
     let mut measures: Vec<_> = metrics
         .iter()
@@ -111,10 +90,7 @@ fn check_totals(publisher: &crate::harness::Publisher<'_>, query: &Value, totals
             "fill_rate" | "show_rate" | "click_rate" => 0.000_01,
             _ => 0.000_5,
         };
-        assert!(
-            (expected - total).abs() < tolerance,
-            "{metric}: {expected} and {total} of {query}"
-        );
+        assert!((expected - total).abs() < tolerance, "{metric}: {expected} and {total} of {query}");
     }
 }
 
@@ -131,19 +107,14 @@ fn a_batch_answers_each_query_and_refuses_what_it_must() {
     bad["dimensions"] = json!(["nothing"]);
     let mut long = good.clone();
     long["pagination"] = json!({ "count": COUNT + 1 });
-    let answer = analyst
-        .post("reports", &json!({ "queries": [good, bad, long] }))
-        .expect(200)
-        .json();
+    let answer = analyst.post("reports", &json!({ "queries": [good, bad, long] })).expect(200).json();
     let results = answer["results"].as_array().unwrap();
     assert_eq!(results[0], json!({ "total_count": 0, "rows": [], "totals": {} }));
     assert_eq!(results[1]["code"], "invalid_dimension");
     assert_eq!(results[2]["code"], "invalid_pagination");
     let many: Vec<_> = (0..13).map(|_| good.clone()).collect();
     for queries in [json!([]), json!(many), json!("x"), Value::Null] {
-        analyst
-            .post("reports", &json!({ "queries": queries }))
-            .expect_error(400, "invalid_batch");
+        analyst.post("reports", &json!({ "queries": queries })).expect_error(400, "invalid_batch");
     }
 }
 
@@ -173,9 +144,6 @@ fn suggestions_are_values_of_the_data() {
     assert_eq!(suggest("country", "a"), json!([{ "value": "AT" }]));
     assert_eq!(suggest("placement_id", "nothing"), json!([]));
     analyst
-        .post(
-            "suggestions",
-            &json!({ "dimension": "x", "text": "", "date_range": {} }),
-        )
+        .post("suggestions", &json!({ "dimension": "x", "text": "", "date_range": {} }))
         .expect_error(400, "invalid_dimension");
 }

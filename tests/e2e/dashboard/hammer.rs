@@ -99,20 +99,13 @@ fn reads(app: &str) -> Vec<(&'static str, String, Option<Value>)> {
             None,
         )
     });
-    let callback =
-        json!({ "url": "https://hooks.example/?u={user_id}&t={transaction_id}&v={value}", "method": "GET" });
+    let callback = json!({ "url": "https://hooks.example/?u={user_id}&t={transaction_id}&v={value}", "method": "GET" });
     let posts = [
         ("reports".to_owned(), json!({ "queries": [query] })),
-        (
-            "suggestions".to_owned(),
-            json!({ "dimension": "app", "text": "a", "date_range": query["date_range"] }),
-        ),
+        ("suggestions".to_owned(), json!({ "dimension": "app", "text": "a", "date_range": query["date_range"] })),
         ("rewards".to_owned(), json!({ "limit": 200 })),
         (format!("apps/{app}/offers"), json!({})),
-        (
-            format!("apps/{app}/callback/preview"),
-            json!({ "callback": callback }),
-        ),
+        (format!("apps/{app}/callback/preview"), json!({ "callback": callback })),
     ];
     let posts = posts.map(|(path, body)| ("POST", format!("/v1/dashboard/{path}"), Some(body)));
     gets.chain(posts).collect()
@@ -128,10 +121,7 @@ fn hammer(browser: &Browser<'_>, app: &str, is_over: &AtomicBool) -> BTreeMap<St
             // An unknown id gets 404. Beyond its budget and the concurrency limits a call is refused, and must not be
             // kept waiting.
             let is_missing = answer.status == 404 && (path.contains(UNKNOWN) || path.ends_with("/pub_key"));
-            assert!(
-                is_missing || matches!(answer.status, 200 | 429 | 503),
-                "{answer:?}"
-            );
+            assert!(is_missing || matches!(answer.status, 200 | 429 | 503), "{answer:?}");
             let is_answered = is_missing || answer.status == 200;
             *answered.entry(format!("{method} {path}")).or_default() += usize::from(is_answered);
         }
@@ -177,10 +167,7 @@ fn counts_redirects_caps_and_rewards_are_the_same_under_a_dashboard_that_hammers
     let count = |of: u32| usize::try_from(of).unwrap();
     let expected = Outcome {
         clicks: BTreeMap::from([(302, count(CLICK_CAP)), (410, CLICKS - count(CLICK_CAP))]),
-        conversions: BTreeMap::from([
-            (200, count(CONVERSION_CAP)),
-            (409, count(CLICK_CAP - CONVERSION_CAP)),
-        ]),
+        conversions: BTreeMap::from([(200, count(CONVERSION_CAP)), (409, count(CLICK_CAP - CONVERSION_CAP))]),
         callbacks: (count(CONVERSION_CAP), 1),
         reported_clicks: CLICK_CAP.into(),
         reported_micro_usd: i64::from(CONVERSION_CAP) * 1_250_000,

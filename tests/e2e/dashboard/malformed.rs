@@ -104,18 +104,13 @@ impl Call {
     fn read(document: &Value, method: &'static str, path: &str) -> Self {
         let paths = document["paths"].as_object().unwrap();
         let described = paths.keys().find(|described| {
-            let is_same = |(segment, own): (&str, &str)| {
-                segment == own || segment.starts_with('{') && own == access::UNKNOWN
-            };
+            let is_same =
+                |(segment, own): (&str, &str)| segment == own || segment.starts_with('{') && own == access::UNKNOWN;
             described.split('/').count() == path.split('/').count()
                 && described.split('/').zip(path.split('/')).all(is_same)
         });
         let described = described.unwrap_or_else(|| panic!("{path} is not described"));
-        let body = format!(
-            "/paths/{}/{}/requestBody",
-            escaped(described),
-            method.to_lowercase()
-        );
+        let body = format!("/paths/{}/{}/requestBody", escaped(described), method.to_lowercase());
         Self {
             method,
             parts: path.split(access::UNKNOWN).map(str::to_owned).collect(),
@@ -171,11 +166,7 @@ fn changed(body: &Body) -> Vec<Value> {
             *changed.pointer_mut(place).unwrap() = value.clone();
             bodies.push(changed);
         }
-        for field in body
-            .fields
-            .iter()
-            .filter(|field| body.example.get(field).is_none())
-        {
+        for field in body.fields.iter().filter(|field| body.example.get(field).is_none()) {
             let mut changed = body.example.clone();
             changed[field] = value.clone();
             bodies.push(changed);
@@ -223,17 +214,8 @@ fn headers(browser: &Browser<'_>) -> Vec<(&'static str, String)> {
     .into()
 }
 
-fn send(
-    browser: &Browser<'_>,
-    call: &Call,
-    path: &str,
-    headers: &[(&'static str, String)],
-    body: &[u8],
-) -> Answer {
-    let headers: Vec<_> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
+fn send(browser: &Browser<'_>, call: &Call, path: &str, headers: &[(&'static str, String)], body: &[u8]) -> Answer {
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let body = if call.method == "GET" { b"" } else { body };
     let answer = browser.signpost.send(call.method, path, &headers, body);
     assert!(answer.status < 500, "{answer:?}");
@@ -332,10 +314,7 @@ fn no_input_makes_a_call_of_a_member_fail() {
     eventually(&1, || rewards().as_array().unwrap().len());
     let document = dashboard_document();
     let calls = access::member_calls();
-    let mut calls: Vec<_> = calls
-        .iter()
-        .map(|(method, path, _)| Call::read(&document, method, path))
-        .collect();
+    let mut calls: Vec<_> = calls.iter().map(|(method, path, _)| Call::read(&document, method, path)).collect();
     // Changes of the app, some of which take its callback away, come after the calls that want one.
     calls.sort_by_key(|call| ["PATCH", "DELETE"].contains(&call.method));
     for call in &calls {
@@ -344,11 +323,7 @@ fn no_input_makes_a_call_of_a_member_fail() {
         send_headers(&browser, call);
     }
     signpost.fence();
-    let faults: Vec<_> = signpost
-        .log_lines()
-        .into_iter()
-        .filter(|line| line["level"] == "error")
-        .collect();
+    let faults: Vec<_> = signpost.log_lines().into_iter().filter(|line| line["level"] == "error").collect();
     assert!(faults.is_empty(), "{faults:?}");
     assert!(!signpost.log().contains("panic"));
 }

@@ -5,9 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::{
-    ANDROID_APP, Answer, IOS_APP, PUBLISHER, Setup, Signpost, WEB_APP, demo, eventually, now_ms,
-};
+use crate::harness::{ANDROID_APP, Answer, IOS_APP, PUBLISHER, Setup, Signpost, WEB_APP, demo, eventually, now_ms};
 
 /// Offers on a page of the dashboard.
 const PAGE: usize = 20;
@@ -38,11 +36,7 @@ fn check(signpost: &Signpost, browser: &Browser<'_>, pub_key: &str, app: &str, f
         let asked = json!({ "page": page, "size": PAGE, "filt": filters });
         let listed = signpost.offers(app, pub_key, &asked).expect(200);
         let listed = listed.body.strip_suffix('}').unwrap();
-        assert!(
-            shown.body.starts_with(&format!("{listed},")),
-            "{app} {filter}:\n{}\n{listed}",
-            shown.body
-        );
+        assert!(shown.body.starts_with(&format!("{listed},")), "{app} {filter}:\n{}\n{listed}", shown.body);
         let shown = shown.json();
         seen.extend(shown["offers"].as_array().unwrap().iter().cloned());
         cursor = shown["cursor"].clone();
@@ -63,10 +57,7 @@ fn an_apps_users_see_what_the_api_lists_byte_for_byte() {
     for number in 0..2 * PAGE {
         signpost.put_offer(&format!("seen-{number:02}"), &json!({}));
     }
-    signpost.put_offer(
-        "seen-capped",
-        &json!({ "click_cap": { "dur": "DAILY", "lim": 1 } }),
-    );
+    signpost.put_offer("seen-capped", &json!({ "click_cap": { "dur": "DAILY", "lim": 1 } }));
     signpost.put_offer("seen-open", &json!({ "click_cap": { "dur": "DAILY", "lim": 7 } }));
     signpost.refresh();
     for offer in ["seen-capped", "seen-open"] {
@@ -81,11 +72,7 @@ fn an_apps_users_see_what_the_api_lists_byte_for_byte() {
         };
         let open = find("seen-open").remove(0);
         let has_figures = open["metrics"].is_array();
-        (
-            !find("seen-capped").is_empty(),
-            open["click_cap"]["lim"].clone(),
-            has_figures,
-        )
+        (!find("seen-capped").is_empty(), open["click_cap"]["lim"].clone(), has_figures)
     });
     for app in [ANDROID_APP, IOS_APP, WEB_APP] {
         let all = check(&signpost, &developer, &pub_key, app, &json!({}));
@@ -93,10 +80,7 @@ fn an_apps_users_see_what_the_api_lists_byte_for_byte() {
         let of = |id: &str| all.iter().find(|offer| offer["id"] == id);
         assert_eq!(of("seen-capped"), None);
         // One click, nothing converted.
-        assert_eq!(
-            of("seen-open").unwrap()["metrics"],
-            json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }])
-        );
+        assert_eq!(of("seen-open").unwrap()["metrics"], json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }]));
         for filter in [
             json!({ "country": "DE" }),
             json!({ "country": "BR", "platform": "web" }),
@@ -109,10 +93,7 @@ fn an_apps_users_see_what_the_api_lists_byte_for_byte() {
     let shown = |app: &str| offers(&developer, app, &json!({})).expect(200).json();
     // A change of the app shows at once, and without KV the catalog has the listing.
     let first = shown(ANDROID_APP)["offers"][0]["id"].clone();
-    let mut app = signpost
-        .operator("GET", &format!("apps/{ANDROID_APP}"), None)
-        .expect(200)
-        .json();
+    let mut app = signpost.operator("GET", &format!("apps/{ANDROID_APP}"), None).expect(200).json();
     app.as_object_mut()
         .unwrap()
         .retain(|name, _| !["app_id", "terms_revision", "updated_at", "callback"].contains(&name.as_str()));
@@ -151,19 +132,12 @@ fn a_request_for_offers_is_checked() {
     let bodies = [ANDROID_APP, "79200099", "x"].map(|app| {
         let answers = [
             offers(&developer, app, &json!({})),
-            link(
-                &developer,
-                app,
-                &json!({ "offer_id": "dash-offers", "user_id": "u" }),
-            ),
+            link(&developer, app, &json!({ "offer_id": "dash-offers", "user_id": "u" })),
         ];
         answers.map(|answer| answer.expect_error(404, "not_found").body)
     });
     let first = &bodies[0][0];
-    assert!(
-        bodies.as_flattened().iter().all(|body| body == first),
-        "{bodies:?}"
-    );
+    assert!(bodies.as_flattened().iter().all(|body| body == first), "{bodies:?}");
 }
 
 #[test]
@@ -193,15 +167,10 @@ fn the_builders_links_make_counted_clicks() {
             None => assert!(!signs),
         }
         let clicked = signpost.click(query, "DE").expect(302);
-        assert!(
-            clicked.location().starts_with("https://adv.example/"),
-            "{clicked:?}"
-        );
+        assert!(clicked.location().starts_with("https://adv.example/"), "{clicked:?}");
         if signs {
             let other = query.replace("user_id=a%40b", "user_id=b%40b");
-            signpost
-                .click(&other, "DE")
-                .expect_error(403, "invalid_signature");
+            signpost.click(&other, "DE").expect_error(403, "invalid_signature");
         }
     }
     let developer = developer(&plain.id);

@@ -42,15 +42,11 @@ fn every_view_is_the_page_with_a_strict_policy() {
 fn a_refusal_has_a_request_id_under_which_the_log_has_it() {
     let signpost = Setup::new().start();
     let id_of = |answer: &Answer| {
-        let id = answer
-            .header("X-Request-Id")
-            .unwrap_or_else(|| panic!("{answer:?}"));
+        let id = answer.header("X-Request-Id").unwrap_or_else(|| panic!("{answer:?}"));
         assert!(id.len() == 16 && hex::decode(id).is_ok(), "{id}");
         id.to_owned()
     };
-    let refused = Browser::new(&signpost)
-        .get("overview")
-        .expect_error(401, "not_signed_in");
+    let refused = Browser::new(&signpost).get("overview").expect_error(401, "not_signed_in");
     let refused_id = id_of(&refused);
     signpost.fence();
     let lines = signpost.log_lines();
@@ -58,11 +54,7 @@ fn a_refusal_has_a_request_id_under_which_the_log_has_it() {
     let logged = logged.unwrap_or_else(|| panic!("no {refused_id} in {lines:?}"));
     assert_eq!(logged["route"], "/v1/dashboard/overview");
 
-    let unknown = || {
-        signpost
-            .get("/dashboard/assets/unknown.js", &[("Host", HOST)])
-            .expect(404)
-    };
+    let unknown = || signpost.get("/dashboard/assets/unknown.js", &[("Host", HOST)]).expect(404);
     let ids = BTreeSet::from([refused_id, id_of(&unknown()), id_of(&unknown())]);
     assert_eq!(ids.len(), 3, "{ids:?}");
     // Other interfaces have Cloudflare's id alone.
@@ -78,20 +70,10 @@ fn a_script_is_cached_for_ever() {
     let name = rest.split('"').next().unwrap();
     let path = format!("/dashboard/assets/{name}");
     let script = signpost.get(&path, &[("Host", HOST)]).expect(200);
-    assert_eq!(
-        script.header("Cache-Control"),
-        Some("public, max-age=31536000, immutable")
-    );
-    assert_eq!(
-        script.header("Content-Type"),
-        Some("text/javascript; charset=utf-8")
-    );
-    signpost
-        .get("/dashboard/assets/other.js", &[("Host", HOST)])
-        .expect_error(404, "not_found");
-    signpost
-        .get(&path, &[("Host", HOST), ("Sec-Fetch-Site", "cross-site")])
-        .expect_error(404, "not_found");
+    assert_eq!(script.header("Cache-Control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(script.header("Content-Type"), Some("text/javascript; charset=utf-8"));
+    signpost.get("/dashboard/assets/other.js", &[("Host", HOST)]).expect_error(404, "not_found");
+    signpost.get(&path, &[("Host", HOST), ("Sec-Fetch-Site", "cross-site")]).expect_error(404, "not_found");
     assert_eq!(script.header("Content-Encoding"), Some("gzip"));
     assert!(script.body.contains("addEventListener"), "{script:?}");
 }
@@ -99,13 +81,9 @@ fn a_script_is_cached_for_ever() {
 #[test]
 fn an_address_by_number_leads_to_the_name() {
     let signpost = demo();
-    let answer = signpost
-        .get("/dashboard/reports", &[("Host", "127.0.0.1:8787")])
-        .expect(302);
+    let answer = signpost.get("/dashboard/reports", &[("Host", "127.0.0.1:8787")]).expect(302);
     assert_eq!(answer.location(), "http://localhost:8787/dashboard/reports");
-    signpost
-        .get("/dashboard", &[("Host", "rebound.example")])
-        .expect_error(421, "misdirected_request");
+    signpost.get("/dashboard", &[("Host", "rebound.example")]).expect_error(421, "misdirected_request");
 }
 
 #[test]
@@ -114,10 +92,7 @@ fn the_page_and_its_scripts_stay_small() {
         let Sizes { page, first, all } = sizes(site);
         assert!(page <= MAX_PAGE, "the page of the {site} has {page} bytes");
         assert!(all <= MAX_ALL, "page and scripts of the {site} have {all} bytes");
-        assert!(
-            first <= MAX_FIRST,
-            "page and first scripts of the {site} have {first} bytes"
-        );
+        assert!(first <= MAX_FIRST, "page and first scripts of the {site} have {first} bytes");
     }
 }
 

@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::root;
 
 /// The DER of an Ed25519 key's SPKI, before the key itself.
-const ED25519_SPKI: [u8; 12] = [
-    0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
-];
+const ED25519_SPKI: [u8; 12] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00];
 /// The COSE key before the key itself: OKP, EdDSA, Ed25519.
 const ED25519_COSE: [u8; 10] = [0xA4, 0x01, 0x01, 0x03, 0x27, 0x20, 0x06, 0x21, 0x58, 0x20];
 /// EC2, ES256, P-256, before the coordinates of 32 bytes each.
@@ -52,24 +50,10 @@ impl PasskeyKeys {
                 }
             }
             Algorithm::Es256 => Self::of_node(algorithm, "ec", |number| {
-                [
-                    &P256_COSE,
-                    &[0x21, 0x58, 32][..],
-                    &number("x"),
-                    &[0x22, 0x58, 32],
-                    &number("y"),
-                ]
-                .concat()
+                [&P256_COSE, &[0x21, 0x58, 32][..], &number("x"), &[0x22, 0x58, 32], &number("y")].concat()
             }),
             Algorithm::Rs256 => Self::of_node(algorithm, "rsa", |number| {
-                [
-                    &RSA_COSE,
-                    &[0x20, 0x59, 1, 0][..],
-                    &number("n"),
-                    &[0x21, 0x43],
-                    &number("e"),
-                ]
-                .concat()
+                [&RSA_COSE, &[0x20, 0x59, 1, 0][..], &number("n"), &[0x21, 0x43], &number("e")].concat()
             }),
         }
     }

@@ -101,10 +101,7 @@ fn passkeys(browser: &Browser<'_>) -> Vec<Value> {
 
 #[track_caller]
 fn path_of(passkey: &Value) -> String {
-    format!(
-        "/v1/dashboard/passkeys/{}",
-        passkey["passkey_id"].as_str().unwrap()
-    )
+    format!("/v1/dashboard/passkeys/{}", passkey["passkey_id"].as_str().unwrap())
 }
 
 #[test]
@@ -115,10 +112,7 @@ fn a_member_adds_a_second_passkey_and_removes_the_first() {
     let mut second = add_passkey(&mut browser, 2);
     let list = passkeys(&browser);
     assert_eq!(list.len(), 2, "{list:?}");
-    assert!(
-        list.iter().all(|passkey| passkey["last_used_at"].is_null()),
-        "{list:?}"
-    );
+    assert!(list.iter().all(|passkey| passkey["last_used_at"].is_null()), "{list:?}");
 
     let by_first = sign_in(&browser, &mut first);
     let mut by_second = sign_in(&browser, &mut second);
@@ -136,12 +130,8 @@ fn a_member_adds_a_second_passkey_and_removes_the_first() {
     stranger
         .post("sign_in/passkey", &json!({ "credential": first.get(&request) }))
         .expect_error(401, "passkey_refused");
-    browser
-        .send("DELETE", &path_of(&list[0]), None)
-        .expect_error(404, "not_found");
-    browser
-        .send("DELETE", &path_of(&list[1]), None)
-        .expect_error(409, "last_passkey");
+    browser.send("DELETE", &path_of(&list[0]), None).expect_error(404, "not_found");
+    browser.send("DELETE", &path_of(&list[1]), None).expect_error(409, "last_passkey");
     sign_in(&browser, &mut second).get("overview").expect(200);
 }
 
@@ -176,13 +166,10 @@ fn a_challenge_adds_one_passkey_in_its_own_session() {
     let body = json!({ "credential": credential });
     let elsewhere = sign_in(&ada, &mut of_ada);
     for other in [&bob, &elsewhere] {
-        other
-            .post("passkeys/another", &body)
-            .expect_error(401, "passkey_refused");
+        other.post("passkeys/another", &body).expect_error(401, "passkey_refused");
     }
     ada.post("passkeys/another", &body).expect(204);
-    ada.post("passkeys/another", &body)
-        .expect_error(401, "passkey_refused");
+    ada.post("passkeys/another", &body).expect_error(401, "passkey_refused");
 
     // Challenges of other ceremonies add nothing, and a credential has one member.
     for path in ["verify/request", "passkeys/request"] {
@@ -190,13 +177,11 @@ fn a_challenge_adds_one_passkey_in_its_own_session() {
         asked_for["user"] = asked["user"].clone();
         asked_for["excludeCredentials"] = json!([]);
         let (_, credential) = Authenticator::create(&asked_for, 6);
-        bob.post("passkeys/another", &json!({ "credential": credential }))
-            .expect_error(401, "passkey_refused");
+        bob.post("passkeys/another", &json!({ "credential": credential })).expect_error(401, "passkey_refused");
     }
     let asked = options(&mut bob, "passkeys/another/creation", &json!({}));
     let (_, credential) = Authenticator::create(&asked, 3);
-    bob.post("passkeys/another", &json!({ "credential": credential }))
-        .expect_error(401, "passkey_refused");
+    bob.post("passkeys/another", &json!({ "credential": credential })).expect_error(401, "passkey_refused");
     assert_eq!((passkeys(&ada).len(), passkeys(&bob).len()), (2, 1));
 }
 
@@ -208,15 +193,8 @@ fn a_member_reaches_no_passkey_of_another() {
     add_passkey(&mut ada, 8);
     let (mut bob, _) = join(&signpost, &publisher, "Bob", "analyst", 9);
     add_passkey(&mut bob, 10);
-    let answers = [
-        path_of(&passkeys(&ada)[0]),
-        path_of(&json!({ "passkey_id": "0123456789abcdef" })),
-    ]
-    .map(|path| {
-        bob.send("DELETE", &path, None)
-            .expect_error(404, "not_found")
-            .body
-    });
+    let answers = [path_of(&passkeys(&ada)[0]), path_of(&json!({ "passkey_id": "0123456789abcdef" }))]
+        .map(|path| bob.send("DELETE", &path, None).expect_error(404, "not_found").body);
     assert_eq!(answers[0], answers[1]);
     assert_eq!(passkeys(&ada).len(), 2);
 }
@@ -234,10 +212,7 @@ fn a_local_session_adds_a_first_passkey() {
 #[test]
 fn a_sign_in_by_a_passkey_keeps_other_accounts_and_renews_its_own() {
     let signpost = start();
-    let (one, two) = (
-        signpost.publisher("passkeys-one"),
-        signpost.publisher("passkeys-other"),
-    );
+    let (one, two) = (signpost.publisher("passkeys-one"), signpost.publisher("passkeys-other"));
     let (mut browser, _) = join(&signpost, &one, "Ada", "analyst", 12);
     let (of_two, mut passkey) = join(&signpost, &two, "Ada", "analyst", 13);
     let mut held = Vec::new();
@@ -253,12 +228,8 @@ fn a_sign_in_by_a_passkey_keeps_other_accounts_and_renews_its_own() {
         assert_eq!(accounts, ["passkeys-other", "passkeys-one"]);
         held.push(browser.cookie.clone());
     }
-    let former = Browser {
-        signpost: &signpost,
-        site: "dashboard",
-        cookie: held.remove(0),
-        publisher: of_two.publisher.clone(),
-    };
+    let former =
+        Browser { signpost: &signpost, site: "dashboard", cookie: held.remove(0), publisher: of_two.publisher.clone() };
     // The session of the other account, which is the only live one left in it, takes its place.
     former.get("overview").expect_error(409, "account_switched");
     of_two.get("overview").expect(200);

@@ -18,10 +18,7 @@ fn owners_see_a_recovery_in_the_overview_and_among_the_invites() {
     let id = found["member_id"].as_str().unwrap();
     let invite = |name: &str| json!({ "name": name, "role": "analyst" });
     owner.post("invites", &invite("Bob")).expect(201);
-    let made = owner
-        .post(&format!("members/{id}/recovery"), &json!({}))
-        .expect(201)
-        .json();
+    let made = owner.post(&format!("members/{id}/recovery"), &json!({})).expect(201).json();
 
     analyst.get("overview").expect_error(401, "not_signed_in");
     let notices = |browser: &Browser<'_>| browser.get("overview").expect(200).json()["notices"].clone();
@@ -44,21 +41,11 @@ fn owners_see_a_recovery_in_the_overview_and_among_the_invites() {
 
     let mut back = Browser::new(&signpost);
     back.sign_in(made["invite"].as_str().unwrap());
-    assert_eq!(
-        back.get("overview").expect(200).json()["member"]["name"],
-        "The analyst"
-    );
-    assert_eq!(
-        notices(&owner).as_array().unwrap().len(),
-        1,
-        "it stays for 7 days"
-    );
+    assert_eq!(back.get("overview").expect(200).json()["member"]["name"], "The analyst");
+    assert_eq!(notices(&owner).as_array().unwrap().len(), 1, "it stays for 7 days");
     let audit = owner.get("audit").expect(200).json();
     let entries = audit["entries"].as_array().unwrap();
-    let issued = entries
-        .iter()
-        .find(|entry| entry["action"] == "recovery_issued")
-        .unwrap();
+    let issued = entries.iter().find(|entry| entry["action"] == "recovery_issued").unwrap();
     assert_eq!(issued["subject_id"], id);
     assert!(issued["actor_id"].is_string() && issued["actor_id"] != id);
 }

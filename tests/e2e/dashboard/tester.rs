@@ -26,10 +26,7 @@ impl<'s> Tester<'s> {
     fn new(signpost: &'s Signpost, id: &str, app: &str) -> Self {
         let wall = signpost.unpublished_offer_wall(id, app, None);
         let publisher = signpost.existing_publisher(id);
-        Self {
-            developer: signed_in(signpost, &publisher, "developer"),
-            wall,
-        }
+        Self { developer: signed_in(signpost, &publisher, "developer"), wall }
     }
 
     /// One whose callback is this.
@@ -40,14 +37,11 @@ impl<'s> Tester<'s> {
     }
 
     fn post(&self, path: &str, body: &Value) -> Answer {
-        self.developer
-            .post(&format!("apps/{}/callback/{path}", self.wall.app), body)
+        self.developer.post(&format!("apps/{}/callback/{path}", self.wall.app), body)
     }
 
     fn test(&self, sign_with: &str) -> Value {
-        self.post("test", &json!({ "sign_with": sign_with }))
-            .expect(200)
-            .json()
+        self.post("test", &json!({ "sign_with": sign_with })).expect(200).json()
     }
 
     /// The same after the pause between two tests.
@@ -61,17 +55,11 @@ impl<'s> Tester<'s> {
 fn codes(report: &Value, severity: &str) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
     let of_severity = findings.iter().filter(|finding| finding["severity"] == severity);
-    of_severity
-        .map(|finding| finding["code"].as_str().unwrap().to_owned())
-        .collect()
+    of_severity.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
 }
 
 fn verifies(secret: &str, received: &Received) -> bool {
-    let payload = if received.method == "GET" {
-        received.query()
-    } else {
-        &received.body
-    };
+    let payload = if received.method == "GET" { received.query() } else { &received.body };
     let webhook = Webhook::new(secret).unwrap();
     webhook.verify(payload.as_bytes(), &received.headers).is_ok()
 }
@@ -86,31 +74,19 @@ fn the_answer_is_diagnosed() {
     let signpost = Setup::new().var("CALLBACK_TIMEOUT_MS", "1500").start();
     let elsewhere = Receiver::start();
     let cases: Vec<(Behaviour, Value, &str)> = vec![
-        (
-            Behaviour::answer(201, &[("Location", "/rewards/7")], ""),
-            json!(201),
-            "accepted",
-        ),
+        (Behaviour::answer(201, &[("Location", "/rewards/7")], ""), json!(201), "accepted"),
         (Behaviour::Redirect(elsewhere.base()), json!(302), "redirect"),
         (Behaviour::status(403), json!(403), "signature_refused"),
         (Behaviour::status(404), json!(404), "not_found"),
         (Behaviour::status(405), json!(405), "method_refused"),
         (Behaviour::status(410), json!(410), "gone"),
         (Behaviour::status(503), json!(503), "server_error"),
-        (
-            Behaviour::answer(500, &[("webhook-delivery", "disable")], ""),
-            json!(500),
-            "server_error asks_to_disable",
-        ),
+        (Behaviour::answer(500, &[("webhook-delivery", "disable")], ""), json!(500), "server_error asks_to_disable"),
         (Behaviour::Half(200), json!("broken_answer"), "broken_answer"),
         (Behaviour::Silent, json!("unreachable"), "unreachable"),
         (Behaviour::Hang, json!("timeout"), "timeout"),
         // Answers that Cloudflare's network gives in place of a receiver behind it.
-        (
-            Behaviour::answer(522, &[], "x"),
-            json!("unreachable"),
-            "unreachable",
-        ),
+        (Behaviour::answer(522, &[], "x"), json!("unreachable"), "unreachable"),
         (Behaviour::answer(526, &[], "x"), json!("tls"), "tls"),
     ];
     for (number, (behaviour, outcome, found)) in cases.into_iter().enumerate() {
@@ -201,17 +177,11 @@ fn prove_a_rotation(number: usize, method: &str) {
     // The receiver still has the old secret.
     receiver.set(checking(SECRET));
     assert_eq!(codes(&tester.test("both"), "ok")[0], "accepted");
-    assert_eq!(
-        codes(&tester.test_again("current"), "problem")[0],
-        "signature_refused"
-    );
+    assert_eq!(codes(&tester.test_again("current"), "problem")[0], "signature_refused");
     // It has the new one.
     receiver.set(checking(OTHER_SECRET));
     assert_eq!(codes(&tester.test_again("current"), "ok")[0], "accepted");
-    assert_eq!(
-        codes(&tester.test_again("wrong"), "ok")[0],
-        "wrong_signature_refused"
-    );
+    assert_eq!(codes(&tester.test_again("wrong"), "ok")[0], "wrong_signature_refused");
     // It checks nothing.
     receiver.set(Behaviour::status(200));
     let careless = tester.test_again("wrong");
@@ -242,15 +212,8 @@ fn the_report_has_the_bytes_that_were_received_and_the_texts_that_were_signed() 
         }
         let id = received.header("webhook-id");
         let content = request["signed_content"][0]["content"].as_str().unwrap();
-        let payload = if method == "GET" {
-            received.query()
-        } else {
-            &received.body
-        };
-        assert_eq!(
-            content,
-            format!("{id}.{}.{payload}", received.header("webhook-timestamp"))
-        );
+        let payload = if method == "GET" { received.query() } else { &received.body };
+        assert_eq!(content, format!("{id}.{}.{payload}", received.header("webhook-timestamp")));
         assert!(verifies(SECRET, &received));
     }
 }
@@ -282,10 +245,7 @@ fn no_secret_is_shown_whatever_the_receiver_answers() {
             assert!(answer.contains("********"), "{answer}");
         }
         // A preview shows the draft as it was typed, and is signed by none of the secrets.
-        assert_eq!(
-            preview["request"]["signed_content"][0]["signature"],
-            "webhook-signature"
-        );
+        assert_eq!(preview["request"]["signed_content"][0]["signature"], "webhook-signature");
         let has_legacy = preview["request"]["signed_content"].to_string().contains("md5");
         assert!(has_legacy, "{preview}");
         assert_eq!(receiver.count(), 2, "a preview sends nothing");
@@ -301,9 +261,7 @@ fn tests_are_limited_for_all_apps_of_a_publisher_and_stand_in_its_audit() {
     let other = Tester::with(&signpost, "tester-rate-other", "79100601", &callback(&url, "GET"));
     tester.test("both");
     for _ in 0..3 {
-        let refused = tester
-            .post("test", &json!({ "sign_with": "wrong" }))
-            .expect_error(429, "rate_limit_exceeded");
+        let refused = tester.post("test", &json!({ "sign_with": "wrong" })).expect_error(429, "rate_limit_exceeded");
         let wait: u32 = refused.header("Retry-After").unwrap().parse().unwrap();
         assert!((1..=6).contains(&wait), "{wait}");
     }
@@ -311,15 +269,10 @@ fn tests_are_limited_for_all_apps_of_a_publisher_and_stand_in_its_audit() {
     assert_eq!(receiver.count(), 2);
     // A body that is refused takes nothing from the rate, and neither does a preview.
     std::thread::sleep(std::time::Duration::from_secs(6));
-    for wrong in [
-        json!({ "sign_with": "none" }),
-        json!({ "sign_with": "both", "url": url }),
-    ] {
+    for wrong in [json!({ "sign_with": "none" }), json!({ "sign_with": "both", "url": url })] {
         tester.post("test", &wrong).expect(400);
     }
-    tester
-        .post("preview", &json!({ "callback": { "url": url, "method": "GET" } }))
-        .expect(200);
+    tester.post("preview", &json!({ "callback": { "url": url, "method": "GET" } })).expect(200);
     tester.test("wrong");
     let audit = tester.developer.get("audit").expect(200).json();
     let tested: Vec<_> = audit["entries"]
@@ -327,13 +280,7 @@ fn tests_are_limited_for_all_apps_of_a_publisher_and_stand_in_its_audit() {
         .unwrap()
         .iter()
         .filter(|entry| entry["action"] == "callback_tested")
-        .map(|entry| {
-            (
-                entry["by"].clone(),
-                entry["subject"].clone(),
-                entry["detail"].clone(),
-            )
-        })
+        .map(|entry| (entry["by"].clone(), entry["subject"].clone(), entry["detail"].clone()))
         .collect();
     let row = |detail: &str| (json!("The developer"), json!("79100600"), json!(detail));
     assert_eq!(tested, [row("wrong"), row("both")]);
@@ -369,10 +316,7 @@ fn an_app_without_a_callback_and_one_of_another_publisher_are_not_tested() {
     let draft = json!({ "callback": { "url": url, "method": "GET" } });
     for (path, body) in [("test", &sign), ("preview", &draft)] {
         let bodies = [theirs.wall.app.as_str(), "79100899", "0", "a%2Fb"].map(|app| {
-            none.developer
-                .post(&format!("apps/{app}/callback/{path}"), body)
-                .expect_error(404, "not_found")
-                .body
+            none.developer.post(&format!("apps/{app}/callback/{path}"), body).expect_error(404, "not_found").body
         });
         assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
     }
@@ -389,18 +333,10 @@ fn a_url_that_is_no_longer_allowed_is_not_called() {
     let publisher = signpost.existing_publisher("tester-guard");
     let developer = signed_in(&signpost, &publisher, "developer");
     let body = json!({ "sign_with": "both" });
-    let report = developer
-        .post("apps/79100900/callback/test", &body)
-        .expect(200)
-        .json();
+    let report = developer.post("apps/79100900/callback/test", &body).expect(200).json();
     assert_eq!(report["error"], json!({ "code": "forbidden" }), "{report}");
     assert_eq!(receiver.count(), 0);
-    for url in [
-        url.as_str(),
-        "https://localhost:8787/cb",
-        "https://10.0.0.1/cb",
-        "https://t.signpost.example/cb",
-    ] {
+    for url in [url.as_str(), "https://localhost:8787/cb", "https://10.0.0.1/cb", "https://t.signpost.example/cb"] {
         let draft = json!({ "callback": { "url": url, "method": "GET" } });
         let refused = developer.post("apps/79100900/callback/preview", &draft);
         refused.expect_error(400, "invalid_field");
@@ -413,49 +349,26 @@ fn a_preview_shows_the_request_of_a_draft_and_refuses_what_could_not_be_sent() {
     let tester = Tester::new(&signpost, "tester-preview", "79101000");
     let preview = |callback: Value| tester.post("preview", &json!({ "callback": callback }));
     let draft = |url: &str, method: &str| json!({ "url": url, "method": method });
-    let shown = preview(draft(
-        "https://hooks.example/r?u={user_id}&t=[transaction_id]&v={value}",
-        "GET",
-    ))
-    .expect(200)
-    .json();
+    let shown =
+        preview(draft("https://hooks.example/r?u={user_id}&t=[transaction_id]&v={value}", "GET")).expect(200).json();
     let url = shown["request"]["url"].as_str().unwrap();
-    assert!(
-        url.starts_with("https://hooks.example/r?u=signpost-test&t=[transaction_id]&v=1250&ts="),
-        "{url}"
-    );
-    assert_eq!(
-        codes(&shown, "problem"),
-        ["no_transaction_id", "foreign_placeholder"]
-    );
+    assert!(url.starts_with("https://hooks.example/r?u=signpost-test&t=[transaction_id]&v=1250&ts="), "{url}");
+    assert_eq!(codes(&shown, "problem"), ["no_transaction_id", "foreign_placeholder"]);
     assert_eq!(shown["findings"][3]["subject"], "[transaction_id]", "{shown}");
-    let post = preview(draft("https://hooks.example/r", "POST"))
-        .expect(200)
-        .json();
+    let post = preview(draft("https://hooks.example/r", "POST")).expect(200).json();
     let body: Value = serde_json::from_str(post["request"]["body"].as_str().unwrap()).unwrap();
     assert_eq!(body["app_id"], "79101000");
     assert_eq!(codes(&post, "ok"), ["sends_all_fields"]);
     for (url, method, words) in [
         ("https://hooks.example/r?u={user}", "GET", "unknown macro {user}"),
-        (
-            "https://hooks.example/r?u={user_id}",
-            "POST",
-            "must not have macros if the method is POST",
-        ),
-        (
-            "https://hooks.example/r?signature=1",
-            "GET",
-            "parameter signature",
-        ),
+        ("https://hooks.example/r?u={user_id}", "POST", "must not have macros if the method is POST"),
+        ("https://hooks.example/r?signature=1", "GET", "parameter signature"),
         ("https://hooks.example:22/r", "GET", "port"),
         ("ftp://hooks.example/r", "GET", "must be an http or https URL"),
     ] {
         let refused = preview(draft(url, method)).expect_error(400, "invalid_field");
         let error = refused.json()["error"].as_str().unwrap().to_owned();
-        assert!(
-            error.starts_with("callback.url: ") && error.contains(words),
-            "{error}"
-        );
+        assert!(error.starts_with("callback.url: ") && error.contains(words), "{error}");
     }
     let mut twice = draft("https://hooks.example/r", "GET");
     twice["events"] = json!(["approved", "approved"]);
@@ -476,13 +389,9 @@ fn a_member_switches_on_an_endpoint_that_switched_itself_off() {
     let id = wall.pay("u-1");
     eventually(&json!("disabled"), || wall.endpoint()["state"].clone());
     receiver.set(Behaviour::status(200));
-    developer
-        .post("apps/79000290/callback/enable", &json!({}))
-        .expect(204);
+    developer.post("apps/79000290/callback/enable", &json!({})).expect(204);
     eventually(&"delivered".to_owned(), || wall.state(&id));
     // An app without a callback has nothing to switch on.
     wall.put_app(&json!({ "callback": null }));
-    developer
-        .post("apps/79000290/callback/enable", &json!({}))
-        .expect_error(409, "no_callback");
+    developer.post("apps/79000290/callback/enable", &json!({})).expect_error(409, "no_callback");
 }

@@ -17,18 +17,13 @@ pub struct Answer {
 
 impl Answer {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .get(name)
-            .map(|value| value.to_str().expect("a header of ASCII"))
+        self.headers.get(name).map(|value| value.to_str().expect("a header of ASCII"))
     }
 
     /// All headers, with names in lower case.
     pub fn headers(&self) -> Vec<(String, String)> {
         let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        self.headers
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), text(value)))
-            .collect()
+        self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
     }
 
     pub fn json(&self) -> Value {
@@ -36,16 +31,12 @@ impl Answer {
     }
 
     pub fn location(&self) -> &str {
-        self.header("Location")
-            .unwrap_or_else(|| panic!("no Location in {self:?}"))
+        self.header("Location").unwrap_or_else(|| panic!("no Location in {self:?}"))
     }
 
     /// The `code` of an error response.
     pub fn code(&self) -> String {
-        self.json()["code"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no code in {self:?}"))
-            .to_owned()
+        self.json()["code"].as_str().unwrap_or_else(|| panic!("no code in {self:?}")).to_owned()
     }
 
     /// Fails the test unless the response has this status. The message shows request and response.
@@ -70,13 +61,9 @@ impl Answer {
         assert_eq!(body["code"], code, "{answer:?}");
         let names_lines = ["invalid_facts", "invalid_import"].contains(&code);
         let mut members = body.as_object().expect("members").keys();
-        let is_allowed =
-            |member: &String| matches!(&**member, "error" | "code") || names_lines && member == "lines";
+        let is_allowed = |member: &String| matches!(&**member, "error" | "code") || names_lines && member == "lines";
         assert!(members.all(is_allowed), "{answer:?}");
-        assert!(
-            body["error"].as_str().is_some_and(|message| !message.is_empty()),
-            "{answer:?}"
-        );
+        assert!(body["error"].as_str().is_some_and(|message| !message.is_empty()), "{answer:?}");
         answer
     }
 
@@ -93,10 +80,6 @@ impl Answer {
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let body: String = self.body.chars().take(2_000).collect();
-        write!(
-            f,
-            "\n{}\n-> {}\n{:?}\n{body}",
-            self.request, self.status, self.headers
-        )
+        write!(f, "\n{}\n-> {}\n{:?}\n{body}", self.request, self.status, self.headers)
     }
 }

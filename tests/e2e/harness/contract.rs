@@ -42,12 +42,7 @@ const OF_SESSIONS: [(u16, &str); 6] = [
     (421, "misdirected_request"),
 ];
 /// Headers that are not compared: the runtime adds them, and the body's type is under `content`.
-const IGNORED: [&str; 4] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "transfer-encoding",
-];
+const IGNORED: [&str; 4] = ["connection", "content-length", "content-type", "transfer-encoding"];
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::of(document()));
 static DASHBOARDS: LazyLock<Contract> = LazyLock::new(|| Contract::of(dashboard_document()));
@@ -60,11 +55,8 @@ pub fn check(method: &str, target: &str, has_hosts: bool, answer: &Answer) -> Re
     if is_page && answer.status >= 400 && OF_SESSIONS.contains(&(answer.status, answer.code().as_str())) {
         return Ok(());
     }
-    let (name, contract) = if is_sites(path) {
-        ("openapi-dashboard.yaml", &*DASHBOARDS)
-    } else {
-        ("openapi.yaml", &*CONTRACT)
-    };
+    let (name, contract) =
+        if is_sites(path) { ("openapi-dashboard.yaml", &*DASHBOARDS) } else { ("openapi.yaml", &*CONTRACT) };
     let may_be_elsewhere = has_hosts && answer.header(GUARD).is_none();
     contract
         .response(method, path, may_be_elsewhere, answer.status)
@@ -90,26 +82,14 @@ impl Contract {
         let paths = document["paths"].as_object().expect("paths").keys();
         let mut paths: Vec<_> = paths.cloned().collect();
         paths.sort_by_key(|path| path.matches('{').count());
-        Self {
-            document,
-            paths,
-            validators: Mutex::default(),
-        }
+        Self { document, paths, validators: Mutex::default() }
     }
 
     /// The JSON Pointer of the document's response for this request and status.
-    fn response(
-        &self,
-        method: &str,
-        path: &str,
-        may_be_elsewhere: bool,
-        status: u16,
-    ) -> Result<String, String> {
+    fn response(&self, method: &str, path: &str, may_be_elsewhere: bool, status: u16) -> Result<String, String> {
         let found = self.paths.iter().find(|known| matches_template(known, path));
         let item = found.map(|found| format!("/paths/{}", escaped(found)));
-        let operation = item
-            .as_ref()
-            .map(|item| format!("{item}/{}", method.to_ascii_lowercase()));
+        let operation = item.as_ref().map(|item| format!("{item}/{}", method.to_ascii_lowercase()));
         let operation = operation.filter(|operation| self.document.pointer(operation).is_some());
         let location = match (operation, item) {
             _ if status == 401 && path.starts_with(OPERATOR) => "/components/responses/OperatorOnly".into(),
@@ -132,13 +112,11 @@ impl Contract {
         let headers = response.get("headers").and_then(Value::as_object);
         for (name, value) in answer.headers() {
             let mut documented = headers.into_iter().flat_map(Map::keys);
-            let is_of_pages =
-                path.starts_with(OPERATOR) && OF_PAGES.contains(&name.to_ascii_lowercase().as_str());
+            let is_of_pages = path.starts_with(OPERATOR) && OF_PAGES.contains(&name.to_ascii_lowercase().as_str());
             if is_of_pages && answer.header(GUARD).is_some() {
                 continue;
             }
-            if !IGNORED.contains(&name.as_str()) && !documented.any(|known| known.eq_ignore_ascii_case(&name))
-            {
+            if !IGNORED.contains(&name.as_str()) && !documented.any(|known| known.eq_ignore_ascii_case(&name)) {
                 return Err(format!("{name}: {value} is not documented"));
             }
         }
@@ -183,30 +161,18 @@ impl Contract {
 
     fn check_header(&self, name: &str, location: &str, value: &str) -> Result<(), String> {
         let schema = format!("{location}/schema");
-        let is_integer = self
-            .document
-            .pointer(&schema)
-            .is_some_and(|schema| schema["type"] == "integer");
+        let is_integer = self.document.pointer(&schema).is_some_and(|schema| schema["type"] == "integer");
         let value = if is_integer { parse(value)? } else { json!(value) };
-        self.valid(&schema, &value)
-            .map_err(|problem| format!("{name}: {problem}"))
+        self.valid(&schema, &value).map_err(|problem| format!("{name}: {problem}"))
     }
 
     /// `Allow` must list exactly the documented methods.
     fn check_allow(&self, path: &str, allow: &str) -> Result<(), String> {
         let allowed: BTreeSet<String> = allow.split(", ").map(str::to_ascii_lowercase).collect();
-        let found = self
-            .paths
-            .iter()
-            .find(|known| matches_template(known, path))
-            .ok_or("Allow at no path")?;
+        let found = self.paths.iter().find(|known| matches_template(known, path)).ok_or("Allow at no path")?;
         let item = &self.document["paths"][found];
         let documented = methods(item).map(|(method, _)| method.to_owned()).collect();
-        if allowed == documented {
-            Ok(())
-        } else {
-            Err(format!("Allow is {allow}, and {documented:?} are documented"))
-        }
+        if allowed == documented { Ok(()) } else { Err(format!("Allow is {allow}, and {documented:?} are documented")) }
     }
 
     fn valid(&self, schema: &str, instance: &Value) -> Result<(), String> {

@@ -12,9 +12,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{
-    Answer, OPERATOR_TOKEN, Receiver, Signpost, default_setting, eventually, eventually_within, now_ms, with,
-};
+use super::{Answer, OPERATOR_TOKEN, Receiver, Signpost, default_setting, eventually, eventually_within, now_ms, with};
 use domain::{
     callbacks::shards,
     model::{
@@ -35,11 +33,8 @@ pub const CONVERSION: &str = "/v2/tracking/conversion";
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// The goals of an [`OfferWall`]: the end of the id, the event code, the payout in USD, and the reward in coins.
-pub const GOALS: [(&str, &str, f64, i64); 3] = [
-    ("1", "install", 1.25, 1_250),
-    ("2", "level_10", 20.5, 20_500),
-    ("3", "purchase", 99.999_999, 99_999),
-];
+pub const GOALS: [(&str, &str, f64, i64); 3] =
+    [("1", "install", 1.25, 1_250), ("2", "level_10", 20.5, 20_500), ("3", "purchase", 99.999_999, 99_999)];
 
 /// How long sums may take to reach the ledger, after outages too.
 const RECONCILED_WITHIN_MS: i64 = 100 * SECOND_MS;
@@ -76,11 +71,7 @@ pub fn states(entry: &Value) -> (String, Option<String>) {
 pub fn expect_accepted(answer: Answer, status: &str, duplicate: bool) -> String {
     let answer = answer.expect(200);
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
-    assert_eq!(
-        answer.header("Content-Type"),
-        Some("application/json"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
     let body = answer.json();
     let id = body["transaction_id"].as_str().expect("a transaction id");
     let expected = json!({"transaction_id": id, "status": status, "duplicate": duplicate});
@@ -107,21 +98,12 @@ impl Signpost {
 
     /// The same with so many outboxes.
     #[track_caller]
-    pub fn sharded_offer_wall(
-        &self,
-        id: &str,
-        app: &str,
-        receiver: Option<&Receiver>,
-        shards: u8,
-    ) -> OfferWall<'_> {
+    pub fn sharded_offer_wall(&self, id: &str, app: &str, receiver: Option<&Receiver>, shards: u8) -> OfferWall<'_> {
         // Checking a postback's token needs a snapshot, even one that is older than the advertiser.
         if !self.state.path().join(POINTER).exists() {
             self.refresh();
         }
-        self.put(
-            &format!("publishers/{id}"),
-            &json!({"name": id, "approved": true}),
-        );
+        self.put(&format!("publishers/{id}"), &json!({"name": id, "approved": true}));
         self.put(&format!("advertisers/{id}"), &json!({"name": id}));
         let mut wall = OfferWall {
             signpost: self,
@@ -216,10 +198,7 @@ impl OfferWall<'_> {
         let path = format!("offers/{}", self.id);
         let mut offer = self.signpost.operator("GET", &path, None).expect(200).json();
         let added = ["offer_id", "terms_revision", "updated_at", "retired_goals"];
-        offer
-            .as_object_mut()
-            .expect("an object")
-            .retain(|member, _| !added.contains(&member.as_str()));
+        offer.as_object_mut().expect("an object").retain(|member, _| !added.contains(&member.as_str()));
         offer
     }
 
@@ -278,8 +257,7 @@ impl OfferWall<'_> {
 
     /// Sends a postback for a click, with more parameters such as `&goal=…`.
     pub fn convert(&self, click_id: &str, more: &str) -> Answer {
-        self.signpost
-            .convert(&format!("click_id={click_id}&token={}{more}", self.token))
+        self.signpost.convert(&format!("click_id={click_id}&token={}{more}", self.token))
     }
 
     /// Sends a new conversion of a new click, which must be approved. Returns its transaction id.
@@ -300,17 +278,13 @@ impl OfferWall<'_> {
 
     /// Calls the operator's interface for this app.
     pub fn operator(&self, method: &str, rest: &str, body: Option<&Value>) -> Answer {
-        self.signpost
-            .operator(method, &format!("apps/{}/{rest}", self.app), body)
+        self.signpost.operator(method, &format!("apps/{}/{rest}", self.app), body)
     }
 
     /// A page of the conversion log.
     #[track_caller]
     pub fn entries(&self, query: &str) -> Vec<Value> {
-        let page = self
-            .operator("GET", &format!("conversions?{query}"), None)
-            .expect(200)
-            .json();
+        let page = self.operator("GET", &format!("conversions?{query}"), None).expect(200).json();
         page["conversions"].as_array().expect("conversions").clone()
     }
 
@@ -384,9 +358,7 @@ impl OfferWall<'_> {
     #[track_caller]
     pub fn erase(&self, user_id: &str) -> Value {
         let body = json!({ "user_id": user_id });
-        self.operator("POST", "erase_user", Some(&body))
-            .expect(200)
-            .json()
+        self.operator("POST", "erase_user", Some(&body)).expect(200).json()
     }
 
     /// Compares a day of the app with the ledger.

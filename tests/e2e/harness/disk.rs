@@ -11,12 +11,7 @@ use super::Signpost;
 
 impl Signpost {
     /// Runs a query on the databases of all objects of a namespace (`uniqueKey` in `workerd.capnp`).
-    pub fn stored<T>(
-        &self,
-        namespace: &str,
-        sql: &str,
-        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Vec<T> {
+    pub fn stored<T>(&self, namespace: &str, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
         let mut rows = Vec::new();
         for file in self.databases(namespace) {
             let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
@@ -31,10 +26,7 @@ impl Signpost {
     /// Calls `each` with the file, the table and the values of each row of a namespace's objects.
     fn each_row(&self, namespace: &str, mut each: impl FnMut(&Path, &str, &[ValueRef<'_>])) {
         let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-        let tables: BTreeSet<String> = self
-            .stored(namespace, tables, |row| row.get(0))
-            .into_iter()
-            .collect();
+        let tables: BTreeSet<String> = self.stored(namespace, tables, |row| row.get(0)).into_iter().collect();
         for file in self.databases(namespace) {
             let database = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY);
             let database = database.expect("a database");
@@ -92,9 +84,7 @@ impl Signpost {
     /// The files of all objects.
     pub fn object_files(&self) -> BTreeSet<PathBuf> {
         let namespaces = std::fs::read_dir(self.state.path().join("objects")).expect("folders of objects");
-        namespaces
-            .flat_map(|folder| self.databases(&folder.expect("a folder").file_name().to_string_lossy()))
-            .collect()
+        namespaces.flat_map(|folder| self.databases(&folder.expect("a folder").file_name().to_string_lossy())).collect()
     }
 
     /// How often a text stands in the files of all objects, with unused pages and write-ahead logs.
@@ -129,8 +119,7 @@ impl Signpost {
 
     /// The database of a namespace that has a row for a query.
     pub fn database(&self, namespace: &str, sql: &str) -> PathBuf {
-        self.find_database(namespace, sql)
-            .expect("a database with the row")
+        self.find_database(namespace, sql).expect("a database with the row")
     }
 
     /// Returns the database of an object that has a row; none while there is no such object.

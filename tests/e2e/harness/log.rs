@@ -20,8 +20,7 @@ impl Signpost {
     pub fn log_lines(&self) -> Vec<Value> {
         let log = self.log();
         let own = log.lines().filter(|line| line.starts_with("{\"ts\":"));
-        own.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
-            .collect()
+        own.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))).collect()
     }
 
     /// Waits until the lines of everything done so far are in the log: causes a line with a unique publisher id and
@@ -33,8 +32,7 @@ impl Signpost {
         let name = format!("fence-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         // A change with a wrong media type is logged like any other, changes nothing and needs no catalog.
         let text = [("Content-Type", "text/plain")];
-        self.operate("PUT", &format!("publishers/{name}"), &text, b"x")
-            .expect_error(415, "unsupported_media_type");
+        self.operate("PUT", &format!("publishers/{name}"), &text, b"x").expect_error(415, "unsupported_media_type");
         let needle = format!("\"publisher\":\"{name}\"");
         eventually_within(FENCE_MS, &true, || self.log().contains(&needle));
         name

@@ -86,8 +86,7 @@ impl Setup {
     /// Sends all that the Workers fetch to a receiver, with the URL's host in `Host`. The configuration's `internet` must
     /// be an external server.
     pub fn internet(mut self, receiver: &Receiver) -> Self {
-        self.arguments
-            .push(format!("--external-addr=internet=127.0.0.1:{}", receiver.port));
+        self.arguments.push(format!("--external-addr=internet=127.0.0.1:{}", receiver.port));
         self
     }
 
@@ -138,13 +137,7 @@ impl Setup {
             .timeout_global(Some(Duration::from_secs(60)))
             .build()
             .into();
-        Signpost {
-            setup: self,
-            state,
-            child: Mutex::new(child),
-            ports: Mutex::new(ports),
-            agent,
-        }
+        Signpost { setup: self, state, child: Mutex::new(child), ports: Mutex::new(ports), agent }
     }
 
     /// Starts with the demo catalog imported and published. Returns the demo publisher's Pub-Key, too.
@@ -190,9 +183,7 @@ fn settings(file: &Path) -> Vec<(String, String)> {
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder of state") {
-        let (from, to) = entry
-            .map(|entry| (entry.path(), to.join(entry.file_name())))
-            .expect("an entry of a folder");
+        let (from, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name()))).expect("an entry of a folder");
         if from.is_dir() {
             copy_folder(&from, &to);
         } else {
@@ -212,11 +203,7 @@ fn workerd() -> PathBuf {
 }
 
 pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(state.join(LOG))
-        .expect("a log");
+    let log = OpenOptions::new().create(true).append(true).open(state.join(LOG)).expect("a log");
     let mut console = log.try_clone().expect("a log");
     let workerd = workerd();
     let workerd = workerd.to_str().expect("a path of UTF-8");
@@ -228,10 +215,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .args(["--control-fd=1", "--socket-addr=http=127.0.0.1:0"])
         .args(&setup.arguments)
         .args(STATE.map(|folder| {
-            format!(
-                "--directory-path={folder}={}",
-                state.join(folder).to_str().expect("a path of UTF-8")
-            )
+            format!("--directory-path={folder}={}", state.join(folder).to_str().expect("a path of UTF-8"))
         }))
         .envs(defaults())
         .env("TRACKING_URL", "https://t.signpost.example")
@@ -243,20 +227,13 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make build` installs");
     // workerd reports its ports on the control descriptor, one line each.
     let mut ports = Ports::default();
-    let has_control_socket = [
-        "faults.capnp",
-        "ordinary_path.capnp",
-        "both_workers.capnp",
-        "recovery.capnp",
-        "billed_rows.capnp",
-    ]
-    .iter()
-    .any(|name| setup.has_config(name));
+    let has_control_socket =
+        ["faults.capnp", "ordinary_path.capnp", "both_workers.capnp", "recovery.capnp", "billed_rows.capnp"]
+            .iter()
+            .any(|name| setup.has_config(name));
     let has_inspector = setup.arguments.iter().any(|argument| argument == INSPECTOR);
     let socket_count = 1 + usize::from(has_control_socket) + usize::from(has_inspector);
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))
-        .lines()
-        .map_while(Result::ok);
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     for line in lines.by_ref().take(socket_count) {
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
         let port = u16::try_from(message["port"].as_u64().expect("a port")).expect("a port");

@@ -29,10 +29,7 @@ impl Signpost {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-        Ok(Raw {
-            stream: BufReader::new(stream),
-            checks_api: self.setup.checks_api,
-        })
+        Ok(Raw { stream: BufReader::new(stream), checks_api: self.setup.checks_api })
     }
 }
 
@@ -40,9 +37,7 @@ impl Signpost {
 /// an empty text. A body that the bytes announce but do not contain never arrives.
 pub fn answer_to(address: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("workerd listens");
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
     // The server may close the connection before it has read the whole request.
     let _ = stream.write_all(request);
     let _ = stream.shutdown(Shutdown::Write);
@@ -71,8 +66,7 @@ impl Raw {
     pub fn request(&mut self, method: &str, target: &[u8]) -> Answer {
         let rest = b" HTTP/1.1\r\nHost: t.signpost.example\r\n\r\n";
         let request = [method.as_bytes(), b" ", target, rest].concat();
-        self.exchange(&request)
-            .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&request)))
+        self.exchange(&request).unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&request)))
     }
 
     /// Sends a request, or a part of one, without reading an answer.
@@ -83,10 +77,7 @@ impl Raw {
     /// Sends a complete request and reads the complete answer. After an error the connection is unusable.
     pub fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.send(request)?;
-        let answer = Answer {
-            request: String::from_utf8_lossy(request).into_owned(),
-            ..self.receive()?
-        };
+        let answer = Answer { request: String::from_utf8_lossy(request).into_owned(), ..self.receive()? };
         #[cfg(test)]
         if self.checks_api {
             check_contract(&answer);
@@ -96,11 +87,7 @@ impl Raw {
 
     /// Reads the answer to an earlier request, without checking it against `openapi.yaml`.
     pub fn receive(&mut self) -> io::Result<Answer> {
-        let status = self
-            .line()?
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
+        let status = self.line()?.split(' ').nth(1).and_then(|status| status.parse().ok());
         let status = status.ok_or(io::ErrorKind::InvalidData)?;
         let mut headers = HeaderMap::new();
         loop {
@@ -116,9 +103,7 @@ impl Raw {
         let body = if headers.get("Transfer-Encoding").is_some_and(|is| is == "chunked") {
             self.chunks()?
         } else {
-            let length = headers
-                .get("Content-Length")
-                .and_then(|length| length.to_str().ok()?.parse().ok());
+            let length = headers.get("Content-Length").and_then(|length| length.to_str().ok()?.parse().ok());
             self.bytes(length.unwrap_or(0))?
         };
         Ok(Answer {

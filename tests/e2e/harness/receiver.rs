@@ -51,11 +51,7 @@ impl Behaviour {
 
     pub fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self::Answer {
-            status,
-            headers: headers.iter().map(owned).collect(),
-            body: body.to_owned(),
-        }
+        Self::Answer { status, headers: headers.iter().map(owned).collect(), body: body.to_owned() }
     }
 
     /// Follows one behaviour for the first request, and another from then on.
@@ -140,11 +136,7 @@ impl Receiver {
             let shared = Arc::clone(&shared);
             move || accept(&listener, &shared)
         });
-        Self {
-            port,
-            shared,
-            accepting: Some(accepting),
-        }
+        Self { port, shared, accepting: Some(accepting) }
     }
 
     pub fn base(&self) -> String {
@@ -243,9 +235,7 @@ impl Drop for Receiver {
 fn count(received: &[Received]) -> BTreeMap<String, usize> {
     let mut transactions = BTreeMap::new();
     for request in received {
-        *transactions
-            .entry(request.transaction_id().to_owned())
-            .or_default() += 1;
+        *transactions.entry(request.transaction_id().to_owned()).or_default() += 1;
     }
     transactions
 }
@@ -310,15 +300,8 @@ fn reply_to(request: &Received, mut behaviour: Behaviour, shared: &Shared) -> Op
     let mut state = shared.lock();
     loop {
         behaviour = match behaviour {
-            Behaviour::Answer {
-                status,
-                headers,
-                body,
-            } => {
-                return Some(Reply {
-                    text: answer(status, &headers, &body),
-                    closes: false,
-                });
+            Behaviour::Answer { status, headers, body } => {
+                return Some(Reply { text: answer(status, &headers, &body), closes: false });
             }
             Behaviour::Half(status) => {
                 return Some(Reply {
@@ -357,10 +340,7 @@ fn reply_to(request: &Received, mut behaviour: Behaviour, shared: &Shared) -> Op
 }
 
 fn answer(status: u16, headers: &[(String, String)], body: &str) -> String {
-    let headers: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     // A 204 has no body and no length.
     if status == 204 {
         return format!("HTTP/1.1 204 Test\r\n{headers}\r\n");

@@ -40,20 +40,13 @@ pub struct Publisher<'s> {
 impl Signpost {
     /// Puts a publisher. No other test may use its id.
     pub fn publisher(&self, id: &str) -> Publisher<'_> {
-        self.put(
-            &format!("publishers/{id}"),
-            &json!({"name": format!("Publisher {id}"), "approved": true}),
-        );
+        self.put(&format!("publishers/{id}"), &json!({"name": format!("Publisher {id}"), "approved": true}));
         self.existing_publisher(id)
     }
 
     /// Uses an existing publisher, with new report keys.
     pub fn existing_publisher(&self, id: &str) -> Publisher<'_> {
-        Publisher {
-            signpost: self,
-            id: id.to_owned(),
-            resting: Mutex::default(),
-        }
+        Publisher { signpost: self, id: id.to_owned(), resting: Mutex::default() }
     }
 
     /// Requests a report with any headers and body.
@@ -76,9 +69,7 @@ impl Signpost {
     pub fn process_memory(&self) -> String {
         let process = self.process();
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-        let lines = status
-            .lines()
-            .filter(|line| line.starts_with("VmRSS") || line.starts_with("VmHWM"));
+        let lines = status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("VmHWM"));
         lines.collect::<Vec<_>>().join(", ").replace('\t', " ")
     }
 }
@@ -86,8 +77,7 @@ impl Signpost {
 impl Publisher<'_> {
     /// Calls the operator's interface for this publisher.
     pub fn operator(&self, method: &str, rest: &str, body: Option<&Value>) -> Answer {
-        self.signpost
-            .operator(method, &format!("publishers/{}/{rest}", self.id), body)
+        self.signpost.operator(method, &format!("publishers/{}/{rest}", self.id), body)
     }
 
     #[track_caller]
@@ -97,18 +87,11 @@ impl Publisher<'_> {
 
     #[track_caller]
     pub fn create_key_for(&self, scope: &str, label: &str) -> ReportKey {
-        let answer = self.operator(
-            "POST",
-            "report_keys",
-            Some(&json!({ "label": label, "scope": scope })),
-        );
+        let answer = self.operator("POST", "report_keys", Some(&json!({ "label": label, "scope": scope })));
         let answer = answer.expect(201).json();
         assert_eq!(answer["scope"], scope);
         let text = |member: &str| answer[member].as_str().expect("a text").to_owned();
-        ReportKey {
-            id: text("key_id"),
-            api_key: text("api_key"),
-        }
+        ReportKey { id: text("key_id"), api_key: text("api_key") }
     }
 
     #[track_caller]
@@ -168,9 +151,7 @@ impl Publisher<'_> {
         );
         stream.write_all(head.as_bytes()).expect("a head sent");
         let half = csv.len() / 2;
-        stream
-            .write_all(&csv.as_bytes()[..half])
-            .expect("half a body sent");
+        stream.write_all(&csv.as_bytes()[..half]).expect("half a body sent");
         stream
     }
 
@@ -204,11 +185,8 @@ impl Publisher<'_> {
     pub fn prepare(&self, accept: &str, query: &Value) -> impl FnOnce() -> Answer {
         let key = self.rested_key();
         move || {
-            let headers = [
-                ("X-Api-Key", key.api_key.as_str()),
-                ("Content-Type", "application/json"),
-                ("Accept", accept),
-            ];
+            let headers =
+                [("X-Api-Key", key.api_key.as_str()), ("Content-Type", "application/json"), ("Accept", accept)];
             let answer = self.signpost.report(&headers, query.to_string().as_bytes());
             let mut resting = self.resting.lock().expect("keys");
             resting.push_back((now_ms() + REST_MS, key));
@@ -269,12 +247,8 @@ pub fn gunzip(body: &[u8]) -> Vec<u8> {
 }
 
 fn pass_through_gzip(arguments: &[&str], body: &[u8]) -> Vec<u8> {
-    let mut program = Command::new("gzip")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("gzip");
+    let mut program =
+        Command::new("gzip").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("gzip");
     let mut input = program.stdin.take().expect("a pipe");
     let mut output = program.stdout.take().expect("a pipe");
     let mut packed = Vec::new();

@@ -52,11 +52,7 @@ pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl FnMut() -> 
 
 /// Calls `ask` until it returns the expected value, for up to `patience_ms` milliseconds. Fails with the last value.
 #[track_caller]
-pub fn eventually_within<T: fmt::Debug + PartialEq>(
-    patience_ms: i64,
-    expected: &T,
-    mut ask: impl FnMut() -> T,
-) {
+pub fn eventually_within<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, mut ask: impl FnMut() -> T) {
     let until_ms = now_ms() + patience_ms;
     loop {
         let answer = ask();

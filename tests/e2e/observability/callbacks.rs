@@ -15,10 +15,7 @@ const SOON: Duration = Duration::from_secs(8);
 #[test]
 fn one_list_shows_the_callback_state_of_every_app() {
     let (healthy, failing) = (Receiver::start(), Receiver::start());
-    let signpost = Setup::new()
-        .config("faults.capnp")
-        .var("CALLBACK_SCHEDULE", "0,60")
-        .start();
+    let signpost = Setup::new().config("faults.capnp").var("CALLBACK_SCHEDULE", "0,60").start();
     let walls = [
         signpost.unpublished_offer_wall("seen-a", "70000003", Some(&healthy)),
         signpost.unpublished_offer_wall("seen-b", "70000004", Some(&failing)),
@@ -42,12 +39,8 @@ fn one_list_shows_the_callback_state_of_every_app() {
             .map(|entry| (text(entry, "app_id"), text(entry, "state")))
             .collect()
     };
-    let expected = |a: &str, b: &str| {
-        vec![
-            ("70000003".to_owned(), a.to_owned()),
-            ("70000004".to_owned(), b.to_owned()),
-        ]
-    };
+    let expected =
+        |a: &str, b: &str| vec![("70000003".to_owned(), a.to_owned()), ("70000004".to_owned(), b.to_owned())];
     eventually_within(10_000, &expected("healthy", "disabled"), states);
     let first = page("limit=1");
     assert_eq!(first["cursor"], "70000003");
@@ -58,9 +51,7 @@ fn one_list_shows_the_callback_state_of_every_app() {
             "next_try_ts": null, "waiting": 0, "dead": 0, "reserving": 0})
     );
     assert_eq!(page("limit=2&cursor=70000003")["callbacks"][0]["waiting"], 1);
-    signpost
-        .operator("GET", "callbacks?limit=101", None)
-        .expect_error(400, "invalid_field");
+    signpost.operator("GET", "callbacks?limit=101", None).expect_error(400, "invalid_field");
     inject_faults(&signpost, "outboxes");
     assert_eq!(states(), expected("unknown", "unknown"));
     inject_faults(&signpost, "");
@@ -79,9 +70,6 @@ fn hanging_outboxes_are_listed_as_unknown_within_a_time_limit() {
     inject_faults(&signpost, "outboxes-hangs");
     let (answer, took) = timed(|| signpost.operator("GET", "callbacks", None));
     let unknown = apps.map(|app| json!({"app_id": app, "publisher_id": "hanging", "state": "unknown"}));
-    assert_eq!(
-        answer.expect(200).json(),
-        json!({"callbacks": unknown, "cursor": null})
-    );
+    assert_eq!(answer.expect(200).json(), json!({"callbacks": unknown, "cursor": null}));
     assert!(took < SOON, "{took:?}");
 }

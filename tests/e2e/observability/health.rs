@@ -98,11 +98,7 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
     hosts.wait_for(&signpost, [200; 4]);
     let tracking = ask(&signpost, TRACKING).expect(200);
     let body = tracking.json();
-    assert_eq!(
-        (&body["status"], body["snapshot_age_s"].as_i64() < Some(60)),
-        (&json!("ok"), true),
-        "{body}"
-    );
+    assert_eq!((&body["status"], body["snapshot_age_s"].as_i64() < Some(60)), (&json!("ok"), true), "{body}");
     assert_eq!(
         body["interfaces"],
         json!({"clicks": {"served": true}, "conversions": {"served": true}}),
@@ -115,31 +111,19 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
     hosts.wait_for(&signpost, [200, 200, 200, 503]);
     let operator = ask(&signpost, OPERATOR).expect_unhealthy();
     assert!(operator.header("Retry-After").is_some(), "{operator:?}");
-    part(
-        &operator,
-        "operator",
-        &json!({"served": false, "why": "catalog_unreachable"}),
-    );
+    part(&operator, "operator", &json!({"served": false, "why": "catalog_unreachable"}));
     // Their outboxes have the terms.
     part(&ask(&signpost, TRACKING), "conversions", &json!({"served": true}));
     // If a ledger and the catalog do not answer, all objects count as unreachable.
     let report = |publisher: &str, status: u16| {
         let key = issued_key(publisher);
-        let headers = [
-            ("Host", REPORTING),
-            ("Content-Type", "application/json"),
-            ("X-Api-Key", key.as_str()),
-        ];
+        let headers = [("Host", REPORTING), ("Content-Type", "application/json"), ("X-Api-Key", key.as_str())];
         signpost.send("POST", REPORT, &headers, b"{}").expect(status);
     };
     inject_faults(&signpost, "catalog,ledger");
     report("lumen-arcade", 503);
     hosts.wait_for(&signpost, [200, 200, 503, 503]);
-    part(
-        &ask(&signpost, REPORTING),
-        "reports",
-        &json!({"served": false, "why": "objects_unreachable"}),
-    );
+    part(&ask(&signpost, REPORTING), "reports", &json!({"served": false, "why": "objects_unreachable"}));
 
     // If the catalog answers, one ledger that does not is that publisher's problem; several in a row are an outage.
     inject_faults(&signpost, "ledger");
@@ -214,11 +198,7 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
     signpost.restart();
     inject_faults(&signpost, "kv,catalog");
     hosts.check(&signpost, [503, 503, 200, 503]);
-    part(
-        &ask(&signpost, TRACKING),
-        "clicks",
-        &json!({"served": false, "why": "no_snapshot"}),
-    );
+    part(&ask(&signpost, TRACKING), "clicks", &json!({"served": false, "why": "no_snapshot"}));
     // The operator is told why, by the isolate itself.
     eventually_within(20 * SECOND_MS, &true, || {
         ask(&signpost, TRACKING);
@@ -233,11 +213,7 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
     inject_faults(&signpost, "kv-hangs,catalog");
     let asked_ms = now_ms();
     ask(&signpost, TRACKING).expect_unhealthy();
-    assert!(
-        now_ms() - asked_ms < 4_500,
-        "GET and HEAD took {} ms",
-        now_ms() - asked_ms
-    );
+    assert!(now_ms() - asked_ms < 4_500, "GET and HEAD took {} ms", now_ms() - asked_ms);
     hosts.check(&signpost, [503, 503, 200, 503]);
     inject_faults(&signpost, "");
     hosts.wait_for(&signpost, [200; 4]);
@@ -259,15 +235,8 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
     // The isolate's shards come from KV, too.
     inject_faults(&signpost, "catalog");
     let offers = ask(&signpost, OFFERS).expect_unhealthy();
-    part(
-        &offers,
-        "offers",
-        &json!({"served": false, "why": "snapshot_unconfirmed"}),
-    );
-    assert!(
-        offers.json()["snapshot_age_s"].as_i64() > Some(86_400),
-        "{offers:?}"
-    );
+    part(&offers, "offers", &json!({"served": false, "why": "snapshot_unconfirmed"}));
+    assert!(offers.json()["snapshot_age_s"].as_i64() > Some(86_400), "{offers:?}");
     hosts.check(&signpost, [200, 503, 200, 503]);
     let wall = OfferWall {
         signpost: &signpost,
@@ -279,20 +248,12 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
         shards: 8,
     };
     let click = wall.click_id("u-1");
-    for (token, status, code) in [
-        (&*wall.token, 503, "unavailable"),
-        ("at_made_up", 401, "invalid_token"),
-    ] {
+    for (token, status, code) in [(&*wall.token, 503, "unavailable"), ("at_made_up", 401, "invalid_token")] {
         let path = format!("{CONVERSION}?click_id={click}&token={token}");
-        signpost
-            .get(&path, &[("Host", TRACKING)])
-            .expect_error(status, code);
+        signpost.get(&path, &[("Host", TRACKING)]).expect_error(status, code);
     }
     signpost
-        .get(
-            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
-            &[("Host", TRACKING), ("CF-IPCountry", "DE")],
-        )
+        .get("/v2/tracking/click?rid=410271&app=10000001&user_id=u", &[("Host", TRACKING), ("CF-IPCountry", "DE")])
         .expect(302);
     inject_faults(&signpost, "");
     std::fs::write(&path, fresh).expect("written");
@@ -304,25 +265,13 @@ fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
 fn with_a_broken_configuration_no_host_is_served() {
     let signpost = Setup::new().var("CLICK_KEYS", "nonsense").start();
     signpost.get("/healthz", &[]).expect_error(503, "unavailable");
-    signpost
-        .get("/v2/tracking/click", &[])
-        .expect_error(500, "internal_error");
+    signpost.get("/v2/tracking/click", &[]).expect_error(500, "internal_error");
     eventually_within(10_000, &true, || {
-        signpost
-            .log_lines()
-            .iter()
-            .any(|line| line["where"] == "configuration" && line["level"] == "error")
+        signpost.log_lines().iter().any(|line| line["where"] == "configuration" && line["level"] == "error")
     });
     // The edge does not know the token, so it is the origin that says so.
-    let without = Setup::new()
-        .config("both_workers.capnp")
-        .var("OPERATOR_TOKEN", "")
-        .start();
+    let without = Setup::new().config("both_workers.capnp").var("OPERATOR_TOKEN", "").start();
     let of_origin = without.get(&format!("{}/healthz", without.control()), &[]);
     assert_eq!(of_origin.json()["old_seals"], 0, "{of_origin:?}");
-    part(
-        &of_origin,
-        "operator",
-        &json!({"served": false, "why": "no_operator_token"}),
-    );
+    part(&of_origin, "operator", &json!({"served": false, "why": "no_operator_token"}));
 }

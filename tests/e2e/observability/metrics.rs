@@ -50,21 +50,14 @@ impl Scrape {
                 assert!(["counter", "gauge"].contains(&kind), "{line}");
                 assert_eq!(kinds.insert(name.to_owned(), kind.to_owned()), None, "{line}");
             } else {
-                let (name, value) = line
-                    .rsplit_once(' ')
-                    .unwrap_or_else(|| panic!("line {number}: {line}"));
+                let (name, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("line {number}: {line}"));
                 let metric = name.split('{').next().expect("a name");
                 assert_eq!(metric, current, "a series away from its metric");
                 if let Some(labels) = name.strip_prefix(metric).filter(|labels| !labels.is_empty()) {
-                    let labels = labels
-                        .strip_prefix('{')
-                        .and_then(|labels| labels.strip_suffix('}'));
+                    let labels = labels.strip_prefix('{').and_then(|labels| labels.strip_suffix('}'));
                     for label in labels.expect("labels").split("\",") {
                         let (name, value) = label.split_once("=\"").expect("a label");
-                        assert!(
-                            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
-                            "{line}"
-                        );
+                        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line}");
                         assert!(!value.trim_end_matches('"').contains(['"', '\n']), "{line}");
                     }
                 }
@@ -77,18 +70,13 @@ impl Scrape {
     }
 
     fn value(&self, series: &str) -> f64 {
-        self.series
-            .get(&format!("signpost_{series}"))
-            .copied()
-            .unwrap_or(0.0)
+        self.series.get(&format!("signpost_{series}")).copied().unwrap_or(0.0)
     }
 
     /// The names of the metrics that do not come from an isolate.
     fn catalog(&self) -> BTreeSet<&str> {
         let names = self.kinds.keys().map(String::as_str);
-        names
-            .filter(|name| !name.starts_with("signpost_isolate_"))
-            .collect()
+        names.filter(|name| !name.starts_with("signpost_isolate_")).collect()
     }
 }
 
@@ -101,19 +89,12 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
     assert!(before.value("catalog_bytes") > 10_000.0);
     let page = json!({"page": 1, "size": 1});
     for _ in 0..3 {
-        signpost
-            .click("rid=410271&app=10000001&user_id=u-1", "DE")
-            .expect(302);
+        signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
         signpost.click("rid=x&app=10000001&user_id=u-1", "DE").expect(404);
         signpost.offers(ANDROID_APP, &pub_key, &page).expect(200);
         signpost.offers(ANDROID_APP, "junk", &page).expect(401);
         signpost.get("/v1/operator/publishers", &[]).expect(401);
-        signpost
-            .report(
-                &[("Content-Type", "application/json"), ("X-Api-Key", "junk")],
-                b"{}",
-            )
-            .expect(401);
+        signpost.report(&[("Content-Type", "application/json"), ("X-Api-Key", "junk")], b"{}").expect(401);
         signpost.get("/nowhere", &[]).expect(404);
         signpost.operator("PATCH", "import", None).expect(405);
         wall.convert("junk", "").expect(400);
@@ -124,9 +105,7 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
     wall.convert(&id, "").expect(200);
     signpost.convert(&format!("click_id={id}&token=junk")).expect(401);
     let delivered = "isolate_callback_tries_total{outcome=\"delivered\"}";
-    eventually_within(10_000, &4.0, || {
-        Scrape::new(&signpost).value(delivered) - before.value(delivered)
-    });
+    eventually_within(10_000, &4.0, || Scrape::new(&signpost).value(delivered) - before.value(delivered));
     let after = Scrape::new(&signpost);
     for (series, grown) in [
         ("isolate_requests_total{route=\"click\",status=\"302\"}", 3.0),
@@ -138,30 +117,12 @@ fn each_kind_of_request_and_each_refusal_is_counted() {
         ("isolate_requests_total{route=\"report\",status=\"401\"}", 3.0),
         ("isolate_requests_total{route=\"none\",status=\"404\"}", 3.0),
         ("isolate_requests_total{route=\"conversion\",status=\"200\"}", 5.0),
-        (
-            "isolate_refused_total{route=\"offers\",code=\"invalid_credentials\"}",
-            3.0,
-        ),
-        (
-            "isolate_refused_total{route=\"operator\",code=\"invalid_operator_token\"}",
-            3.0,
-        ),
-        (
-            "isolate_refused_total{route=\"report\",code=\"invalid_api_key\"}",
-            3.0,
-        ),
-        (
-            "isolate_refused_total{route=\"conversion\",code=\"invalid_token\"}",
-            1.0,
-        ),
-        (
-            "isolate_refused_total{route=\"conversion\",code=\"invalid_click_id\"}",
-            3.0,
-        ),
-        (
-            "isolate_refused_total{route=\"click\",code=\"unknown_goal\"}",
-            3.0,
-        ),
+        ("isolate_refused_total{route=\"offers\",code=\"invalid_credentials\"}", 3.0),
+        ("isolate_refused_total{route=\"operator\",code=\"invalid_operator_token\"}", 3.0),
+        ("isolate_refused_total{route=\"report\",code=\"invalid_api_key\"}", 3.0),
+        ("isolate_refused_total{route=\"conversion\",code=\"invalid_token\"}", 1.0),
+        ("isolate_refused_total{route=\"conversion\",code=\"invalid_click_id\"}", 3.0),
+        ("isolate_refused_total{route=\"click\",code=\"unknown_goal\"}", 3.0),
         ("isolate_conversions_total{outcome=\"approved\"}", 4.0),
         ("isolate_conversions_total{outcome=\"duplicate\"}", 1.0),
         ("isolate_conversions_total{outcome=\"refused\"}", 4.0),

@@ -26,9 +26,7 @@ fn lines(signpost: &Signpost, about: &Value) -> Vec<Value> {
 }
 
 fn conversions(signpost: &Signpost, outcome: &str) -> u64 {
-    signpost.metric(&format!(
-        "signpost_isolate_conversions_total{{outcome=\"{outcome}\"}}"
-    ))
+    signpost.metric(&format!("signpost_isolate_conversions_total{{outcome=\"{outcome}\"}}"))
 }
 
 #[test]
@@ -36,27 +34,20 @@ fn a_flood_of_click_ids_under_unknown_keys_hides_no_failed_conversion() {
     let signpost = Setup::new().config("faults.capnp").start();
     let wall = signpost.offer_wall("whose", "70000011", None);
     let unknown = "200:seal:0f0e0d0c0b0a09080706050403020100f0e0d0c0b0a090807060504030201000";
-    let unknown = seal(
-        &KeyRing::parse(unknown).expect("keys"),
-        &wall.click("u-1", now_ms()),
-    );
+    let unknown = seal(&KeyRing::parse(unknown).expect("keys"), &wall.click("u-1", now_ms()));
     for _ in 0..MANY {
         wall.convert(&unknown, "").expect_error(503, "unavailable");
     }
     inject_faults(&signpost, "outboxes");
     for n in 0..MANY {
-        wall.convert(&wall.click_id(&format!("u-{n}")), "")
-            .expect_error(503, "unavailable");
+        wall.convert(&wall.click_id(&format!("u-{n}")), "").expect_error(503, "unavailable");
     }
     let own = json!({"event": "conversion", "outcome": "unavailable", "app": wall.app, "offer": wall.id});
     eventually(&MANY, || lines(&signpost, &own).len());
     let unknown_senders = lines(&signpost, &json!({"event": "conversion", "outcome": "unread"}));
     // One a minute; a minute may end during the test.
     assert!((1..=2).contains(&unknown_senders.len()), "{unknown_senders:#?}");
-    assert!(
-        unknown_senders.iter().all(|line| line.get("app").is_none()),
-        "{unknown_senders:#?}"
-    );
+    assert!(unknown_senders.iter().all(|line| line.get("app").is_none()), "{unknown_senders:#?}");
     assert_eq!(conversions(&signpost, "unread"), MANY as u64);
     assert_eq!(conversions(&signpost, "unavailable"), MANY as u64);
 }
@@ -83,11 +74,8 @@ fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
     for _ in 0..70 {
         flooded.convert(&id, "").expect_error(503, "unavailable");
     }
-    other
-        .convert(&other.click_id("u-2"), "")
-        .expect_error(503, "unavailable");
-    let lost =
-        |wall: &OfferWall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
+    other.convert(&other.click_id("u-2"), "").expect_error(503, "unavailable");
+    let lost = |wall: &OfferWall<'_>| json!({"event": "conversion", "outcome": "unavailable", "app": wall.app});
     eventually(&1, || lines(&signpost, &lost(&other)).len());
 }
 
@@ -95,9 +83,7 @@ fn junk_tokens_for_one_app_use_up_no_log_lines_of_another() {
 fn a_postback_beyond_the_concurrency_limit_is_logged_with_its_app_and_offer() {
     let signpost = Setup::new().config("faults.capnp").start();
     let wall = signpost.offer_wall("whose", "70000011", None);
-    let requests: Vec<_> = (0..CONVERSIONS.per_owner)
-        .map(|n| postback(&wall, &format!("u-{n}")))
-        .collect();
+    let requests: Vec<_> = (0..CONVERSIONS.per_owner).map(|n| postback(&wall, &format!("u-{n}"))).collect();
     fill_limit(
         &signpost,
         ("conversion", "outboxes-hangs"),
@@ -111,9 +97,7 @@ fn a_postback_beyond_the_concurrency_limit_is_logged_with_its_app_and_offer() {
 }
 
 fn assert_key_refused(signpost: &Signpost, api_key: &str) {
-    signpost
-        .report_with(api_key, b"{}")
-        .expect_error(401, "invalid_api_key");
+    signpost.report_with(api_key, b"{}").expect_error(401, "invalid_api_key");
 }
 
 #[test]
@@ -134,9 +118,5 @@ fn guesses_at_report_keys_do_not_hide_the_use_of_a_revoked_one() {
         assert_key_refused(&signpost, &key.api_key);
     }
     let code = json!({"event": "refused", "code": "invalid_api_key"});
-    assert!(
-        lines(&signpost, &code).len() < 25,
-        "{:#?}",
-        lines(&signpost, &code)
-    );
+    assert!(lines(&signpost, &code).len() < 25, "{:#?}", lines(&signpost, &code));
 }

@@ -27,10 +27,7 @@ fn all_wrong_credentials_get_the_same_answer() {
         &[("App-Id", ANDROID_APP), ("Pub-Key", &lower)],
         &[("App-Id", ANDROID_APP), ("Pub-Key", &longer)],
         &[("App-Id", ANDROID_APP), ("Pub-Key", shorter)],
-        &[
-            ("App-Id", ANDROID_APP),
-            ("Pub-Key", "00000000000000000000000000000000"),
-        ],
+        &[("App-Id", ANDROID_APP), ("Pub-Key", "00000000000000000000000000000000")],
         // Valid credentials of two publishers.
         &[("App-Id", ANDROID_APP), ("Pub-Key", &served.unapproved_key)],
         &[("App-Id", UNAPPROVED_APP), ("Pub-Key", key)],
@@ -75,12 +72,8 @@ fn an_app_beyond_its_rate_is_answered_429_with_retry_after() {
         ask(ANDROID_APP).expect(200);
     }
     // The bucket refills during the requests, but more slowly than they arrive.
-    let refused = (0..500)
-        .map(|_| ask(ANDROID_APP))
-        .find(|answer| answer.status != 200);
-    let refused = refused
-        .expect("a request beyond the rate")
-        .expect_error(429, "rate_limit_exceeded");
+    let refused = (0..500).map(|_| ask(ANDROID_APP)).find(|answer| answer.status != 200);
+    let refused = refused.expect("a request beyond the rate").expect_error(429, "rate_limit_exceeded");
     assert_eq!(refused.json()["error"], "rate limit exceeded");
     let wait_s: u64 = refused.header("Retry-After").unwrap().parse().unwrap();
     assert!((1..=5).contains(&wait_s), "{refused:?}");
@@ -104,9 +97,7 @@ fn a_rate_of_0_disables_the_rate_limit() {
 fn without_a_snapshot_requests_are_answered_503() {
     let signpost = Setup::new().start();
     for body in [page(1, 1), Value::Null] {
-        let answer = signpost
-            .offers(ANDROID_APP, "", &body)
-            .expect_error(503, "unavailable");
+        let answer = signpost.offers(ANDROID_APP, "", &body).expect_error(503, "unavailable");
         assert!(answer.header("Retry-After").is_some(), "{answer:?}");
     }
 }

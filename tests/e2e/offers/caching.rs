@@ -28,9 +28,7 @@ impl Served {
 
 fn header(answer: &Answer, name: &str) -> String {
     let value = answer.header(name);
-    value
-        .unwrap_or_else(|| panic!("no {name} in {answer:?}"))
-        .to_owned()
+    value.unwrap_or_else(|| panic!("no {name} in {answer:?}")).to_owned()
 }
 
 #[test]
@@ -95,10 +93,7 @@ fn an_unchanged_page_is_answered_304() {
     let body = json!({ "page": 1, "size": 20 });
     let first = served.get(ANDROID_APP, &body, None).expect(200);
     let etag = header(&first, "ETag");
-    assert!(
-        etag.starts_with('"') && etag.ends_with('"') && etag.len() > 10,
-        "{etag}"
-    );
+    assert!(etag.starts_with('"') && etag.ends_with('"') && etag.len() > 10, "{etag}");
 
     for listed in [
         etag.clone(),
@@ -109,11 +104,7 @@ fn an_unchanged_page_is_answered_304() {
         "*".into(),
     ] {
         let answer = served.get(ANDROID_APP, &body, Some(&listed)).expect(304);
-        assert_eq!(
-            (answer.body.as_str(), answer.header("ETag")),
-            ("", Some(etag.as_str())),
-            "{answer:?}"
-        );
+        assert_eq!((answer.body.as_str(), answer.header("ETag")), ("", Some(etag.as_str())), "{answer:?}");
     }
     let bare = etag.trim_matches('"');
     for other in ["\"other\"", "", bare, &format!("\"{bare}x\""), "W/\"*\""] {
@@ -121,30 +112,15 @@ fn an_unchanged_page_is_answered_304() {
         assert_eq!(answer.body, first.body);
     }
     // The ETag of one page does not match another page or another app.
-    served
-        .get(ANDROID_APP, &json!({ "page": 2, "size": 20 }), Some(&etag))
-        .expect(200);
+    served.get(ANDROID_APP, &json!({ "page": 2, "size": 20 }), Some(&etag)).expect(200);
     served.get(IOS_APP, &body, Some(&etag)).expect(200);
     // A POST ignores `If-None-Match`, and wrong credentials are checked before it.
     let key = served.pub_key.as_str();
-    let headers = [
-        ("App-Id", ANDROID_APP),
-        ("Pub-Key", key),
-        ("If-None-Match", etag.as_str()),
-    ];
-    let posted = served
-        .signpost
-        .send("POST", PATH, &headers, body.to_string().as_bytes());
+    let headers = [("App-Id", ANDROID_APP), ("Pub-Key", key), ("If-None-Match", etag.as_str())];
+    let posted = served.signpost.send("POST", PATH, &headers, body.to_string().as_bytes());
     assert_eq!(posted.expect(200).body, first.body);
-    let headers = [
-        ("App-Id", ANDROID_APP),
-        ("Pub-Key", "wrong"),
-        ("If-None-Match", "*"),
-    ];
-    served
-        .signpost
-        .get(&query(&body), &headers)
-        .expect_error(401, "invalid_credentials");
+    let headers = [("App-Id", ANDROID_APP), ("Pub-Key", "wrong"), ("If-None-Match", "*")];
+    served.signpost.get(&query(&body), &headers).expect_error(401, "invalid_credentials");
 
     // A rebuild with the same offers keeps the ETag; one with other offers changes it.
     served.signpost.refresh();
@@ -155,7 +131,5 @@ fn an_unchanged_page_is_answered_304() {
     served.signpost.refresh();
     let changed = served.get(ANDROID_APP, &body, Some(&etag)).expect(200);
     assert_ne!(header(&changed, "ETag"), etag);
-    served
-        .get(ANDROID_APP, &body, Some(&header(&changed, "ETag")))
-        .expect(304);
+    served.get(ANDROID_APP, &body, Some(&header(&changed, "ETag"))).expect(304);
 }

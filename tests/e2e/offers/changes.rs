@@ -34,10 +34,7 @@ fn an_offer_is_listed_while_its_settings_allow_it() {
         let mut expected = before.clone();
         expected.retain(|id| id != WEB_OFFER);
         assert_eq!(served.ids(app), expected);
-        assert_eq!(
-            served.list(app, &page(1, 1)).expect(200).json()["total"],
-            expected.len()
-        );
+        assert_eq!(served.list(app, &page(1, 1)).expect(200).json()["total"], expected.len());
     }
     served.change("offers", WEB_OFFER, &json!({ "active": true }));
     served.signpost.refresh();
@@ -50,55 +47,28 @@ fn an_offer_is_listed_while_its_settings_allow_it() {
     served.change("offers", WEB_OFFER, &json!({ "ends_at": 1_700_000_000 }));
     served.signpost.refresh();
     assert_eq!(in_all(&served), [false; 3], "ended");
-    served.change(
-        "offers",
-        WEB_OFFER,
-        &json!({ "ends_at": null, "starts_at": 4_000_000_000_i64 }),
-    );
+    served.change("offers", WEB_OFFER, &json!({ "ends_at": null, "starts_at": 4_000_000_000_i64 }));
     served.signpost.refresh();
     assert_eq!(in_all(&served), [false; 3], "not started");
-    served.change(
-        "offers",
-        WEB_OFFER,
-        &json!({ "starts_at": 1_700_000_000, "os": "ios" }),
-    );
+    served.change("offers", WEB_OFFER, &json!({ "starts_at": 1_700_000_000, "os": "ios" }));
     served.signpost.refresh();
     assert_eq!(in_all(&served), [false, true, false], "for another platform");
-    served.change(
-        "offers",
-        WEB_OFFER,
-        &json!({ "os": "web", "conversion_cap": { "dur": "DAILY", "lim": 0 } }),
-    );
+    served.change("offers", WEB_OFFER, &json!({ "os": "web", "conversion_cap": { "dur": "DAILY", "lim": 0 } }));
     served.signpost.refresh();
     assert_eq!(in_all(&served), [false; 3], "no conversions left");
-    served.change(
-        "offers",
-        WEB_OFFER,
-        &json!({ "conversion_cap": { "dur": "DAILY", "lim": 1 } }),
-    );
+    served.change("offers", WEB_OFFER, &json!({ "conversion_cap": { "dur": "DAILY", "lim": 1 } }));
     served.signpost.refresh();
     assert_eq!(in_all(&served), [true; 3]);
     assert_eq!(served.offer(WEB_APP, WEB_OFFER)["conversion_cap"]["lim"], 1);
     // An offer can be blocked before it exists.
-    served.change(
-        "apps",
-        WEB_APP,
-        &json!({ "blocked_offers": ["a-new-one", "48120"] }),
-    );
+    served.change("apps", WEB_APP, &json!({ "blocked_offers": ["a-new-one", "48120"] }));
     let mut new = served.demo.offers[WEB_OFFER].clone();
     new["goals"][0]["id"] = json!("a-new-goal");
     served.demo.offers.insert("a-new-one".into(), new);
     served.change("offers", "a-new-one", &json!({ "name": "Begins here" }));
     served.signpost.refresh();
-    assert_eq!(
-        APPS.map(|app| served.shows(app, "a-new-one")),
-        [true, true, false]
-    );
-    assert_eq!(
-        served.ids(IOS_APP).last().unwrap(),
-        "a-new-one",
-        "letters follow digits"
-    );
+    assert_eq!(APPS.map(|app| served.shows(app, "a-new-one")), [true, true, false]);
+    assert_eq!(served.ids(IOS_APP).last().unwrap(), "a-new-one", "letters follow digits");
     check_every_field(&served, IOS_APP);
 }
 
@@ -131,17 +101,9 @@ fn changed_texts_goals_and_currencies_are_listed() {
     let after = served.offer(IOS_APP, "25963");
     assert!(after["upd_ts"].as_i64() >= before["upd_ts"].as_i64());
     assert_eq!(after["name"], json!("Now with a \"name\" \\ of its own"));
-    assert_eq!(
-        after["desc"]["raw"],
-        "Line one\nLine two & more,\u{2028}and three"
-    );
+    assert_eq!(after["desc"]["raw"], "Line one\nLine two & more,\u{2028}and three");
     assert_eq!(after["gls"].as_array().unwrap().len(), 3);
-    assert!(
-        after["trk_url"]
-            .as_str()
-            .unwrap()
-            .contains("?rid=25963-x&app=10000002&user_id={your_user_id}")
-    );
+    assert!(after["trk_url"].as_str().unwrap().contains("?rid=25963-x&app=10000002&user_id={your_user_id}"));
 
     for currency in [
         json!({ "name": "Stars \"✦\"", "per_usd": 33.3, "decimals": 0, "rounding": "down" }),
@@ -152,10 +114,7 @@ fn changed_texts_goals_and_currencies_are_listed() {
         served.change("apps", IOS_APP, &json!({ "currency": currency }));
         served.signpost.refresh();
         check_every_field(&served, IOS_APP);
-        assert_eq!(
-            served.offer(IOS_APP, "25963")["inapp_pyt"]["cur"],
-            currency["name"]
-        );
+        assert_eq!(served.offer(IOS_APP, "25963")["inapp_pyt"]["cur"], currency["name"]);
     }
     check_every_field(&served, ANDROID_APP);
 }
@@ -182,11 +141,7 @@ fn a_replaced_key_or_a_withdrawn_approval_ends_access() {
     assert_eq!(codes(&served, &old_key), ["invalid_credentials"; 3]);
     served.change("publishers", PUBLISHER, &json!({ "approved": true }));
     served.signpost.refresh();
-    assert_eq!(
-        codes(&served, &served.pub_key),
-        ["shown"; 3],
-        "the key is unchanged"
-    );
+    assert_eq!(codes(&served, &served.pub_key), ["shown"; 3], "the key is unchanged");
 }
 
 #[test]
@@ -209,20 +164,13 @@ fn clicks_change_the_listed_metrics_and_the_remaining_cap() {
     });
     assert!(counted, "clicks were not counted");
     let offer = served.offer(WEB_APP, CAPPED);
-    assert_eq!(
-        offer["metrics"],
-        json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }])
-    );
+    assert_eq!(offer["metrics"], json!([{ "m_type": "GLOBAL", "cr": 0, "epc": 0 }]));
     assert_eq!(offer["click_cap"], json!({ "dur": "DAILY", "lim": 3 }));
     for user in ["c", "d", "e"] {
         click(user).expect(302);
     }
     served.signpost.refresh();
-    assert_eq!(
-        APPS.map(|app| served.shows(app, CAPPED)),
-        [false; 3],
-        "no clicks left"
-    );
+    assert_eq!(APPS.map(|app| served.shows(app, CAPPED)), [false; 3], "no clicks left");
 }
 
 #[test]
@@ -249,12 +197,11 @@ fn a_catalog_and_a_regenerated_pub_key_reach_the_edge_without_a_refresh() {
         signpost,
         demo: Demo::read(),
     };
-    let is_shown =
-        |served: &Served, key: &str| match served.signpost.offers(ANDROID_APP, key, &page(1, 1)).status {
-            200 => true,
-            401 | 503 => false,
-            status => panic!("{status}"),
-        };
+    let is_shown = |served: &Served, key: &str| match served.signpost.offers(ANDROID_APP, key, &page(1, 1)).status {
+        200 => true,
+        401 | 503 => false,
+        status => panic!("{status}"),
+    };
     let within = |seconds: u64, mut holds: Box<dyn FnMut() -> bool + '_>| {
         let pause = Duration::from_millis(250);
         (0..seconds * 4).any(|_| {

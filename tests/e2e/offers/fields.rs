@@ -46,10 +46,7 @@ fn expected(served: &Served, app_id: &str, offer_id: &str, updated_at: &Value) -
     let mut goals = offer["goals"].as_array().unwrap().clone();
     goals.sort_by_key(|goal| (goal["ord"].as_u64(), goal["id"].as_str().map(str::to_owned)));
     let payouts: Vec<_> = goals.iter().map(|goal| millionths(&goal["payout_usd"])).collect();
-    let amounts: Vec<_> = goals
-        .iter()
-        .map(|goal| converted(&goal["payout_usd"], currency))
-        .collect();
+    let amounts: Vec<_> = goals.iter().map(|goal| converted(&goal["payout_usd"], currency)).collect();
     let shown_goal = |(goal, (payout, amount)): (&Value, (&i128, &i128))| {
         json!({
             "id": goal["id"], "gl_val": goal["gl_val"], "ttl": goal["ttl"], "instr": goal["instr"],
@@ -98,10 +95,7 @@ fn with_markup_as_written(shown: &mut Value, written: &Value) {
 /// Compares every field of every offer of an app with the model.
 #[track_caller]
 pub fn check_every_field(served: &Served, app: &str) {
-    let stored = served
-        .signpost
-        .operator("GET", "offers?limit=1000", None)
-        .expect(200);
+    let stored = served.signpost.operator("GET", "offers?limit=1000", None).expect(200);
     let stored = stored.json()["offers"].as_array().unwrap().clone();
     let offers = served.all(app);
     assert!(!offers.is_empty());
@@ -132,9 +126,7 @@ fn pages_equal_literal_examples() {
     let served = Served::shared();
     let one = |app, id: &str| {
         let filt = json!([filter("offer_id", "exact", &[id])]);
-        served
-            .list(app, &json!({ "page": 1, "size": 1, "filt": filt }))
-            .expect(200)
+        served.list(app, &json!({ "page": 1, "size": 1, "filt": filt })).expect(200)
     };
     let answer = one(IOS_APP, "60255");
     assert_eq!(answer.header("Content-Type"), Some("application/json"));
@@ -160,10 +152,7 @@ fn pages_equal_literal_examples() {
     let offer = one(IOS_APP, "25963").json()["offers"][0].clone();
     let goals = offer["gls"].as_array().unwrap();
     let amounts: Vec<_> = goals.iter().map(|goal| &goal["inapp_pyt"]["amt"]).collect();
-    assert_eq!(
-        amounts,
-        [&json!(23.38), &json!(80.75), &json!(272), &json!(669.38)]
-    );
+    assert_eq!(amounts, [&json!(23.38), &json!(80.75), &json!(272), &json!(669.38)]);
     assert_eq!(offer["inapp_pyt"], json!({ "cur": "Gems", "amt": 1045.51 }));
     assert_eq!(offer["pyt"], json!({ "cur": "USD", "amt": 24.6 }));
 

@@ -5,25 +5,12 @@ use serde_json::{Value, json};
 use super::{APPS, Served, demo, filter, id, now_s, page};
 use crate::harness::{ANDROID_APP, IOS_APP, WEB_APP};
 
-const TYPES: [&str; 8] = [
-    "CPR",
-    "CPI",
-    "CPL",
-    "CPC",
-    "CPE",
-    "CPA",
-    "APK_INSTALL",
-    "APK_REGISTER",
-];
+const TYPES: [&str; 8] = ["CPR", "CPI", "CPL", "CPC", "CPE", "CPA", "APK_INSTALL", "APK_REGISTER"];
 
 /// Whether an offer passes a filter, which must be valid.
 fn passes(id: &str, offer: &Value, filter: &Value) -> bool {
     let matching = &filter["match"];
-    let values = if matching["value"].is_array() {
-        &matching["value"]
-    } else {
-        &matching["values"]
-    };
+    let values = if matching["value"].is_array() { &matching["value"] } else { &matching["values"] };
     demo::strings(values).any(|value| match filter["dim"].as_str().unwrap() {
         "offer_type" => offer["off_type"] == value,
         "platform" => offer["os"] == value,
@@ -42,9 +29,7 @@ fn check(served: &Served, app: &str, filters: &Value) -> usize {
         filters.all(|filter| passes(id, offer, filter))
     };
     let expected: Vec<_> = visible.filter(all_pass).map(|(id, _)| id.clone()).collect();
-    let answer = served
-        .list(app, &json!({ "page": 1, "size": 1000, "filt": filters }))
-        .expect(200);
+    let answer = served.list(app, &json!({ "page": 1, "size": 1000, "filt": filters })).expect(200);
     let body = answer.json();
     let listed: Vec<_> = body["offers"].as_array().unwrap().iter().map(id).collect();
     assert_eq!(listed, expected, "{answer:?}");
@@ -59,22 +44,13 @@ fn each_app_lists_unblocked_live_offers_for_its_platform() {
     // The fixtures have an offer for each reason.
     assert!(counts.iter().all(|&count| count > 7), "{counts:?}");
     let android = served.ids(ANDROID_APP);
-    for (id, why) in [
-        ("48120", "blocked for this app"),
-        ("60733", "not active"),
-        ("60501", "ended"),
-        ("41588", "starts in 2031"),
-    ] {
-        assert!(
-            served.demo.offers.contains_key(id) && !android.iter().any(|listed| listed == id),
-            "{id}: {why}"
-        );
+    for (id, why) in
+        [("48120", "blocked for this app"), ("60733", "not active"), ("60501", "ended"), ("41588", "starts in 2031")]
+    {
+        assert!(served.demo.offers.contains_key(id) && !android.iter().any(|listed| listed == id), "{id}: {why}");
     }
     assert!(served.ids(IOS_APP).contains(&"48120".into()), "blocked elsewhere");
-    assert!(
-        android.is_sorted() && android.first().unwrap().as_str() == "118203",
-        "bytewise"
-    );
+    assert!(android.is_sorted() && android.first().unwrap().as_str() == "118203", "bytewise");
 }
 
 #[test]
@@ -110,11 +86,7 @@ fn each_filter_lists_the_matching_offers() {
             1 => country.to_lowercase(),
             _ => country[..1].to_owned() + &country[1..].to_lowercase(),
         };
-        check(
-            &served,
-            APPS[n % 3],
-            &json!([filter("country", "exact", &[&country])]),
-        );
+        check(&served, APPS[n % 3], &json!([filter("country", "exact", &[&country])]));
     }
     // Ids of listed, blocked, inactive and unknown offers, and invalid ids.
     for ids in [
@@ -127,14 +99,7 @@ fn each_filter_lists_the_matching_offers() {
     ] {
         check(&served, ANDROID_APP, &json!([filter("offer_id", "any", ids)]));
     }
-    assert_eq!(
-        check(
-            &served,
-            ANDROID_APP,
-            &json!([filter("offer_id", "exact", &["60231"])])
-        ),
-        1
-    );
+    assert_eq!(check(&served, ANDROID_APP, &json!([filter("offer_id", "exact", &["60231"])])), 1);
 }
 
 #[test]
@@ -162,14 +127,8 @@ fn an_offer_must_match_every_filter_and_any_of_its_values() {
         json!([by_country(&["JP", "kr", "TW"])]),
         // Two filters of one dimension: both apply.
         json!([by_country(&["DE"]), by_country(&["FR"])]),
-        json!([
-            filter("offer_type", "any", &["CPI", "CPC"]),
-            filter("offer_type", "any", &["CPC", "CPL"])
-        ]),
-        json!([
-            filter("platform", "exact", &["ios"]),
-            filter("platform", "exact", &["web"])
-        ]),
+        json!([filter("offer_type", "any", &["CPI", "CPC"]), filter("offer_type", "any", &["CPC", "CPL"])]),
+        json!([filter("platform", "exact", &["ios"]), filter("platform", "exact", &["web"])]),
         json!([
             filter("offer_id", "any", &["60231", "60255", "24106"]),
             by_country(&["GB"]),
@@ -193,19 +152,13 @@ fn value_and_values_are_synonyms() {
         json!({ "type": "any", "value": value, "values": value }),
     ]
     .map(|matching| check(&served, WEB_APP, &filt(matching)));
-    assert!(
-        counts[0] > 0 && counts.iter().all(|count| *count == counts[0]),
-        "{counts:?}"
-    );
+    assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     let different = json!({ "type": "any", "value": value, "values": ["CPC"] });
     let answer = served.list(WEB_APP, &json!({ "page": 1, "size": 9, "filt": filt(different) }));
     answer.expect_error(400, "invalid_filter");
     for none in [json!(null), json!([])] {
         let body = json!({ "page": 1, "size": 1000, "filt": none });
-        assert_eq!(
-            served.list(WEB_APP, &body).expect(200).json()["offers"],
-            json!(served.all(WEB_APP))
-        );
+        assert_eq!(served.list(WEB_APP, &body).expect(200).json()["offers"], json!(served.all(WEB_APP)));
     }
 }
 

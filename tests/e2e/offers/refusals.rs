@@ -35,47 +35,19 @@ fn an_unreadable_body_is_refused() {
 #[test]
 fn page_and_size_are_whole_numbers_in_their_range() {
     let served = Served::shared();
-    for (body, named) in [
-        ("{}", "page"),
-        (r#"{"size":1}"#, "page"),
-        (r#"{"page":1}"#, "size"),
-        (r#"{"page":1,"Size":1}"#, "size"),
-    ] {
+    for (body, named) in
+        [("{}", "page"), (r#"{"size":1}"#, "page"), (r#"{"page":1}"#, "size"), (r#"{"page":1,"Size":1}"#, "size")]
+    {
         let answer = send(&served, body).expect_error(400, "missing_field");
-        assert!(
-            answer.json()["error"].as_str().unwrap().contains(named),
-            "{answer:?}"
-        );
+        assert!(answer.json()["error"].as_str().unwrap().contains(named), "{answer:?}");
     }
-    let never = [
-        "0",
-        "-1",
-        "1.5",
-        "1.0",
-        "1e0",
-        "\"1\"",
-        "null",
-        "true",
-        "[1]",
-        "{}",
-        "1e9",
-        "4294967296",
-        "1e999",
-    ];
+    let never = ["0", "-1", "1.5", "1.0", "1e0", "\"1\"", "null", "true", "[1]", "{}", "1e9", "4294967296", "1e999"];
     for page in never {
-        let code = if page == "1e999" {
-            "invalid_json"
-        } else {
-            "invalid_page"
-        };
+        let code = if page == "1e999" { "invalid_json" } else { "invalid_page" };
         send(&served, format!("{{\"page\":{page},\"size\":1}}")).expect_error(400, code);
     }
     for size in never.into_iter().chain(["1001", "18446744073709551616"]) {
-        let code = if size == "1e999" {
-            "invalid_json"
-        } else {
-            "invalid_size"
-        };
+        let code = if size == "1e999" { "invalid_json" } else { "invalid_size" };
         send(&served, format!("{{\"page\":1,\"size\":{size}}}")).expect_error(400, code);
     }
     for (page, size) in [("1", "1"), ("1", "1000"), ("4294967295", "1000")] {
@@ -93,14 +65,8 @@ const WRONG_LISTS: &[(&str, &str)] = &[
     (r#"[{"match":{"type":"any","value":["1"]}}]"#, "filt[0].dim"),
     (r#"[{"dim":"offer_id"}]"#, "filt[0].match"),
     (r#"[{"dim":"offer_id","match":"1"}]"#, "filt[0].match"),
-    (
-        r#"[{"dim":"offer_id","match":{"type":"any","value":["1"]},"not":1}]"#,
-        "filt[0].not",
-    ),
-    (
-        r#"[{"dim":"offer_id","match":{"type":"any","value":["1"]}},{"dim":"os"}]"#,
-        "filt[1].dim",
-    ),
+    (r#"[{"dim":"offer_id","match":{"type":"any","value":["1"]},"not":1}]"#, "filt[0].not"),
+    (r#"[{"dim":"offer_id","match":{"type":"any","value":["1"]}},{"dim":"os"}]"#, "filt[1].dim"),
 ];
 
 /// Invalid dimensions or matches as JSON, and the path that the message names.
@@ -108,68 +74,24 @@ const WRONG_FILTERS: &[(&str, &str, &str)] = &[
     ("1", r#"{"type":"any","value":["1"]}"#, "dim"),
     ("\"currency\"", r#"{"type":"any","value":["1"]}"#, "dim"),
     ("\"offer_type\"", r#"{"value":["CPI"]}"#, "match.type"),
-    (
-        "\"offer_type\"",
-        r#"{"type":"all","value":["CPI"]}"#,
-        "match.type",
-    ),
+    ("\"offer_type\"", r#"{"type":"all","value":["CPI"]}"#, "match.type"),
     ("\"offer_type\"", r#"{"type":null,"value":["CPI"]}"#, "match.type"),
     ("\"offer_type\"", r#"{"type":"any"}"#, "match.value"),
     ("\"offer_type\"", r#"{"type":"any","value":"CPI"}"#, "match.value"),
     ("\"offer_type\"", r#"{"type":"any","value":[]}"#, "match.value"),
     ("\"offer_type\"", r#"{"type":"any","value":[1]}"#, "match.value"),
-    (
-        "\"offer_type\"",
-        r#"{"type":"any","value":["CPI",null]}"#,
-        "match.value",
-    ),
+    ("\"offer_type\"", r#"{"type":"any","value":["CPI",null]}"#, "match.value"),
     ("\"offer_type\"", r#"{"type":"any","values":[]}"#, "match.values"),
-    (
-        "\"offer_type\"",
-        r#"{"type":"any","value":["CPI"],"case":0}"#,
-        "match.case",
-    ),
-    (
-        "\"offer_type\"",
-        r#"{"type":"any","value":["CPI"],"values":["CPE"]}"#,
-        "match.value",
-    ),
-    (
-        "\"offer_type\"",
-        r#"{"type":"exact","value":["CPI","CPE"]}"#,
-        "match.value",
-    ),
+    ("\"offer_type\"", r#"{"type":"any","value":["CPI"],"case":0}"#, "match.case"),
+    ("\"offer_type\"", r#"{"type":"any","value":["CPI"],"values":["CPE"]}"#, "match.value"),
+    ("\"offer_type\"", r#"{"type":"exact","value":["CPI","CPE"]}"#, "match.value"),
     ("\"offer_type\"", r#"{"type":"exact","value":[]}"#, "match.value"),
-    (
-        "\"offer_type\"",
-        r#"{"type":"any","value":["CPI","CPX"]}"#,
-        "match.value[1]",
-    ),
-    (
-        "\"offer_type\"",
-        r#"{"type":"any","value":["cpi"]}"#,
-        "match.value[0]",
-    ),
-    (
-        "\"platform\"",
-        r#"{"type":"any","values":["windows"]}"#,
-        "match.values[0]",
-    ),
-    (
-        "\"country\"",
-        r#"{"type":"any","value":["DE","UK"]}"#,
-        "match.value[1]",
-    ),
-    (
-        "\"country\"",
-        r#"{"type":"any","value":["DEU"]}"#,
-        "match.value[0]",
-    ),
-    (
-        "\"country\"",
-        r#"{"type":"any","value":["XX"]}"#,
-        "match.value[0]",
-    ),
+    ("\"offer_type\"", r#"{"type":"any","value":["CPI","CPX"]}"#, "match.value[1]"),
+    ("\"offer_type\"", r#"{"type":"any","value":["cpi"]}"#, "match.value[0]"),
+    ("\"platform\"", r#"{"type":"any","values":["windows"]}"#, "match.values[0]"),
+    ("\"country\"", r#"{"type":"any","value":["DE","UK"]}"#, "match.value[1]"),
+    ("\"country\"", r#"{"type":"any","value":["DEU"]}"#, "match.value[0]"),
+    ("\"country\"", r#"{"type":"any","value":["XX"]}"#, "match.value[0]"),
     ("\"country\"", r#"{"type":"any","value":[""]}"#, "match.value[0]"),
 ];
 
@@ -179,10 +101,7 @@ fn a_wrong_filter_is_refused_and_its_path_is_named() {
     let refuse = |filt: &str, named: &str| {
         let answer = send(&served, format!("{{\"page\":1,\"size\":1,\"filt\":{filt}}}"));
         let answer = answer.expect_error(400, "invalid_filter");
-        assert!(
-            answer.json()["error"].as_str().unwrap().contains(named),
-            "{named}: {answer:?}"
-        );
+        assert!(answer.json()["error"].as_str().unwrap().contains(named), "{named}: {answer:?}");
     };
     for (filt, named) in WRONG_LISTS {
         refuse(filt, named);
@@ -231,10 +150,7 @@ fn a_wrong_query_is_refused_like_a_wrong_body() {
         let answer = served.signpost.get(&format!("{PATH}{query}"), &headers);
         answer.expect_error(400, code);
     }
-    served
-        .signpost
-        .get(&format!("{PATH}?page=1&size=1&filt=&other=1"), &headers)
-        .expect(200);
+    served.signpost.get(&format!("{PATH}?page=1&size=1&filt=&other=1"), &headers).expect(200);
 }
 
 #[test]
@@ -262,47 +178,23 @@ fn sizes_types_methods_and_addresses_are_checked() {
 
     let post = |content_type: &[(&str, &str)]| {
         let credentials = [("App-Id", ANDROID_APP), ("Pub-Key", served.pub_key.as_str())];
-        served
-            .signpost
-            .send("POST", PATH, &[&credentials, content_type].concat(), GOOD)
+        served.signpost.send("POST", PATH, &[&credentials, content_type].concat(), GOOD)
     };
-    for good in [
-        "application/json; charset=utf-8",
-        "Application/JSON",
-        "application/json ;x=y",
-    ] {
+    for good in ["application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"] {
         post(&[("Content-Type", good)]).expect(200);
     }
     post(&[]).expect(200);
-    for bad in [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "application/jsonp",
-        "json",
-    ] {
+    for bad in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "json"] {
         post(&[("Content-Type", bad)]).expect_error(415, "unsupported_media_type");
     }
 
-    let headers = [
-        ("App-Id", ANDROID_APP),
-        ("Pub-Key", served.pub_key.as_str()),
-        JSON,
-    ];
+    let headers = [("App-Id", ANDROID_APP), ("Pub-Key", served.pub_key.as_str()), JSON];
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
         let answer = served.signpost.send(method, PATH, &headers, GOOD);
         let answer = answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some("POST, GET, HEAD"), "{answer:?}");
     }
-    for path in [
-        "/v1/offer/api/",
-        "/v1/offer",
-        "/v2/offer/api",
-        "//v1/offer/api",
-        "/V1/offer/api",
-    ] {
-        served
-            .signpost
-            .send("POST", path, &headers, GOOD)
-            .expect_error(404, "not_found");
+    for path in ["/v1/offer/api/", "/v1/offer", "/v2/offer/api", "//v1/offer/api", "/V1/offer/api"] {
+        served.signpost.send("POST", path, &headers, GOOD).expect_error(404, "not_found");
     }
 }

@@ -46,9 +46,7 @@ fn first(address: &Receiver, kind: &str) -> Value {
 
 fn verifies(received: &Received, secret: &str) -> bool {
     let webhook = Webhook::new(secret).expect("a secret");
-    webhook
-        .verify(received.body.as_bytes(), &received.headers)
-        .is_ok()
+    webhook.verify(received.body.as_bytes(), &received.headers).is_ok()
 }
 
 #[test]
@@ -63,22 +61,14 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
 
     // Without an address there is nothing to test, and a wrong one is refused.
     assert_eq!(owner.get("alarms").expect(200).json(), json!({ "address": null }));
-    owner
-        .post("alarms/test", &json!({}))
-        .expect_error(409, "no_address");
+    owner.post("alarms/test", &json!({})).expect_error(409, "no_address");
     for wrong in ["nonsense", "ftp://x.example/", "https://x.example/{user_id}"] {
         let body = json!({ "url": wrong });
-        owner
-            .send("PUT", "/v1/dashboard/alarms", Some(&body))
-            .expect_error(400, "invalid_field");
+        owner.send("PUT", "/v1/dashboard/alarms", Some(&body)).expect_error(400, "invalid_field");
     }
-    let set = owner
-        .send("PUT", "/v1/dashboard/alarms", Some(&url(&own)))
-        .expect(200);
+    let set = owner.send("PUT", "/v1/dashboard/alarms", Some(&url(&own))).expect(200);
     let secret = set.json()["secret"].as_str().expect("a secret").to_owned();
-    signpost
-        .operator("PUT", "alarms", Some(&url(&operators)))
-        .expect(200);
+    signpost.operator("PUT", "alarms", Some(&url(&operators))).expect(200);
     thread::sleep(Duration::from_secs(5));
     let tested = owner.post("alarms/test", &json!({})).expect(200).json();
     assert_eq!(tested["http_status"], 200, "{tested}");
@@ -86,10 +76,7 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
     assert!(test.header("webhook-id").starts_with("test-"), "{test:?}");
     assert!(verifies(test, &secret), "{test:?}");
     let shown = owner.get("alarms").expect(200).json();
-    assert_eq!(
-        shown["address"]["url"],
-        format!("{}/hook?key=********", own.base())
-    );
+    assert_eq!(shown["address"]["url"], format!("{}/hook?key=********", own.base()));
     assert_eq!(shown["address"]["last_try"]["http_status"], 200);
 
     // The receiver fails. The address of the operator hangs, and workerd is killed meanwhile.
@@ -103,25 +90,14 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
     for (address, publisher_id) in [(&own, Value::Null), (&operators, json!("alarm-wall"))] {
         let given_up = first(address, "reward.given_up");
         let failing = first(address, "endpoint.failing");
-        assert_eq!(
-            (&failing["subject"], &failing["publisher_id"]),
-            (&json!("79000881"), &publisher_id)
-        );
-        assert!(
-            failing["page"]
-                .as_str()
-                .is_some_and(|page| page.ends_with("/apps/79000881")),
-            "{failing}"
-        );
+        assert_eq!((&failing["subject"], &failing["publisher_id"]), (&json!("79000881"), &publisher_id));
+        assert!(failing["page"].as_str().is_some_and(|page| page.ends_with("/apps/79000881")), "{failing}");
         assert_eq!(given_up["count"], 1, "{given_up}");
         // A repeat has the id of the first attempt.
         let mut by_body = BTreeMap::new();
         for received in address.received() {
             let id = received.header("webhook-id").to_owned();
-            assert_eq!(
-                by_body.entry(received.body.clone()).or_insert_with(|| id.clone()),
-                &id
-            );
+            assert_eq!(by_body.entry(received.body.clone()).or_insert_with(|| id.clone()), &id);
         }
     }
     assert!(own.received().iter().all(|received| verifies(received, &secret)));
@@ -135,25 +111,13 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
     owner.send("DELETE", "/v1/dashboard/alarms", None).expect(204);
     assert_eq!(owner.get("alarms").expect(200).json(), json!({ "address": null }));
     signpost.operator("DELETE", "alarms", None).expect(204);
-    assert_eq!(
-        signpost.operator("GET", "alarms", None).expect(200).json(),
-        json!({ "address": null })
-    );
+    assert_eq!(signpost.operator("GET", "alarms", None).expect(200).json(), json!({ "address": null }));
     let audit = owner.get("audit").expect(200).json();
-    let actions: Vec<_> = audit["entries"]
-        .as_array()
-        .expect("rows")
-        .iter()
-        .map(|row| row["action"].clone())
-        .collect();
+    let actions: Vec<_> = audit["entries"].as_array().expect("rows").iter().map(|row| row["action"].clone()).collect();
     for action in ["alarm_address_set", "alarms_tested", "alarm_address_ended"] {
         assert!(actions.contains(&json!(action)), "{actions:?}");
     }
-    for wrong in [
-        json!({}),
-        json!({ "url": 1 }),
-        json!({ "url": "https://x.example", "secret": "s" }),
-    ] {
+    for wrong in [json!({}), json!({ "url": 1 }), json!({ "url": "https://x.example", "secret": "s" })] {
         let refused = signpost.operator("PUT", "alarms", Some(&wrong));
         assert_eq!(refused.status, 400, "{refused:?}");
     }
@@ -163,9 +127,7 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
 fn the_operator_hears_of_publishers_that_wait_and_of_caps_also_after_a_kill() {
     let signpost = Setup::new().start();
     let address = Receiver::start();
-    signpost
-        .operator("PUT", "alarms", Some(&json!({ "url": address.base() })))
-        .expect(200);
+    signpost.operator("PUT", "alarms", Some(&json!({ "url": address.base() }))).expect(200);
     let wall = signpost.unpublished_offer_wall("alarm-cap", "79000882", None);
     wall.put_offer(&json!({ "conversion_cap": { "dur": "DAILY", "lim": 5 } }));
     signpost.refresh();
@@ -177,10 +139,7 @@ fn the_operator_hears_of_publishers_that_wait_and_of_caps_also_after_a_kill() {
     wall.pay("u-4");
     signpost.restart();
     let told = first(&address, "publisher.waiting");
-    assert_eq!(
-        (&told["subject"], &told["publisher_id"]),
-        (&json!("alarm-waits"), &json!("alarm-waits"))
-    );
+    assert_eq!((&told["subject"], &told["publisher_id"]), (&json!("alarm-waits"), &json!("alarm-waits")));
     let near = first(&address, "conversion_cap.near");
     assert_eq!(near["subject"], wall.id);
     wall.pay("u-5");
@@ -215,11 +174,8 @@ fn mailbox() -> (u16, Inbox<String>) {
                 continue;
             }
             say("354 go on");
-            let mail: Vec<_> = lines
-                .by_ref()
-                .map(|line| line.expect("a line"))
-                .take_while(|line| line != ".")
-                .collect();
+            let mail: Vec<_> =
+                lines.by_ref().map(|line| line.expect("a line")).take_while(|line| line != ".").collect();
             mails.send(mail.join("\n")).expect("the test waits");
             say("250 ok");
         }
@@ -265,15 +221,9 @@ fn the_relay_of_the_recipes_sends_alarms_to_a_chat_and_by_mail() {
     });
     let text = "This is a test. Alarms will come to this address.";
     let said = body(&chat.received()[0]);
-    assert!(
-        said["text"].as_str().is_some_and(|said| said.starts_with(text)),
-        "{said}"
-    );
+    assert!(said["text"].as_str().is_some_and(|said| said.starts_with(text)), "{said}");
     let mail = inbox.recv_timeout(Duration::from_secs(5)).expect("a mail");
-    assert!(
-        mail.starts_with(&format!("Subject: Signpost\n\n{text}")),
-        "{mail}"
-    );
+    assert!(mail.starts_with(&format!("Subject: Signpost\n\n{text}")), "{mail}");
     // Anybody else is refused.
     let forged = signpost.try_send("POST", &format!("http://127.0.0.1:{port}/"), &[], b"{}");
     assert!(forged.is_err(), "{forged:?}");

@@ -76,10 +76,7 @@ fn an_import_that_is_cut_off_is_applied_whole_or_not_at_all() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let authorization = format!("Bearer {OPERATOR_TOKEN}");
-                let headers = [
-                    ("Authorization", authorization.as_str()),
-                    ("Content-Type", "application/x-ndjson"),
-                ];
+                let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/x-ndjson")];
                 let _cut_off = signpost.try_send("POST", "/v1/operator/import", &headers, lines.as_bytes());
             });
             thread::sleep(Duration::from_millis(after_ms));
@@ -88,10 +85,7 @@ fn an_import_that_is_cut_off_is_applied_whole_or_not_at_all() {
         // The next import comes after one that was decided.
         signpost.import("").expect(200);
         let now = rounds(&signpost);
-        assert!(
-            now == before || now == BTreeSet::from([format!("Round {n}")]),
-            "{now:?}"
-        );
+        assert!(now == before || now == BTreeSet::from([format!("Round {n}")]), "{now:?}");
         // Nothing that was staged holds up a PUT.
         signpost.put("publishers/big", &json!({"name": "Big", "approved": true}));
     }

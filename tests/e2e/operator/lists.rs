@@ -5,10 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Signpost, demo};
 
 fn ids(signpost: &Signpost, list: &str, query: &str) -> Vec<String> {
-    let page = signpost
-        .operator("GET", &format!("{list}?{query}"), None)
-        .expect(200)
-        .json();
+    let page = signpost.operator("GET", &format!("{list}?{query}"), None).expect(200).json();
     assert_eq!(page["cursor"], Value::Null, "{page}");
     let id = format!("{}_id", list.trim_end_matches('s'));
     let items = page[list].as_array().unwrap().iter();
@@ -20,31 +17,17 @@ fn a_list_has_exactly_the_resources_that_meet_its_conditions() {
     let signpost = demo();
     signpost.publisher("list-waits");
     let body = json!({ "name": "List Löwe", "approved": false });
-    signpost
-        .operator("PUT", "publishers/list-waits", Some(&body))
-        .expect(200);
+    signpost.operator("PUT", "publishers/list-waits", Some(&body)).expect(200);
     let wall = signpost.offer_wall("list-offers", "79000195", None);
     wall.put_offer(&json!({ "name": "List of Wishes", "active": false }));
 
     assert_eq!(ids(&signpost, "offers", "q=LIST%20of"), ["list-offers"]);
-    assert_eq!(
-        ids(&signpost, "offers", &format!("q={}", wall.goal("1"))),
-        ["list-offers"]
-    );
-    assert_eq!(
-        ids(&signpost, "offers", "advertiser_id=list-offers&state=off"),
-        ["list-offers"]
-    );
-    assert_eq!(
-        ids(&signpost, "offers", "advertiser_id=list-offers&state=active"),
-        [""; 0]
-    );
+    assert_eq!(ids(&signpost, "offers", &format!("q={}", wall.goal("1"))), ["list-offers"]);
+    assert_eq!(ids(&signpost, "offers", "advertiser_id=list-offers&state=off"), ["list-offers"]);
+    assert_eq!(ids(&signpost, "offers", "advertiser_id=list-offers&state=active"), [""; 0]);
     assert_eq!(ids(&signpost, "advertisers", "q=list-off"), ["list-offers"]);
     assert_eq!(ids(&signpost, "apps", "q=79000195"), ["79000195"]);
-    assert_eq!(
-        ids(&signpost, "publishers", "q=L%C3%96WE&approved=false"),
-        ["list-waits"]
-    );
+    assert_eq!(ids(&signpost, "publishers", "q=L%C3%96WE&approved=false"), ["list-waits"]);
     assert_eq!(ids(&signpost, "publishers", "q=l%C3%B6we&approved=true"), [""; 0]);
 }
 
@@ -53,10 +36,7 @@ fn pages_under_conditions_follow_each_other_and_none_but_the_last_is_empty() {
     let signpost = demo();
     let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = signpost
-            .operator("GET", &format!("offers?off_type=CPE&limit=3{cursor}"), None)
-            .expect(200)
-            .json();
+        let page = signpost.operator("GET", &format!("offers?off_type=CPE&limit=3{cursor}"), None).expect(200).json();
         let offers = page["offers"].as_array().unwrap().clone();
         assert!(offers.iter().all(|offer| offer["off_type"] == "CPE"), "{page}");
         found.extend(offers.iter().map(|offer| offer["offer_id"].clone()));
@@ -87,23 +67,16 @@ fn an_invalid_condition_of_a_list_is_refused() {
         "publishers?approved=yes",
         "publishers?sort=revenue",
     ] {
-        signpost
-            .operator("GET", path, None)
-            .expect_error(400, "invalid_field");
+        signpost.operator("GET", path, None).expect_error(400, "invalid_field");
     }
-    signpost
-        .operator("GET", "publishers?sort=name&cursor=nobody", None)
-        .expect_error(404, "not_found");
+    signpost.operator("GET", "publishers?sort=name&cursor=nobody", None).expect_error(404, "not_found");
 }
 
 #[test]
 fn only_existing_publishers_have_figures() {
     let signpost = demo();
     let body = json!({ "publisher_ids": ["lumen-arcade", "nobody-at-all"] });
-    let figures = signpost
-        .operator("POST", "publisher_figures", Some(&body))
-        .expect(200)
-        .json();
+    let figures = signpost.operator("POST", "publisher_figures", Some(&body)).expect(200).json();
     let known: Vec<_> = figures["figures"].as_object().unwrap().keys().collect();
     assert_eq!(known, ["lumen-arcade"]);
 }

@@ -30,12 +30,7 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     let members = [(); 3].map(|()| signed_in(&signpost, &hanging, "owner"));
     let other = signed_in(&signpost, &other, "owner");
     let reports = members.each_ref().map(report);
-    let requests: Vec<_> = reports
-        .iter()
-        .cycle()
-        .take(PUBLISHERS.per_owner)
-        .cloned()
-        .collect();
+    let requests: Vec<_> = reports.iter().cycle().take(PUBLISHERS.per_owner).cloned().collect();
     let statuses = fill_limit(
         &signpost,
         ("dashboard", "ledger-hangs"),
@@ -44,9 +39,7 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
         || {
             other.get("members").expect(200);
             let mut waiting = send_without_reading(&signpost, &[report(&other)]);
-            eventually(&(PUBLISHERS.per_owner + 1), || {
-                permits_taken(&signpost, "dashboard")
-            });
+            eventually(&(PUBLISHERS.per_owner + 1), || permits_taken(&signpost, "dashboard"));
             inject_faults(&signpost, "");
             for raw in &mut waiting {
                 raw.receive().expect("an answer");
@@ -70,9 +63,7 @@ fn a_session_that_is_asked_for_again_and_again_leaves_permits_to_other_members()
     let shed = metric(&signpost, "shed_total", "dashboard");
     inject_faults(&signpost, "accounts-hangs");
     let _waiting = send_without_reading(&signpost, &vec![request; 2 * PUBLISHERS.per_owner]);
-    eventually(&(2 * PUBLISHERS.per_owner - PER_MEMBER), || {
-        metric(&signpost, "shed_total", "dashboard") - shed
-    });
+    eventually(&(2 * PUBLISHERS.per_owner - PER_MEMBER), || metric(&signpost, "shed_total", "dashboard") - shed);
     let mut asked = send_without_reading(&signpost, &[report(&honest)]);
     eventually(&(PER_MEMBER + 1), || permits_taken(&signpost, "dashboard"));
     inject_faults(&signpost, "");
@@ -88,14 +79,12 @@ fn members_who_send_slowly_shut_out_only_themselves() {
     let analysts = [(); 2].map(|()| signed_in(&signpost, &slow, "analyst"));
     let owner = signed_in(&signpost, &slow, "owner");
     let other = signed_in(&signpost, &other, "owner");
-    let [support, admin] = [("Sam", "support"), ("Ada", "admin")]
-        .map(|(name, role)| crate::console::signed_in(&signpost, name, role));
+    let [support, admin] =
+        [("Sam", "support"), ("Ada", "admin")].map(|(name, role)| crate::console::signed_in(&signpost, name, role));
     let key = slow.create_key_for("ia-privacy.WRITE", "backend").api_key;
     let arriving = || permits_taken(&signpost, "member_body");
     for length in [200, 200_000] {
-        let exports = analysts
-            .each_ref()
-            .map(|analyst| analyst.post_head("exports", length));
+        let exports = analysts.each_ref().map(|analyst| analyst.post_head("exports", length));
         let search = support.post_head("/v1/operator/search", length.min(8_000));
         let all = [&exports[0], &exports[1], &search];
         let heads: Vec<_> = all.into_iter().cycle().take(102).cloned().collect();
@@ -106,15 +95,11 @@ fn members_who_send_slowly_shut_out_only_themselves() {
             assert_eq!(permits_taken(&signpost, kind), 0, "{kind}");
         }
         analysts[0].get("overview").expect(200);
-        analysts[0]
-            .post("exports", &json!({}))
-            .expect_error(503, "unavailable");
+        analysts[0].post("exports", &json!({})).expect_error(503, "unavailable");
         support.get("/v1/console/session").expect(200);
         owner.post("users/erase", &json!({ "user_id": "u" })).expect(200);
         other.get("overview").expect(200);
-        admin
-            .post("/v1/operator/search", &json!({ "text": "slow" }))
-            .expect(200);
+        admin.post("/v1/operator/search", &json!({ "text": "slow" })).expect(200);
         if length == 200 {
             let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
             let erased = signpost.send("POST", "/v1/core/users/erase", &headers, br#"{"user_id":"u"}"#);
@@ -127,19 +112,13 @@ fn members_who_send_slowly_shut_out_only_themselves() {
             };
             let refused: Vec<_> = waiting.iter_mut().map(answer).collect();
             let of = |status| refused.iter().filter(|refused| **refused == status).count();
-            assert_eq!(
-                (of(400), of(503)),
-                (3 * PER_MEMBER, 102 - 3 * PER_MEMBER),
-                "{refused:?}"
-            );
+            assert_eq!((of(400), of(503)), (3 * PER_MEMBER, 102 - 3 * PER_MEMBER), "{refused:?}");
         } else {
             let members = owner.get("members").expect(200).json();
             let members = members["members"].as_array().expect("a list").clone();
             for analyst in members.iter().filter(|member| member["role"] == "analyst") {
                 let id = analyst["member_id"].as_str().expect("an id");
-                owner
-                    .send("DELETE", &format!("/v1/dashboard/members/{id}"), None)
-                    .expect(204);
+                owner.send("DELETE", &format!("/v1/dashboard/members/{id}"), None).expect(204);
             }
             analysts[0].get("overview").expect_error(401, "not_signed_in");
         }

@@ -29,9 +29,7 @@ fn connect(signpost: &Signpost) -> TcpStream {
 fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&AtomicBool, &AtomicUsize)) {
     let mut sending = connect(signpost);
     // workerd stops reading a refused request at some point.
-    sending
-        .set_write_timeout(Some(Duration::from_secs(5)))
-        .expect("a timeout");
+    sending.set_write_timeout(Some(Duration::from_secs(5))).expect("a timeout");
     let mut receiving = sending.try_clone().expect("a second handle");
     let more = more.repeat(AHEAD);
     thread::scope(|scope| {
@@ -40,9 +38,7 @@ fn rush(signpost: &Signpost, begin: &str, more: &str, (is_over, answered): (&Ato
             while let Ok(read @ 1..) = receiving.read(&mut bytes) {
                 const REDIRECTED: &[u8] = b"HTTP/1.1 302 ";
                 tail.extend_from_slice(&bytes[..read]);
-                let found = tail
-                    .windows(REDIRECTED.len())
-                    .filter(|bytes| *bytes == REDIRECTED);
+                let found = tail.windows(REDIRECTED.len()).filter(|bytes| *bytes == REDIRECTED);
                 answered.fetch_add(found.count(), Ordering::Relaxed);
                 tail.drain(..tail.len().saturating_sub(REDIRECTED.len() - 1));
             }

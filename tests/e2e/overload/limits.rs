@@ -7,14 +7,13 @@ use std::{thread, time::Duration};
 use serde_json::json;
 
 use super::{
-    expect_immediate_refusal, expect_refusal, fill_limit, metric, permits_taken, postback,
-    send_without_reading,
+    expect_immediate_refusal, expect_refusal, fill_limit, metric, permits_taken, postback, send_without_reading,
 };
 use crate::{
     faults::inject_faults,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, IOS_APP, OPERATOR_TOKEN, PUBLISHER, REPORT, Raw, Setup, Signpost,
-        WEB_APP, eventually, expect_accepted, timed,
+        ANDROID_APP, Answer, CONVERSION, IOS_APP, OPERATOR_TOKEN, PUBLISHER, REPORT, Raw, Setup, Signpost, WEB_APP,
+        eventually, expect_accepted, timed,
     },
     reports::{csv, query},
 };
@@ -46,10 +45,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A whole HTTP request as text.
 fn request(line: &str, headers: &[(&str, &str)], body: &str) -> String {
-    let headers: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = body.len();
     format!("{line} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }
@@ -103,9 +99,7 @@ fn fill_before_timeouts(
 
 #[track_caller]
 fn is_served(signpost: &Signpost) {
-    signpost
-        .click("rid=410271&app=10000001&user_id=u-1", "DE")
-        .expect(302);
+    signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
     signpost.operator("GET", "publishers", None).expect(200);
 }
 
@@ -124,9 +118,7 @@ fn a_publisher_with_a_hanging_ledger_has_its_share_of_reports() {
         || signpost.report_with(&own_key.api_key, query.as_bytes()),
         || {
             let others = vec![report(&other_key.api_key); REPORTS.permits - REPORTS.per_owner];
-            fill_rest(&signpost, "report", &others, || {
-                signpost.report_with(&third_key.api_key, query.as_bytes())
-            });
+            fill_rest(&signpost, "report", &others, || signpost.report_with(&third_key.api_key, query.as_bytes()));
         },
     );
     // The ledger allows a key one query in 2 seconds.
@@ -160,14 +152,8 @@ fn an_offer_with_a_hanging_counter_has_its_share_of_clicks() {
         },
     );
     // A click waits for 5 seconds, in which a busy machine may not get to end the fault.
-    assert!(
-        statuses.iter().all(|status| [302, 503].contains(status)),
-        "{statuses:?}"
-    );
-    let all: Vec<_> = four
-        .iter()
-        .flat_map(|offer| vec![click(offer); CLICKS.per_owner])
-        .collect();
+    assert!(statuses.iter().all(|status| [302, 503].contains(status)), "{statuses:?}");
+    let all: Vec<_> = four.iter().flat_map(|offer| vec![click(offer); CLICKS.per_owner]).collect();
     fill_before_timeouts(
         &signpost,
         ("click", CLICKS.permits),
@@ -187,15 +173,9 @@ fn an_offer_with_a_hanging_counter_has_its_share_of_clicks() {
 #[test]
 fn waiting_postbacks_of_all_apps_leave_the_operator_its_permits() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
-    let ids = [
-        ("limits-1", "79110001"),
-        ("limits-2", "79110002"),
-        ("limits-3", "79110003"),
-    ];
+    let ids = [("limits-1", "79110001"), ("limits-2", "79110002"), ("limits-3", "79110003")];
     let [one, two, third] = ids.map(|(id, app)| signpost.unpublished_offer_wall(id, app, None));
-    let requests: Vec<_> = (0..CONVERSIONS.permits)
-        .map(|n| postback([&one, &two][n % 2], &format!("u-{n}")))
-        .collect();
+    let requests: Vec<_> = (0..CONVERSIONS.permits).map(|n| postback([&one, &two][n % 2], &format!("u-{n}"))).collect();
     let statuses = fill_limit(
         &signpost,
         ("conversion", "outboxes-hangs"),
@@ -248,11 +228,7 @@ fn hanging_calls_of_the_operator_block_no_documents_and_no_other_clients() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let wall = signpost.unpublished_offer_wall("limits-1", "79110001", None);
     inject_faults(&signpost, "ledger-hangs");
-    let list = operator_request(
-        "GET /v1/operator/publishers/limits-1/report_keys",
-        "application/json",
-        "",
-    );
+    let list = operator_request("GET /v1/operator/publishers/limits-1/report_keys", "application/json", "");
     let mut waiting = send_without_reading(&signpost, &vec![list; OPERATOR.permits]);
     // The metrics need no permit of this limit.
     eventually(&OPERATOR.permits, || permits_taken(&signpost, "operator"));
@@ -281,11 +257,7 @@ fn an_app_with_waiting_pages_has_its_share_of_pages() {
     let empty = offers(ANDROID_APP, 1_000).expect(200).json();
     assert_eq!(empty["offers"], json!([]));
     let page = |app| {
-        let headers = [
-            ("App-Id", app),
-            ("Pub-Key", &*pub_key),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("App-Id", app), ("Pub-Key", &*pub_key), ("Content-Type", "application/json")];
         request(&format!("POST {OFFERS}"), &headers, &body(1).to_string())
     };
     let statuses = fill_limit(
@@ -329,10 +301,7 @@ fn unfinished_bodies_fill_their_limits_and_block_no_other_requests() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let fill_with_halves = |kind, permits, whole: &[String], one_more: &dyn Fn() -> Answer| {
         let share = permits / whole.len();
-        let halves: Vec<_> = whole
-            .iter()
-            .flat_map(|whole| vec![whole[..whole.len() - 1].to_owned(); share])
-            .collect();
+        let halves: Vec<_> = whole.iter().flat_map(|whole| vec![whole[..whole.len() - 1].to_owned(); share]).collect();
         let waiting = send_without_reading(&signpost, &halves);
         eventually(&permits, || permits_taken(&signpost, kind));
         expect_immediate_refusal(one_more);
@@ -357,24 +326,18 @@ fn unfinished_bodies_fill_their_limits_and_block_no_other_requests() {
     let (fifth, four) = apps.split_last().expect("apps");
     assert_eq!(four.len() * BODIES.per_owner, BODIES.permits);
     let offers = || signpost.send("POST", OFFERS, &headers(fifth), body.as_bytes());
-    let whole: Vec<_> = four
-        .iter()
-        .map(|app| request(&format!("POST {OFFERS}"), &headers(app), &body))
-        .collect();
+    let whole: Vec<_> = four.iter().map(|app| request(&format!("POST {OFFERS}"), &headers(app), &body)).collect();
     fill_with_halves("body", BODIES.permits, &whole, &offers);
     offers().expect(200);
 
     let query = query(&["app"], &["clicks"]).to_string();
     let [one, two, third] = ["limits-1", "limits-2", "limits-3"].map(|id| signpost.publisher(id));
-    let keys: Vec<_> = (0..QUERIES.permits / QUERIES_OF_KEY)
-        .map(|n| [&one, &two][n % 2].create_key("a test's"))
-        .collect();
+    let keys: Vec<_> =
+        (0..QUERIES.permits / QUERIES_OF_KEY).map(|n| [&one, &two][n % 2].create_key("a test's")).collect();
     let third_key = third.create_key("a test's");
     let headers = |key| [("X-Api-Key", key), json];
-    let whole: Vec<_> = keys
-        .iter()
-        .map(|key| request(&format!("POST {REPORT}"), &headers(&key.api_key), &query))
-        .collect();
+    let whole: Vec<_> =
+        keys.iter().map(|key| request(&format!("POST {REPORT}"), &headers(&key.api_key), &query)).collect();
     let report = || signpost.report_with(&third_key.api_key, query.as_bytes());
     fill_with_halves("query", QUERIES.permits, &whole, &report);
     report().expect(204);

@@ -15,8 +15,7 @@ use super::{PROMISES, SETTINGS, STATE, THIS, Unpacked, folder, promises::Promise
 use crate::{
     clicks::click_id_at,
     harness::{
-        Behaviour, OfferWall, Received, Receiver, SECRET, Setup, Signpost, away_from_midnight, now_ms, root,
-        with,
+        Behaviour, OfferWall, Received, Receiver, SECRET, Setup, Signpost, away_from_midnight, now_ms, root, with,
     },
 };
 use domain::model::time::DAY_MS;
@@ -81,8 +80,7 @@ impl<'s> Maker<'s> {
             "publisher_id": publisher, "name": format!("App {app}"), "platform": "android", "outbox_shards": 1,
             "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"},
         });
-        self.signpost
-            .put(&format!("apps/{app}"), &with(document, changes));
+        self.signpost.put(&format!("apps/{app}"), &with(document, changes));
     }
 
     /// Until the ledger and the counters have what the outboxes know.
@@ -100,9 +98,7 @@ fn answer(received: &Received) -> Behaviour {
     let says = |text: &str| received.target.contains(text) || received.body.contains(text);
     match received.header("host") {
         GONE_HOST => Behaviour::status(410),
-        DOWN_HOST if says("never-again") => {
-            Behaviour::answer(400, &[("webhook-delivery", "abort-message")], "who?")
-        }
+        DOWN_HOST if says("never-again") => Behaviour::answer(400, &[("webhook-delivery", "abort-message")], "who?"),
         DOWN_HOST => Behaviour::status(503),
         _ => Behaviour::status(200),
     }
@@ -127,8 +123,7 @@ fn checkpoint(objects: &Path) {
             if file.extension().is_some_and(|extension| extension == "sqlite") {
                 let database = Connection::open(&file).expect("a database");
                 // The last one to close a database removes its log.
-                let moved =
-                    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+                let moved = database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
                 assert_eq!(moved, Ok(0), "{}", file.display());
             }
         }
@@ -138,20 +133,8 @@ fn checkpoint(objects: &Path) {
 fn pack(state: &Path, to: &Path) {
     checkpoint(&state.join("objects"));
     let mut tar = Command::new("tar");
-    tar.args([
-        "--sort=name",
-        "--owner=0",
-        "--group=0",
-        "--numeric-owner",
-        "--mtime=@0",
-    ]);
-    let tar = tar
-        .arg("-I")
-        .arg("gzip -9n")
-        .arg("-cf")
-        .arg(to)
-        .arg("-C")
-        .arg(state);
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"]);
+    let tar = tar.arg("-I").arg("gzip -9n").arg("-cf").arg(to).arg("-C").arg(state);
     assert!(tar.args(["kv", "objects"]).status().expect("tar").success());
 }
 
@@ -159,11 +142,7 @@ fn pack(state: &Path, to: &Path) {
 #[ignore = "makes the fixture of a release, once"]
 fn the_state_of_this_release_is_made() {
     let folder = folder().join(env!("CARGO_PKG_VERSION"));
-    assert!(
-        !folder.exists(),
-        "{} exists; a release's state never changes",
-        folder.display()
-    );
+    assert!(!folder.exists(), "{} exists; a release's state never changes", folder.display());
     // The figures of a day must not be those of two.
     away_from_midnight();
     let scratch = tempfile::tempdir().expect("a temporary folder");

@@ -17,17 +17,8 @@ use crate::{
 use domain::model::time::SECOND_MS;
 
 /// These kinds have promises that never end. Only facts are deleted, after the 10 years in the settings of a state.
-const LASTING: [&str; 9] = [
-    "callbacks",
-    "conversions",
-    "documents",
-    "facts",
-    "final days",
-    "members",
-    "pub keys",
-    "report keys",
-    "tokens",
-];
+const LASTING: [&str; 9] =
+    ["callbacks", "conversions", "documents", "facts", "final days", "members", "pub keys", "report keys", "tokens"];
 /// How long a promise may take after the start: keys rest between two requests, and overdue alarms have much to do.
 const PATIENCE_MS: i64 = 45 * SECOND_MS;
 /// After the other promises hold, no other callback may come for this long.
@@ -107,11 +98,7 @@ pub struct Callback {
 
 impl Promise {
     pub fn new(kind: &str, promise: &str) -> Self {
-        Self {
-            promise: promise.to_owned(),
-            kind: kind.to_owned(),
-            ..Self::default()
-        }
+        Self { promise: promise.to_owned(), kind: kind.to_owned(), ..Self::default() }
     }
 
     pub fn ask(mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Self {
@@ -120,12 +107,7 @@ impl Promise {
         if !body.is_null() {
             headers.insert("Content-Type".to_owned(), "application/json".to_owned());
         }
-        self.ask = Some(Ask {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers,
-            body: body.clone(),
-        });
+        self.ask = Some(Ask { method: method.to_owned(), path: path.to_owned(), headers, body: body.clone() });
         self
     }
 
@@ -137,20 +119,12 @@ impl Promise {
     }
 
     pub fn answers(mut self, status: u16, has: &Value) -> Self {
-        self.answer = Some(Expected {
-            status,
-            has: has.clone(),
-            ..Expected::default()
-        });
+        self.answer = Some(Expected { status, has: has.clone(), ..Expected::default() });
         self
     }
 
     pub fn lacks(mut self, text: &str) -> Self {
-        self.answer
-            .as_mut()
-            .expect("an answer")
-            .lacks
-            .push(text.to_owned());
+        self.answer.as_mut().expect("an answer").lacks.push(text.to_owned());
         self
     }
 
@@ -177,11 +151,7 @@ impl Promise {
     fn verify(&self, signpost: &Signpost, receiver: &Receiver) -> Result<(), String> {
         match (&self.ask, &self.sign_in, &self.callback) {
             (Some(ask), ..) => {
-                let headers: Vec<_> = ask
-                    .headers
-                    .iter()
-                    .map(|(name, value)| (&**name, &**value))
-                    .collect();
+                let headers: Vec<_> = ask.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
                 let body = match &ask.body {
                     Value::Null => String::new(),
                     body => body.to_string(),
@@ -227,10 +197,7 @@ impl Promise {
 impl Callback {
     fn verify(&self, receiver: &Receiver) -> Result<(), String> {
         let all = receiver.received();
-        let sent: Vec<_> = all
-            .iter()
-            .filter(|received| received.header("webhook-id") == self.transaction_id)
-            .collect();
+        let sent: Vec<_> = all.iter().filter(|received| received.header("webhook-id") == self.transaction_id).collect();
         if sent.is_empty() == self.is_sent {
             return Err(format!("{} callbacks with this id", sent.len()));
         }
@@ -240,9 +207,7 @@ impl Callback {
                 "GET" => received.query(),
                 _ => &received.body,
             };
-            if received.header("host") != self.host
-                || webhook.verify(payload.as_bytes(), &received.headers).is_err()
-            {
+            if received.header("host") != self.host || webhook.verify(payload.as_bytes(), &received.headers).is_err() {
                 return Err(format!("{received:?}"));
             }
         }
@@ -254,12 +219,12 @@ impl Callback {
 /// add others.
 fn contains(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
-        (Value::Object(found), Value::Object(expected)) => expected
-            .iter()
-            .all(|(name, value)| found.get(name).is_some_and(|found| contains(found, value))),
-        (Value::Array(found), Value::Array(expected)) => expected
-            .iter()
-            .all(|value| found.iter().any(|found| contains(found, value))),
+        (Value::Object(found), Value::Object(expected)) => {
+            expected.iter().all(|(name, value)| found.get(name).is_some_and(|found| contains(found, value)))
+        }
+        (Value::Array(found), Value::Array(expected)) => {
+            expected.iter().all(|value| found.iter().any(|found| contains(found, value)))
+        }
         (Value::Number(found), Value::Number(expected)) => found.as_f64() == expected.as_f64(),
         _ => found == expected,
     }
@@ -285,8 +250,7 @@ pub fn check(name: &str, promises: &[Promise], signpost: &Signpost, receiver: &R
     assert!(lost.is_empty(), "{name}: no promise is left of {lost:?}");
 
     // Others first: by the time they hold, a callback that must not come would be there.
-    let (never_sent, mut open): (Vec<_>, Vec<_>) =
-        current.into_iter().partition(|promise| promise.is_never_sent());
+    let (never_sent, mut open): (Vec<_>, Vec<_>) = current.into_iter().partition(|promise| promise.is_never_sent());
     let broken = loop {
         let mut broken = Vec::new();
         open.retain(|promise| match promise.verify(signpost, receiver) {
@@ -301,17 +265,10 @@ pub fn check(name: &str, promises: &[Promise], signpost: &Signpost, receiver: &R
         }
         thread::sleep(Duration::from_millis(500));
     };
-    assert!(
-        broken.is_empty(),
-        "{name}: {} are broken\n{}",
-        broken.len(),
-        broken.join("\n\n")
-    );
+    assert!(broken.is_empty(), "{name}: {} are broken\n{}", broken.len(), broken.join("\n\n"));
     // A callback that must not be sent could still come after the others.
     thread::sleep(QUIET);
     for promise in never_sent {
-        promise
-            .verify(signpost, receiver)
-            .unwrap_or_else(|problem| panic!("{name}: {}: {problem}", promise.promise));
+        promise.verify(signpost, receiver).unwrap_or_else(|problem| panic!("{name}: {}: {problem}", promise.promise));
     }
 }

@@ -31,10 +31,7 @@ fn publisher_with_facts<'s>(signpost: &'s Signpost, id: &str, apps: [&str; 4]) -
         format!("2026-02-02,{renamed},,FR,x,x,x,x,0,0,2000000,1,1.000000"),
     ];
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
-    assert_eq!(
-        publisher.add_facts("all", &csv(&rows)).expect(200).json(),
-        json!({"rows": 7, "duplicate": false})
-    );
+    assert_eq!(publisher.add_facts("all", &csv(&rows)).expect(200).json(), json!({"rows": 7, "duplicate": false}));
     publisher
 }
 
@@ -92,12 +89,7 @@ fn the_same_rows_are_returned_in_three_formats() {
         ),
     ];
     for accept in ["application/json", "*/*"] {
-        assert_report(
-            publisher.report_as(accept, &all),
-            "application/json",
-            &body(&rows),
-            "4",
-        );
+        assert_report(publisher.report_as(accept, &all), "application/json", &body(&rows), "4");
     }
     let lines = rows.join("\n") + "\n";
     let answer = publisher.report_as("application/x-ndjson", &all);
@@ -132,27 +124,13 @@ fn without_a_date_rows_are_ordered_by_the_first_metric_and_ties_by_the_dimension
         r#"{"placement_id":"unknown","ad_tag":"unknown","demand_source":"beta","sdk_v":"unknown","clicks":7,"revenue":-1.25}"#,
         r#"{"placement_id":"banner","ad_tag":"tag-b","demand_source":"beta","sdk_v":"2.0","clicks":1,"revenue":0.000001}"#,
     ];
-    assert_report(
-        publisher.report(&by_clicks),
-        "application/json",
-        &body(&rows),
-        "3",
-    );
+    assert_report(publisher.report(&by_clicks), "application/json", &body(&rows), "3");
 
     // A column that is not requested can still order the rows, and -1.25 is below 0.
     let order = json!({"order_by": [{"column": "revenue", "ascending": true}]});
     let by_revenue = with(january(query(&["country"], &["clicks"])), &order);
-    let rows = [
-        r#"{"country":"US","clicks":7}"#,
-        r#"{"country":"ZZ","clicks":1}"#,
-        r#"{"country":"DE","clicks":30}"#,
-    ];
-    assert_report(
-        publisher.report(&by_revenue),
-        "application/json",
-        &body(&rows),
-        "3",
-    );
+    let rows = [r#"{"country":"US","clicks":7}"#, r#"{"country":"ZZ","clicks":1}"#, r#"{"country":"DE","clicks":30}"#];
+    assert_report(publisher.report(&by_revenue), "application/json", &body(&rows), "3");
 
     let order = json!({"order_by": [{"column": "ad_responses", "ascending": false}]});
     let ties = with(query(&["sdk_v", "demand_source"], &["ad_responses"]), &order);

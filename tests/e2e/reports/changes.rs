@@ -37,18 +37,10 @@ fn a_change_of_a_final_day_is_listed_with_its_difference_and_cause() {
     let empty = changes(&signpost, &publisher, "").expect(200).json();
     let nothing = json!({ "changes": [], "cursor": "0", "has_more": false, "final_through": null });
     assert_eq!(empty, nothing);
-    assert_eq!(
-        report(&signpost, &publisher, "")
-            .expect(204)
-            .header("X-Final-Through"),
-        None
-    );
+    assert_eq!(report(&signpost, &publisher, "").expect(204).header("X-Final-Through"), None);
 
     for date in ["2026-01-05", "2026-01-06", "2026-01-08"] {
-        let facts = csv(&[
-            &row(date, "74000001", 3, "0.5"),
-            &row(date, "74000002", 1, "0.25"),
-        ]);
+        let facts = csv(&[&row(date, "74000001", 3, "0.5"), &row(date, "74000002", 1, "0.25")]);
         publisher.put_facts(date, &facts).expect(200);
     }
     // The day after is not loaded, so all days are final up to this one.
@@ -62,55 +54,30 @@ fn a_change_of_a_final_day_is_listed_with_its_difference_and_cause() {
     let before = report(&signpost, &publisher, "").expect(200);
     let etag = before.header("ETag").expect("a version").to_owned();
     // A proxy that compresses answers makes tags weak.
-    for matching in [
-        etag.as_str(),
-        "*",
-        &format!("\"1\", {etag}"),
-        &format!("W/{etag}"),
-    ] {
+    for matching in [etag.as_str(), "*", &format!("\"1\", {etag}"), &format!("W/{etag}")] {
         let page = report(&signpost, &publisher, matching).expect(200);
-        assert_eq!(
-            (page.header("ETag"), &page.body),
-            (Some(etag.as_str()), &before.body)
-        );
+        assert_eq!((page.header("ETag"), &page.body), (Some(etag.as_str()), &before.body));
     }
     // A day that is not final changes without an entry, and its version is another.
-    publisher
-        .put_facts("2026-01-08", &csv(&[&row("2026-01-08", "74000001", 3, "0.5")]))
-        .expect(200);
+    publisher.put_facts("2026-01-08", &csv(&[&row("2026-01-08", "74000001", 3, "0.5")])).expect(200);
     report(&signpost, &publisher, &etag).expect_error(412, "data_changed");
-    assert_eq!(
-        changes(&signpost, &publisher, "").expect(200).json()["changes"],
-        json!([])
-    );
+    assert_eq!(changes(&signpost, &publisher, "").expect(200).json()["changes"], json!([]));
 
     // The same facts once more are no change.
     let facts = |revenue: &str| {
         let date = "2026-01-05";
-        csv(&[
-            &row(date, "74000001", 3, "0.5"),
-            &row(date, "74000002", 1, revenue),
-        ])
+        csv(&[&row(date, "74000001", 3, "0.5"), &row(date, "74000002", 1, revenue)])
     };
     publisher.put_facts("2026-01-05", &facts("0.25")).expect(200);
     publisher.put_facts("2026-01-05", &facts("0.75")).expect(200);
     let headers = [("Content-Type", "text/csv"), ("Idempotency-Key", "more")];
     let more = csv(&[&row("2026-01-06", "74000003", 2, "1")]);
-    publisher
-        .send_facts("POST", "facts", &headers, more.as_bytes())
-        .expect(200);
-    publisher
-        .send_facts("POST", "facts", &headers, more.as_bytes())
-        .expect(200);
+    publisher.send_facts("POST", "facts", &headers, more.as_bytes()).expect(200);
+    publisher.send_facts("POST", "facts", &headers, more.as_bytes()).expect(200);
     let first = changes(&signpost, &publisher, "limit=1").expect(200).json();
-    assert_eq!(
-        (&first["has_more"], &first["final_through"]),
-        (&json!(true), &json!("2026-01-06"))
-    );
+    assert_eq!((&first["has_more"], &first["final_through"]), (&json!(true), &json!("2026-01-06")));
     let cursor = first["cursor"].as_str().expect("a cursor");
-    let second = changes(&signpost, &publisher, &format!("after={cursor}"))
-        .expect(200)
-        .json();
+    let second = changes(&signpost, &publisher, &format!("after={cursor}")).expect(200).json();
     assert_eq!(second["has_more"], false);
     let listed = [&first, &second].map(|page| {
         let mut change = page["changes"][0].clone();
@@ -135,49 +102,23 @@ fn a_change_of_a_final_day_is_listed_with_its_difference_and_cause() {
     // A dry run lists the changes that it would make, on any days, and makes none.
     let would = csv(&[&row("2026-01-05", "74000001", 3, "0.5")]);
     let csv_type = ("Content-Type", "text/csv");
-    let dry = publisher.send_facts(
-        "PUT",
-        "facts/2026-01-05?dry_run=true",
-        &[csv_type],
-        would.as_bytes(),
-    );
+    let dry = publisher.send_facts("PUT", "facts/2026-01-05?dry_run=true", &[csv_type], would.as_bytes());
     let gone = json!({ "date": "2026-01-05", "app_id": "74000002", "before": sums(1, 1, json!(0.75)), "after": sums(0, 0, json!(0)) });
-    assert_eq!(
-        dry.expect(200).json(),
-        json!({ "rows": 1, "dry_run": true, "changed": 1, "changes": [gone] })
-    );
+    assert_eq!(dry.expect(200).json(), json!({ "rows": 1, "dry_run": true, "changed": 1, "changes": [gone] }));
     for (key, duplicate, changed) in [("more", true, 0), ("new", false, 1)] {
         let headers = [csv_type, ("Idempotency-Key", key)];
         let dry = publisher.send_facts("POST", "facts?dry_run=true", &headers, more.as_bytes());
         let dry = dry.expect(200).json();
-        assert_eq!(
-            (&dry["duplicate"], &dry["changed"]),
-            (&json!(duplicate), &json!(changed)),
-            "{dry}"
-        );
+        assert_eq!((&dry["duplicate"], &dry["changed"]), (&json!(duplicate), &json!(changed)), "{dry}");
     }
-    assert_eq!(
-        changes(&signpost, &publisher, "limit=1").expect(200).json(),
-        first
-    );
+    assert_eq!(changes(&signpost, &publisher, "limit=1").expect(200).json(), first);
     // An entry that was read stays as it is.
     publisher.put_facts("2026-01-05", &facts("0.5")).expect(200);
-    assert_eq!(
-        changes(&signpost, &publisher, "limit=1").expect(200).json(),
-        first
-    );
+    assert_eq!(changes(&signpost, &publisher, "limit=1").expect(200).json(), first);
     let cursor = second["cursor"].as_str().expect("a cursor");
-    let third = changes(&signpost, &publisher, &format!("after={cursor}"))
-        .expect(200)
-        .json();
+    let third = changes(&signpost, &publisher, &format!("after={cursor}")).expect(200).json();
     assert_eq!(third["changes"][0]["before"]["revenue"], 0.75);
-    for wrong in [
-        "after=x",
-        "after=-1",
-        "after=12345678901234567",
-        "limit=0",
-        "limit=1001",
-    ] {
+    for wrong in ["after=x", "after=-1", "after=12345678901234567", "limit=0", "limit=1001"] {
         changes(&signpost, &publisher, wrong).expect_error(400, "invalid_field");
     }
 }
@@ -200,11 +141,7 @@ fn a_copy_by_the_recipe_has_what_a_report_has() {
             .unwrap();
         assert!(ran.status.success(), "{ran:?}");
         let said = String::from_utf8(ran.stdout).unwrap();
-        let days: usize = said
-            .split(' ')
-            .next()
-            .and_then(|days| days.parse().ok())
-            .expect("days");
+        let days: usize = said.split(' ').next().and_then(|days| days.parse().ok()).expect("days");
         let db = rusqlite::Connection::open(&path).unwrap();
         let mut rows = db.prepare("SELECT row FROM rows").unwrap();
         let rows = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
@@ -214,10 +151,7 @@ fn a_copy_by_the_recipe_has_what_a_report_has() {
     let metrics = ["ad_requests", "impressions", "clicks", "revenue"];
     let all = || sorted(publisher.rows(&query(&["date", "app", "country", "demand_source"], &metrics)));
     let put = |date: &str, clicks: u32| {
-        let facts = csv(&[
-            &row(date, "74000001", clicks, "0.5"),
-            &row(date, "74000002", 1, "0.25"),
-        ]);
+        let facts = csv(&[&row(date, "74000001", clicks, "0.5"), &row(date, "74000002", 1, "0.25")]);
         publisher.put_facts(date, &facts).expect(200);
     };
     for date in ["2026-01-01", "2026-01-02", "2026-01-03"] {
@@ -234,11 +168,7 @@ fn a_copy_by_the_recipe_has_what_a_report_has() {
     put("2026-01-04", 1);
     let (days, rows) = copy();
     assert_eq!(rows, all());
-    assert_eq!(
-        days,
-        days_of_all - 2,
-        "the first and the third were final and are as they were"
-    );
+    assert_eq!(days, days_of_all - 2, "the first and the third were final and are as they were");
 }
 
 fn sorted(mut rows: Vec<Value>) -> Vec<String> {

@@ -33,9 +33,7 @@ impl Batch {
         let answer = publisher.add_facts(&self.key, &csv(&self.facts)).expect(200);
         let body = answer.json();
         assert_eq!(body["rows"], self.facts.len(), "{answer:?}");
-        body["duplicate"]
-            .as_bool()
-            .unwrap_or_else(|| panic!("no `duplicate`: {answer:?}"))
+        body["duplicate"].as_bool().unwrap_or_else(|| panic!("no `duplicate`: {answer:?}"))
     }
 }
 
@@ -52,11 +50,9 @@ fn replace_day(publisher: &Publisher<'_>, day: &str, facts: &[Fact]) {
 #[track_caller]
 fn assert_sums(publisher: &Publisher<'_>, facts: &[Fact]) {
     let sums = ["ad_requests", "ad_responses", "impressions", "clicks", "revenue"];
-    for dimensions in [
-        &["date"][..],
-        &["app", "country"],
-        &["date", "app", "country", "placement_id", "demand_source", "sdk_v"],
-    ] {
+    for dimensions in
+        [&["date"][..], &["app", "country"], &["date", "app", "country", "placement_id", "demand_source", "sdk_v"]]
+    {
         let query = query(dimensions, &sums);
         let rows = publisher.rows(&query);
         assert!(rows == model::rows(facts, &query), "model differs: {query}");
@@ -71,22 +67,13 @@ fn assert_sums(publisher: &Publisher<'_>, facts: &[Fact]) {
     let mut days = publisher.days();
     // One was replaced by nothing.
     days.retain(|day| day["loaded"]["rows"] != 0);
-    let expected: Vec<Value> = by_day
-        .iter()
-        .rev()
-        .map(|(day, sums)| json!([day, sums[0], sums[1], sums[2], sums[3]]))
-        .collect();
+    let expected: Vec<Value> =
+        by_day.iter().rev().map(|(day, sums)| json!([day, sums[0], sums[1], sums[2], sums[3]])).collect();
     let stored: Vec<Value> = days
         .iter()
         .map(|day| {
             let loaded = &day["loaded"];
-            json!([
-                day["date"],
-                loaded["ad_requests"],
-                loaded["ad_responses"],
-                loaded["impressions"],
-                loaded["clicks"]
-            ])
+            json!([day["date"], loaded["ad_requests"], loaded["ad_responses"], loaded["impressions"], loaded["clicks"]])
         })
         .collect();
     assert_eq!(stored, expected);
@@ -107,11 +94,7 @@ fn ten_concurrent_clients_and_their_retries_add_up_exactly() {
         for (thread, day) in own_days.iter().enumerate() {
             batches.push(Batch::new(random, format!("{round}-{thread}"), &added_days));
             let rows = 1 + random.below(ROWS);
-            replaced.push(
-                (0..rows)
-                    .map(|_| model::fact(random, &[day.as_str()]))
-                    .collect::<Vec<_>>(),
-            );
+            replaced.push((0..rows).map(|_| model::fact(random, &[day.as_str()])).collect::<Vec<_>>());
         }
     }
 
@@ -134,9 +117,7 @@ fn ten_concurrent_clients_and_their_retries_add_up_exactly() {
     };
     let mut applied: Vec<String> = thread::scope(|scope| {
         let client = &client;
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || client(thread)))
-            .collect();
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || client(thread))).collect();
         let joined = threads.into_iter().flat_map(|thread| thread.join().unwrap());
         joined.collect()
     });
@@ -156,10 +137,7 @@ fn ten_concurrent_clients_and_their_retries_add_up_exactly() {
         facts.extend(rows);
         assert_sums(&publisher, &facts);
         for batch in &batches[..5] {
-            assert!(
-                batch.send(&publisher),
-                "its key stays used when its days are replaced"
-            );
+            assert!(batch.send(&publisher), "its key stays used when its days are replaced");
         }
         assert_sums(&publisher, &facts);
         let key = format!("after-{day}-{replaced}");

@@ -35,10 +35,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     let publisher = with_fact(&signpost, "keys-life");
     assert_eq!(listed(&publisher), [] as [Value; 0]);
     let before_s = now_ms() / 1_000;
-    let created = publisher
-        .operator("POST", "report_keys", Some(&json!({"label": "Nightly job"})))
-        .expect(201)
-        .json();
+    let created = publisher.operator("POST", "report_keys", Some(&json!({"label": "Nightly job"}))).expect(201).json();
     assert_eq!(created["scope"], "ia-reporting.READ", "{created}");
     assert_eq!(created.as_object().unwrap().len(), 3, "{created}");
     let key = ReportKey {
@@ -83,12 +80,8 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     assert_eq!(refused.json()["error"], "invalid or inactive api key");
     assert_eq!(refused.header("RateLimit"), None, "{refused:?}");
     let path = format!("report_keys/{}", key.id);
-    publisher
-        .operator("DELETE", &path, None)
-        .expect_error(404, "not_found");
-    publisher
-        .operator("DELETE", "report_keys/0123456789abcdef", None)
-        .expect_error(404, "not_found");
+    publisher.operator("DELETE", &path, None).expect_error(404, "not_found");
+    publisher.operator("DELETE", "report_keys/0123456789abcdef", None).expect_error(404, "not_found");
     let keys = listed(&publisher);
     assert_eq!(keys.len(), 1);
     assert_eq!(keys[0]["key_id"], other.id.as_str());
@@ -113,9 +106,7 @@ fn a_label_is_required_and_a_publisher_has_at_most_a_hundred_keys() {
     }
     let keys: Vec<_> = (0..100).map(|n| publisher.create_key(&format!("{n}"))).collect();
     let more = json!({"label": "one more"});
-    publisher
-        .operator("POST", "report_keys", Some(&more))
-        .expect_error(409, "too_many_keys");
+    publisher.operator("POST", "report_keys", Some(&more)).expect_error(409, "too_many_keys");
     publisher.revoke_key(&keys[50]);
     publisher.create_key("one more");
     assert_eq!(listed(&publisher).len(), 100);
@@ -141,10 +132,7 @@ fn a_second_request_within_two_seconds_is_refused_and_does_not_extend_the_wait()
             break;
         }
         let answer = answer.expect_error(429, "rate_limit_exceeded");
-        assert_eq!(
-            answer.json(),
-            json!({"error": "rate limit exceeded", "code": "rate_limit_exceeded"})
-        );
+        assert_eq!(answer.json(), json!({"error": "rate limit exceeded", "code": "rate_limit_exceeded"}));
         assert_eq!(answer.header("RateLimit-Policy"), Some("\"report\";q=1;w=2"));
         let wait = answer.header("Retry-After").expect("Retry-After").to_owned();
         assert!(wait == "1" || wait == "2", "{answer:?}");
@@ -166,9 +154,7 @@ fn an_invalid_request_with_a_valid_key_counts_against_its_rate() {
     let signpost = demo();
     let publisher = with_fact(&signpost, "keys-wrong-queries");
     let key = publisher.create_key("a");
-    signpost
-        .report_with(&key.api_key, b"{")
-        .expect_error(400, "invalid_json");
+    signpost.report_with(&key.api_key, b"{").expect_error(400, "invalid_json");
     ask(&signpost, &key).expect_error(429, "rate_limit_exceeded");
 }
 
@@ -190,8 +176,7 @@ fn of_many_concurrent_requests_with_one_key_one_is_accepted() {
             joined.collect()
         });
         let took_ms = now_ms() - begun_ms;
-        let (accepted, refused): (Vec<_>, Vec<_>) =
-            answers.into_iter().partition(|answer| answer.status == 200);
+        let (accepted, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
         // One request, and one more for every 2 s that a busy machine took.
         let most = 1 + usize::try_from(took_ms / 2_000).unwrap();
         assert!((1..=most).contains(&accepted.len()), "{accepted:?}");

@@ -21,10 +21,7 @@ const QUERIES: Limit = Pool::Queries.limit();
 const ROWS: usize = 50_000;
 
 fn large_query() -> Value {
-    with(
-        query(&["placement_id"], &["impressions"]),
-        &json!({"pagination": {"count": ROWS}}),
-    )
+    with(query(&["placement_id"], &["impressions"]), &json!({"pagination": {"count": ROWS}}))
 }
 
 /// The head and the first byte of a query. The rest is never sent.
@@ -97,11 +94,8 @@ fn request_page(publisher: &Publisher<'_>, address: &str) -> TcpStream {
 #[test]
 fn clients_that_do_not_read_their_report_use_only_their_share_of_memory() {
     let signpost = Setup::new().start();
-    let publishers =
-        ["bounds-readers-1", "bounds-readers-2", "bounds-readers-3"].map(|id| signpost.publisher(id));
-    let rows: Vec<_> = (0..ROWS)
-        .map(|n| format!("2026-01-05,74000061,,DE,p{n:0120},t,d,s,1,1,1,1,0.5"))
-        .collect();
+    let publishers = ["bounds-readers-1", "bounds-readers-2", "bounds-readers-3"].map(|id| signpost.publisher(id));
+    let rows: Vec<_> = (0..ROWS).map(|n| format!("2026-01-05,74000061,,DE,p{n:0120},t,d,s,1,1,1,1,0.5")).collect();
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     for publisher in &publishers {
         publisher.put_facts("2026-01-05", &csv(&rows)).expect(200);
@@ -162,9 +156,7 @@ fn facts_with_a_mistyped_year_are_refused() {
     let publisher = signpost.publisher("bounds-years");
     for date in ["9999-12-31", "0026-01-05", "1999-12-31", "2026-1-5", "today"] {
         let fact = csv(&[&format!("{date},74000063,,DE,p,t,d,s,1,1,1,1,0.5")]);
-        publisher
-            .put_facts(date, &fact)
-            .expect_error(400, "invalid_field");
+        publisher.put_facts(date, &fact).expect_error(400, "invalid_field");
     }
     assert!(publisher.days().is_empty());
 }

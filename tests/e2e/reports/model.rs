@@ -6,27 +6,10 @@ use serde_json::{Value, json};
 
 pub use crate::random::Random;
 
-pub const DIMENSIONS: [&str; 7] = [
-    "date",
-    "app",
-    "country",
-    "placement_id",
-    "ad_tag",
-    "demand_source",
-    "sdk_v",
-];
+pub const DIMENSIONS: [&str; 7] = ["date", "app", "country", "placement_id", "ad_tag", "demand_source", "sdk_v"];
 const MEASURES: [&str; 5] = ["ad_requests", "ad_responses", "impressions", "clicks", "revenue"];
-pub const METRICS: [&str; 9] = [
-    "ad_requests",
-    "ad_responses",
-    "impressions",
-    "clicks",
-    "revenue",
-    "ecpm",
-    "fill_rate",
-    "show_rate",
-    "click_rate",
-];
+pub const METRICS: [&str; 9] =
+    ["ad_requests", "ad_responses", "impressions", "clicks", "revenue", "ecpm", "fill_rate", "show_rate", "click_rate"];
 /// Metrics that can be combined with `ad_tag`.
 pub const METRICS_BY_AD_TAG: [&str; 5] = ["impressions", "clicks", "revenue", "ecpm", "click_rate"];
 
@@ -41,11 +24,7 @@ impl Fact {
     /// A line of CSV with all columns except `app_name`.
     pub fn csv(&self) -> String {
         let quoted = self.dimensions.iter().map(|value| {
-            if value.contains([',', '"']) {
-                format!("\"{}\"", value.replace('"', "\"\""))
-            } else {
-                value.clone()
-            }
+            if value.contains([',', '"']) { format!("\"{}\"", value.replace('"', "\"\"")) } else { value.clone() }
         });
         let mut fields: Vec<_> = quoted.collect();
         fields.extend(self.sums[..4].iter().map(i64::to_string));
@@ -105,10 +84,7 @@ fn ratio(metric: &str) -> Option<(usize, i128, usize)> {
 
 /// All rows of a report, regardless of the query's pagination. No app has a name.
 pub fn rows(facts: &[Fact], query: &Value) -> Vec<Value> {
-    let dimensions: Vec<usize> = names(query, "dimensions")
-        .iter()
-        .map(|name| dimension(name))
-        .collect();
+    let dimensions: Vec<usize> = names(query, "dimensions").iter().map(|name| dimension(name)).collect();
     let metrics = names(query, "metrics");
     let mut groups: BTreeMap<Vec<String>, [i64; 5]> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| matches(fact, query)) {
@@ -121,9 +97,7 @@ pub fn rows(facts: &[Fact], query: &Value) -> Vec<Value> {
     let mut groups: Vec<_> = groups.into_iter().collect();
     // Groups are in the order of their keys, which the stable sort keeps for ties.
     groups.sort_by(|left, right| order(query, &dimensions, left, right));
-    let rows = groups
-        .iter()
-        .map(|(key, sums)| row(&dimensions, &metrics, key, sums));
+    let rows = groups.iter().map(|(key, sums)| row(&dimensions, &metrics, key, sums));
     rows.collect()
 }
 
@@ -138,11 +112,7 @@ fn matches(fact: &Fact, query: &Value) -> bool {
             let value = fact.value(dimension(name));
             filter["values"].as_array().unwrap().iter().any(|one| {
                 let one = one.as_str().unwrap();
-                if name == "country" {
-                    one.to_uppercase() == value
-                } else {
-                    one == value
-                }
+                if name == "country" { one.to_uppercase() == value } else { one == value }
             })
         })
 }
@@ -201,9 +171,7 @@ fn row(dimensions: &[usize], metrics: &[String], key: &[String], sums: &[i64; 5]
     }
     for metric in metrics {
         let number = match (ratio(metric), metric.as_str()) {
-            (Some((over, factor, under)), _) => {
-                decimal(quotient(i128::from(sums[over]) * factor, sums[under].into()))
-            }
+            (Some((over, factor, under)), _) => decimal(quotient(i128::from(sums[over]) * factor, sums[under].into())),
             (None, "revenue") => decimal(sums[4].into()),
             (None, name) => sums[MEASURES.iter().position(|known| *known == name).unwrap()].to_string(),
         };

@@ -29,9 +29,7 @@ fn an_unknown_publisher_has_neither_keys_nor_facts() {
                 headers.push(("Content-Type", content_type));
             }
             let path = format!("publishers/{publisher}/{rest}");
-            signpost
-                .operate(method, &path, &headers, body.as_bytes())
-                .expect_error(404, "not_found");
+            signpost.operate(method, &path, &headers, body.as_bytes()).expect_error(404, "not_found");
         }
     }
 }
@@ -52,19 +50,9 @@ fn without_the_operators_token_no_ledger_is_called() {
             ("PUT", "facts/2026-01-05"),
         ] {
             let path = format!("/v1/operator/publishers/operating-token/{rest}");
-            let headers = [
-                ("Authorization", authorization),
-                ("Content-Type", "text/csv"),
-                ("Idempotency-Key", "key"),
-            ];
-            let body = if matches!(method, "GET" | "DELETE") {
-                ""
-            } else {
-                FACT
-            };
-            signpost
-                .send(method, &path, &headers, body.as_bytes())
-                .expect_error(401, "invalid_operator_token");
+            let headers = [("Authorization", authorization), ("Content-Type", "text/csv"), ("Idempotency-Key", "key")];
+            let body = if matches!(method, "GET" | "DELETE") { "" } else { FACT };
+            signpost.send(method, &path, &headers, body.as_bytes()).expect_error(401, "invalid_operator_token");
         }
     }
     assert_eq!(publisher.days(), [] as [Value; 0]);
@@ -75,9 +63,7 @@ fn methods_types_and_keys_of_uploads_are_checked() {
     let signpost = demo();
     let publisher = signpost.publisher("operating-types");
     let facts = csv(&[FACT]);
-    let send = |method, rest, headers: &[(&str, &str)]| {
-        publisher.send_facts(method, rest, headers, facts.as_bytes())
-    };
+    let send = |method, rest, headers: &[(&str, &str)]| publisher.send_facts(method, rest, headers, facts.as_bytes());
     let csv_type = ("Content-Type", "text/csv");
     let key = ("Idempotency-Key", "key");
     for (method, rest, allow) in [
@@ -89,12 +75,7 @@ fn methods_types_and_keys_of_uploads_are_checked() {
         let answer = send(method, rest, &[csv_type, key]).expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some(allow), "{answer:?}");
     }
-    for wrong in [
-        "application/json",
-        "text/plain",
-        "text/tab-separated-values",
-        "csv",
-    ] {
+    for wrong in ["application/json", "text/plain", "text/tab-separated-values", "csv"] {
         for (method, rest) in [("POST", "facts"), ("PUT", "facts/2026-01-05")] {
             send(method, rest, &[("Content-Type", wrong), key]).expect_error(415, "unsupported_media_type");
         }
@@ -120,18 +101,11 @@ fn an_increment_counts_once_and_its_idempotency_key_cannot_be_reused_for_other_f
         let body = publisher.add_facts("june", &facts).expect(200).json();
         assert_eq!(body, json!({"rows": 2, "duplicate": duplicate}));
     }
-    for other in [
-        csv(&[FACT]),
-        csv(&[&FACT.replace("1.25", "1.26"), &FACT.replace("DE", "FR")]),
-    ] {
-        publisher
-            .add_facts("june", &other)
-            .expect_error(409, "idempotency_key_reused");
+    for other in [csv(&[FACT]), csv(&[&FACT.replace("1.25", "1.26"), &FACT.replace("DE", "FR")])] {
+        publisher.add_facts("june", &other).expect_error(409, "idempotency_key_reused");
     }
     // Invalid facts are refused under a used key, too. Keys that differ in case or length are different keys.
-    publisher
-        .add_facts("june", &csv(&["x"]))
-        .expect_error(400, "invalid_facts");
+    publisher.add_facts("june", &csv(&["x"])).expect_error(400, "invalid_facts");
     for key in ["June", "june-2", &"k".repeat(255)] {
         let body = publisher.add_facts(key, &facts).expect(200).json();
         assert_eq!(body["duplicate"], false, "{key}");
@@ -154,13 +128,8 @@ fn stored_days_are_listed_page_by_page_newest_first() {
     let day = |n: usize| format!("2026-{:02}-{:02}", 1 + n / 20, 1 + n % 20);
     for n in 0..23 {
         let date = day(n);
-        let rows = [
-            FACT.replace("2026-01-05", &date),
-            FACT.replace("2026-01-05", &date).replace("DE", "FR"),
-        ];
-        publisher
-            .put_facts(&date, &csv(&[&rows[0], &rows[1]]))
-            .expect(200);
+        let rows = [FACT.replace("2026-01-05", &date), FACT.replace("2026-01-05", &date).replace("DE", "FR")];
+        publisher.put_facts(&date, &csv(&[&rows[0], &rows[1]])).expect(200);
     }
     let mut seen = Vec::new();
     let mut cursor = String::new();
@@ -194,9 +163,7 @@ fn stored_days_are_listed_page_by_page_newest_first() {
     }
     for limit in ["0", "-1", "x", "100000"] {
         let path = format!("facts?limit={limit}");
-        publisher
-            .operator("GET", &path, None)
-            .expect_error(400, "invalid_field");
+        publisher.operator("GET", &path, None).expect_error(400, "invalid_field");
     }
     let answer = publisher.operator("GET", "facts?cursor=yesterday", None);
     assert_eq!(answer.status, 400, "{answer:?}");

@@ -43,41 +43,16 @@ type Fault = (&'static str, fn(&mut Request), u16, &'static str);
 /// Errors in the order of the checks. Each can be caused in a request that has any later one.
 const FAULTS: [Fault; 15] = [
     ("method", |r| r.method = "PUT", 405, "method_not_allowed"),
-    (
-        "content type",
-        |r| r.content_type = "text/plain",
-        415,
-        "unsupported_media_type",
-    ),
+    ("content type", |r| r.content_type = "text/plain", 415, "unsupported_media_type"),
     ("size", |r| r.padding = 257 << 10, 413, "payload_too_large"),
     ("key", |r| r.wrong_key = true, 401, "invalid_api_key"),
     ("rate", |r| r.used_key = true, 429, "rate_limit_exceeded"),
     ("JSON", |r| r.tail = "}", 400, "invalid_json"),
-    (
-        "dimensions",
-        |r| r.push("dimensions", "os"),
-        400,
-        "invalid_dimension",
-    ),
+    ("dimensions", |r| r.push("dimensions", "os"), 400, "invalid_dimension"),
     ("metrics", |r| r.push("metrics", "ctr"), 400, "invalid_metric"),
-    (
-        "start",
-        |r| r.query["date_range"]["start_date"] = "2026-02-30".into(),
-        400,
-        "invalid_start_date",
-    ),
-    (
-        "end",
-        |r| r.query["date_range"]["end_date"] = "2026-06-31".into(),
-        400,
-        "invalid_end_date",
-    ),
-    (
-        "span",
-        |r| r.query["date_range"]["end_date"] = "2026-04-02".into(),
-        400,
-        "date_range_too_long",
-    ),
+    ("start", |r| r.query["date_range"]["start_date"] = "2026-02-30".into(), 400, "invalid_start_date"),
+    ("end", |r| r.query["date_range"]["end_date"] = "2026-06-31".into(), 400, "invalid_end_date"),
+    ("span", |r| r.query["date_range"]["end_date"] = "2026-04-02".into(), 400, "date_range_too_long"),
     (
         "combination",
         |r| {
@@ -87,24 +62,9 @@ const FAULTS: [Fault; 15] = [
         400,
         "incompatible_dimension_metric",
     ),
-    (
-        "filters",
-        |r| r.query["filters"] = json!([{"dimension": "country"}]),
-        400,
-        "invalid_filter",
-    ),
-    (
-        "order",
-        |r| r.query["order_by"] = json!([{"column": "date"}]),
-        400,
-        "invalid_order_by",
-    ),
-    (
-        "pagination",
-        |r| r.query["pagination"] = json!({"page": 0}),
-        400,
-        "invalid_pagination",
-    ),
+    ("filters", |r| r.query["filters"] = json!([{"dimension": "country"}]), 400, "invalid_filter"),
+    ("order", |r| r.query["order_by"] = json!([{"column": "date"}]), 400, "invalid_order_by"),
+    ("pagination", |r| r.query["pagination"] = json!({"page": 0}), 400, "invalid_pagination"),
 ];
 
 #[test]
@@ -119,10 +79,7 @@ fn of_two_errors_the_one_checked_first_is_returned() {
             let last = api_key.pop();
             api_key.push(if last == Some('0') { '1' } else { '0' });
         }
-        let headers = [
-            ("X-Api-Key", api_key.as_str()),
-            ("Content-Type", request.content_type),
-        ];
+        let headers = [("X-Api-Key", api_key.as_str()), ("Content-Type", request.content_type)];
         let body = format!("{}{}{}", request.query, request.tail, " ".repeat(request.padding));
         signpost.send(request.method, REPORT, &headers, body.as_bytes())
     };

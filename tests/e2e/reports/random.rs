@@ -27,15 +27,9 @@ const DAYS: [&str; 12] = [
 /// Uploads some days in one PUT each, and the others as increments of both formats, so that they have several segments.
 pub fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
     let facts: Vec<_> = (0..FACTS).map(|_| model::fact(random, &DAYS)).collect();
-    let (put, added): (Vec<_>, Vec<_>) = facts
-        .iter()
-        .partition(|fact| fact.dimensions[0].as_str() < "2026-02");
+    let (put, added): (Vec<_>, Vec<_>) = facts.iter().partition(|fact| fact.dimensions[0].as_str() < "2026-02");
     for day in DAYS {
-        let lines: String = put
-            .iter()
-            .filter(|fact| fact.dimensions[0] == day)
-            .map(|fact| fact.csv())
-            .collect();
+        let lines: String = put.iter().filter(|fact| fact.dimensions[0] == day).map(|fact| fact.csv()).collect();
         if !lines.is_empty() {
             let csv = model::HEADER.to_owned() + &lines;
             publisher.put_facts(day, &csv).expect(200);
@@ -48,10 +42,7 @@ pub fn load(publisher: &Publisher<'_>, random: &mut Random) -> Vec<Fact> {
             publisher.add_facts(&key, &(model::HEADER.to_owned() + &lines))
         } else {
             let lines: String = facts.iter().map(|fact| fact.json()).collect();
-            let headers = [
-                ("Content-Type", "application/x-ndjson"),
-                ("Idempotency-Key", key.as_str()),
-            ];
+            let headers = [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", key.as_str())];
             publisher.send_facts("POST", "facts", &headers, lines.as_bytes())
         };
         let body = answer.expect(200).json();
@@ -84,11 +75,8 @@ fn filter(random: &mut Random) -> Value {
 
 pub fn query(random: &mut Random) -> Value {
     let dimensions = random.some(&DIMENSIONS, 7);
-    let filters: Vec<_> = (0..[0, 0, 1, 1, 2, 3][random.below(6)])
-        .map(|_| filter(random))
-        .collect();
-    let by_ad_tag =
-        dimensions.contains(&"ad_tag") || filters.iter().any(|filter| filter["dimension"] == "ad_tag");
+    let filters: Vec<_> = (0..[0, 0, 1, 1, 2, 3][random.below(6)]).map(|_| filter(random)).collect();
+    let by_ad_tag = dimensions.contains(&"ad_tag") || filters.iter().any(|filter| filter["dimension"] == "ad_tag");
     let allowed: &[&str] = if by_ad_tag { &METRICS_BY_AD_TAG } else { &METRICS };
     let columns: Vec<&str> = dimensions.iter().chain(allowed).copied().collect();
     let order: Vec<_> = match random.below(3) {
@@ -124,11 +112,7 @@ fn pages(publisher: &Publisher<'_>, random: &mut Random, query: &Value, whole: &
     for page in 1..=last {
         paged["pagination"] = json!({ "page": page, "count": count });
         let answer = publisher.report(&paged).expect(200);
-        for (name, value) in [
-            ("X-Total-Count", whole.len()),
-            ("X-Page", page),
-            ("X-Page-Size", count),
-        ] {
+        for (name, value) in [("X-Total-Count", whole.len()), ("X-Page", page), ("X-Page-Size", count)] {
             let value = value.to_string();
             assert_eq!(answer.header(name), Some(value.as_str()), "{name} of {answer:?}");
         }

@@ -49,12 +49,7 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     let signpost = Setup::new().start();
     let publisher = signpost.publisher("scale");
     let began_ms = now_ms();
-    publisher.put_days(
-        DAYS,
-        date,
-        |day| csv(day, rows_of(FACTS, day)),
-        |day| rows_of(FACTS, day),
-    );
+    publisher.put_days(DAYS, date, |day| csv(day, rows_of(FACTS, day)), |day| rows_of(FACTS, day));
     report_memory(&signpost, "loading", began_ms);
     let days = publisher.days();
     assert_eq!(days.len(), DAYS);
@@ -62,9 +57,7 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     let metrics = ["impressions", "clicks", "revenue"];
     let ascending = |mut query: Value| {
         let columns = query["dimensions"].as_array().unwrap().clone();
-        let order = columns
-            .iter()
-            .map(|column| json!({"column": column, "ascending": true}));
+        let order = columns.iter().map(|column| json!({"column": column, "ascending": true}));
         query["order_by"] = order.collect();
         query
     };
@@ -80,34 +73,23 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     let by_date_and_app = expected_sums(|day, place| (day, place[0]))
         .into_iter()
         .map(|((day, app), sums)| ((date(day), format!("780000{app:02}")), sums));
-    let found: Vec<_> = rows
-        .iter()
-        .map(|row| ((text(row, "date"), text(row, "app_id")), row_sums(row)))
-        .collect();
+    let found: Vec<_> = rows.iter().map(|row| ((text(row, "date"), text(row, "app_id")), row_sums(row))).collect();
     assert!(found == Vec::from_iter(by_date_and_app), "by date and app");
 
     for (name, place_of, value) in [
-        (
-            "country",
-            1,
-            &(|at: usize| COUNTRIES[at].to_owned()) as &dyn Fn(usize) -> String,
-        ),
+        ("country", 1, &(|at: usize| COUNTRIES[at].to_owned()) as &dyn Fn(usize) -> String),
         ("placement_id", 2, &|at| format!("placement-{at}")),
         ("demand_source", 4, &|at| SOURCES[at].to_owned()),
     ] {
         let rows = report(&[name]);
-        let expected: BTreeMap<String, [i64; 3]> = expected_sums(|_, place| place[place_of])
-            .into_iter()
-            .map(|(at, sums)| (value(at), sums))
-            .collect();
+        let expected: BTreeMap<String, [i64; 3]> =
+            expected_sums(|_, place| place[place_of]).into_iter().map(|(at, sums)| (value(at), sums)).collect();
         let found: Vec<_> = rows.iter().map(|row| (text(row, name), row_sums(row))).collect();
         assert!(found == Vec::from_iter(expected), "by {name}");
     }
 
     // All dimensions: each fact is a row, except every tenth, which is added to the one before it.
-    let groups: usize = (0..DAYS)
-        .map(|day| rows_of(FACTS, day) - rows_of(FACTS, day) / 10)
-        .sum();
+    let groups: usize = (0..DAYS).map(|day| rows_of(FACTS, day) - rows_of(FACTS, day) / 10).sum();
     let mut seen = Vec::new();
     let last = groups.div_ceil(50_000);
     for page in [1, 2, last, last + 1] {
@@ -116,11 +98,7 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
         query["pagination"] = json!({"page": page, "count": 50_000});
         let answer = publisher.report(&query).expect(200);
         let total = groups.to_string();
-        assert_eq!(
-            answer.header("X-Total-Count"),
-            Some(total.as_str()),
-            "page {page}"
-        );
+        assert_eq!(answer.header("X-Total-Count"), Some(total.as_str()), "page {page}");
         let rows = answer.json()["rows"].as_array().unwrap().len();
         let expected = groups.saturating_sub((page - 1) * 50_000).min(50_000);
         assert_eq!(rows, expected, "page {page}");
@@ -130,7 +108,8 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
     assert!(seen[0] != seen[1], "two pages are not the same");
 
     let mut filtered = query(&["demand_source"], &metrics);
-    filtered["filters"] = json!([{"dimension": "country", "values": ["DE", "FR", "US"]}, {"dimension": "app", "values": ["78000007"]}]);
+    filtered["filters"] =
+        json!([{"dimension": "country", "values": ["DE", "FR", "US"]}, {"dimension": "app", "values": ["78000007"]}]);
     let mut expected: BTreeMap<String, [i64; 3]> = BTreeMap::new();
     for ((app, country, source), sums) in expected_sums(|_, place| (place[0], place[1], place[4])) {
         if app == 7 && ["DE", "FR", "US"].contains(&COUNTRIES[country]) {
@@ -140,11 +119,8 @@ fn a_million_facts_are_loaded_and_added_up_in_a_hundred_megabytes() {
             }
         }
     }
-    let found: BTreeMap<_, _> = publisher
-        .rows(&filtered)
-        .iter()
-        .map(|row| (text(row, "demand_source"), row_sums(row)))
-        .collect();
+    let found: BTreeMap<_, _> =
+        publisher.rows(&filtered).iter().map(|row| (text(row, "demand_source"), row_sums(row))).collect();
     assert_eq!(found, expected);
 }
 

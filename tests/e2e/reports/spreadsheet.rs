@@ -45,16 +45,8 @@ fn a_spreadsheet_by_the_recipe_has_the_rows_of_a_report() {
     // The key asked a moment ago.
     let (codes, cells) = fill(&signpost, &key);
     assert_eq!(codes, json!([429, 200]));
-    let mut expected = vec![json!([
-        "date",
-        "app_id",
-        "app_name",
-        "country",
-        "ad_tag",
-        "impressions",
-        "clicks",
-        "revenue"
-    ])];
+    let mut expected =
+        vec![json!(["date", "app_id", "app_name", "country", "ad_tag", "impressions", "clicks", "revenue"])];
     let report = json!({
         "date_range": {"start_date": today.minus(30).to_string(), "end_date": today.minus(1).to_string()},
         "dimensions": ["date", "app", "country", "ad_tag"], "metrics": ["impressions", "clicks", "revenue"],

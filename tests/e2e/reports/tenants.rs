@@ -11,10 +11,7 @@ use crate::{
 fn two_publishers<'s>(signpost: &'s Signpost, ids: [&str; 2], apps: [&str; 3]) -> [Publisher<'s>; 2] {
     let [first_app, second_app, shared] = apps;
     let publishers = ids.map(|id| signpost.publisher(id));
-    for (publisher, app, clicks) in [
-        (&publishers[0], first_app, 111),
-        (&publishers[1], second_app, 222),
-    ] {
+    for (publisher, app, clicks) in [(&publishers[0], first_app, 111), (&publishers[1], second_app, 222)] {
         signpost.put(
             &format!("apps/{app}"),
             &json!({
@@ -47,12 +44,8 @@ fn a_report_contains_only_the_publishers_own_facts_whatever_its_filters() {
         );
     }
     let filtered = |app: &str| json!({"filters": [{"dimension": "app", "values": [app]}]});
-    first
-        .report(&with(by_app.clone(), &filtered(apps[1])))
-        .expect(204);
-    second
-        .report(&with(by_app.clone(), &filtered(apps[0])))
-        .expect(204);
+    first.report(&with(by_app.clone(), &filtered(apps[1]))).expect(204);
+    second.report(&with(by_app.clone(), &filtered(apps[0]))).expect(204);
     // With both apps in the filter, a publisher gets only its own.
     let both = json!({"filters": [{"dimension": "app", "values": [apps[0], apps[1]]}]});
     assert_eq!(
@@ -68,10 +61,7 @@ fn a_report_contains_only_the_publishers_own_facts_whatever_its_filters() {
         json!(second.rows(&of_the_other)),
         json!([{"app_id": apps[0], "app": {"name": "unknown"}, "clicks": 5}])
     );
-    assert_eq!(
-        json!(first.rows(&of_the_other)),
-        json!([{"app_id": apps[0], "app": {"name": "Twins"}, "clicks": 111}])
-    );
+    assert_eq!(json!(first.rows(&of_the_other)), json!([{"app_id": apps[0], "app": {"name": "Twins"}, "clicks": 111}]));
     // An Idempotency-Key used by one publisher is unused for another.
     let answer = first.add_facts("another's", &fact).expect(200).json();
     assert_eq!(answer, json!({"rows": 1, "duplicate": false}));
@@ -101,11 +91,7 @@ fn a_key_that_was_not_issued_reads_nothing() {
         format!("sk_guess-a%20_{random}_{mac}"),
         format!("sk_guess-a_{random}"),
         format!("sk_guess-a_{random}_"),
-        format!(
-            "sk_guess-a_{}_{}",
-            "0".repeat(random.len()),
-            "0".repeat(mac.len())
-        ),
+        format!("sk_guess-a_{}_{}", "0".repeat(random.len()), "0".repeat(mac.len())),
         key.to_uppercase(),
         format!("SK_guess-a_{random}_{mac}"),
         format!("sk_Guess-A_{random}_{mac}"),
@@ -124,16 +110,11 @@ fn a_key_that_was_not_issued_reads_nothing() {
         if guess == key {
             continue;
         }
-        signpost
-            .report_with(&guess, body.as_bytes())
-            .expect_error(401, "invalid_api_key");
+        signpost.report_with(&guess, body.as_bytes()).expect_error(401, "invalid_api_key");
     }
     // The guesses did not count against the key's rate, and it reads only its own publisher.
     let answer = signpost.report_with(&key, body.as_bytes()).expect(200);
-    assert!(
-        answer.body.contains(apps[0]) && !answer.body.contains(apps[1]),
-        "{answer:?}"
-    );
+    assert!(answer.body.contains(apps[0]) && !answer.body.contains(apps[1]), "{answer:?}");
 }
 
 #[test]
@@ -143,9 +124,7 @@ fn a_key_can_be_revoked_only_under_its_own_publisher() {
     let [first, second] = two_publishers(&signpost, ["ended-a", "ended-b"], apps);
     let key = first.create_key("own");
     let path = format!("report_keys/{}", key.id);
-    second
-        .operator("DELETE", &path, None)
-        .expect_error(404, "not_found");
+    second.operator("DELETE", &path, None).expect_error(404, "not_found");
     let listed = second.operator("GET", "report_keys", None).expect(200).body;
     assert!(!listed.contains(&key.id), "{listed}");
     let body = query(&["app"], &["clicks"]).to_string();

@@ -80,14 +80,7 @@ fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
             click(&signpost, goal, app, placement, country);
         }
     }
-    let all = query(&[
-        "app",
-        "country",
-        "placement_id",
-        "ad_tag",
-        "demand_source",
-        "sdk_v",
-    ]);
+    let all = query(&["app", "country", "placement_id", "ad_tag", "demand_source", "sdk_v"]);
     let click_rows = [
         row(app, "DE", "home", OFFER, 3),
         row(app, "DE", "offerwall", OFFER, 2),
@@ -108,8 +101,7 @@ fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
             &format!("{date},{app},,FR,offerwall,reported,alpha,api,0,0,0,0,0"),
         ]);
         publisher.put_facts(&date, &facts).expect(200);
-        let alpha =
-            json!({"demand_source": "alpha", "impressions": impressions, "clicks": clicks, "revenue": 1.5});
+        let alpha = json!({"demand_source": "alpha", "impressions": impressions, "clicks": clicks, "revenue": 1.5});
         assert_eq!(publisher.rows(&by_source), [alpha.clone(), offerwall.clone()]);
         let total = json!({"app_id": app, "app": {"name": "Clicked"}, "impressions": impressions,
             "clicks": clicks + 17, "revenue": 1.5});
@@ -124,18 +116,11 @@ fn clicks_are_reported_beside_uploaded_facts_and_survive_a_replaced_day() {
     assert_eq!(publisher.rows(&all), click_rows);
     let through = publisher.report(&all);
     let through = through.header("X-Data-Through").expect("X-Data-Through");
-    assert!(
-        through.starts_with(&date),
-        "{through}: today's data is not complete"
-    );
+    assert!(through.starts_with(&date), "{through}: today's data is not complete");
 
     // Uploads may not use the demand source of Signpost's own clicks.
-    let forged = csv(&[&format!(
-        "{date},{app},,DE,home,{OFFER},offerwall,api,0,0,0,1000,0"
-    )]);
-    publisher
-        .put_facts(&date, &forged)
-        .expect_error(400, "invalid_facts");
+    let forged = csv(&[&format!("{date},{app},,DE,home,{OFFER},offerwall,api,0,0,0,1000,0")]);
+    publisher.put_facts(&date, &forged).expect_error(400, "invalid_facts");
     assert_eq!(publisher.rows(&all), click_rows);
 }
 
@@ -213,9 +198,7 @@ fn each_click_is_reported_once_after_an_outage_of_the_ledger() {
     clicks("DE", 10);
     eventually_within(RETRIES_MS, &true, || failed() >= 1);
     assert_eq!(applied(), 0);
-    publisher
-        .operator("GET", "facts", None)
-        .expect_error(503, "unavailable");
+    publisher.operator("GET", "facts", None).expect_error(503, "unavailable");
 
     // From here on the ledger applies batches, but its answers are lost: the batch is sent again.
     inject_faults(&signpost, "ledger-answers");

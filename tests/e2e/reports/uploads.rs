@@ -65,14 +65,8 @@ fn facts_may_be_quoted_compressed_start_with_a_bom_and_have_columns_in_any_order
     }
     // In a PUT of one day, the date may be left out. A day may have no rows.
     let without = plain.replacen("date,", "", 1).replace("2026-01-05,", "");
-    assert_eq!(
-        publisher.put_facts("2026-01-05", &without).expect(200).json(),
-        json!({"rows": 1})
-    );
-    assert_eq!(
-        publisher.put_facts("2026-01-05", &csv(&[])).expect(200).json(),
-        json!({"rows": 0})
-    );
+    assert_eq!(publisher.put_facts("2026-01-05", &without).expect(200).json(), json!({"rows": 1}));
+    assert_eq!(publisher.put_facts("2026-01-05", &csv(&[])).expect(200).json(), json!({"rows": 0}));
     publisher.report(&all).expect(204);
     assert_eq!(publisher.days()[0]["loaded"]["rows"], 0);
 }
@@ -84,9 +78,7 @@ fn a_body_that_does_not_decompress_is_refused_and_changes_nothing() {
     let fact = csv(&["2026-01-05,74000011,,DE,p,t,d,s,1,1,1,1,0.5"]);
     publisher.put_facts("2026-01-05", &fact).expect(200);
     let before = clicks(&publisher);
-    let rows: Vec<_> = (0..2_000)
-        .map(|n| format!("2026-01-05,74000012,,DE,p{n},t,d,s,1,1,1,1,0.5"))
-        .collect();
+    let rows: Vec<_> = (0..2_000).map(|n| format!("2026-01-05,74000012,,DE,p{n},t,d,s,1,1,1,1,0.5")).collect();
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     let many = csv(&rows);
     let packed = gzip(many.as_bytes());
@@ -104,22 +96,16 @@ fn a_body_that_does_not_decompress_is_refused_and_changes_nothing() {
     for body in &broken {
         for (method, rest) in [("PUT", "facts/2026-01-05"), ("POST", "facts")] {
             let headers = [CSV, GZIP, ("Idempotency-Key", "packed")];
-            publisher
-                .send_facts(method, rest, &headers, body)
-                .expect_error(400, "invalid_facts");
+            publisher.send_facts(method, rest, &headers, body).expect_error(400, "invalid_facts");
             assert_eq!(clicks(&publisher), before);
         }
     }
     let headers = [CSV, GZIP, ("Idempotency-Key", "packed")];
-    let answer = publisher
-        .send_facts("POST", "facts", &headers, &packed)
-        .expect(200);
+    let answer = publisher.send_facts("POST", "facts", &headers, &packed).expect(200);
     assert_eq!(answer.json(), json!({"rows": 2_000, "duplicate": false}));
     for encoding in ["br", "deflate", "zstd", "gzip, gzip"] {
         let headers = [CSV, ("Content-Encoding", encoding), ("Idempotency-Key", "other")];
-        publisher
-            .send_facts("POST", "facts", &headers, &packed)
-            .expect_error(415, "unsupported_media_type");
+        publisher.send_facts("POST", "facts", &headers, &packed).expect_error(415, "unsupported_media_type");
     }
 }
 
@@ -137,9 +123,7 @@ fn a_decompression_bomb_is_refused_at_the_size_limit() {
         assert!(bomb.len() < 2 << 20);
         for (method, rest) in [("PUT", "facts/2026-01-05"), ("POST", "facts")] {
             let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
-            publisher
-                .send_facts(method, rest, &headers, &bomb)
-                .expect_error(413, "payload_too_large");
+            publisher.send_facts(method, rest, &headers, &bomb).expect_error(413, "payload_too_large");
         }
         assert_eq!((clicks(&publisher), publisher.days()), before);
     }
@@ -150,10 +134,7 @@ fn a_decompression_bomb_is_refused_at_the_size_limit() {
     let facts = csv(&[]) + &row.repeat(50_000);
     let headers = [CSV, GZIP, ("Idempotency-Key", "bomb")];
     let answer = publisher.send_facts("POST", "facts", &headers, &gzip(facts.as_bytes()));
-    assert_eq!(
-        answer.expect(200).json(),
-        json!({"rows": 50_000, "duplicate": false})
-    );
+    assert_eq!(answer.expect(200).json(), json!({"rows": 50_000, "duplicate": false}));
     assert_eq!(
         json!(clicks(&publisher)),
         json!([{"date": "2026-01-05", "app_id": "74000021", "app": {"name": "unknown"}, "clicks": 50_001, "revenue": 25_000.5}])
@@ -171,15 +152,8 @@ fn staged(signpost: &Signpost) -> i64 {
 const ROWS: usize = 260_000;
 
 fn large() -> String {
-    let rows: Vec<_> = (0..ROWS)
-        .map(|n| {
-            format!(
-                "2026-01-05,74000031,,DE,p{},t{},d,s,1,1,1,1,0.5",
-                n % 50,
-                n % 1_001
-            )
-        })
-        .collect();
+    let rows: Vec<_> =
+        (0..ROWS).map(|n| format!("2026-01-05,74000031,,DE,p{},t{},d,s,1,1,1,1,0.5", n % 50, n % 1_001)).collect();
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     csv(&rows)
 }
@@ -194,19 +168,12 @@ fn an_upload_cut_off_by_a_power_failure_leaves_its_day_unchanged() {
     let large = large();
     let half_sent = publisher.begin_facts("2026-01-05", &large);
     eventually(&true, || staged(&signpost) > 0);
-    assert_eq!(
-        (clicks(&publisher), publisher.days()),
-        before,
-        "half an upload does not count"
-    );
+    assert_eq!((clicks(&publisher), publisher.days()), before, "half an upload does not count");
     signpost.restart();
     drop(half_sent);
     assert_eq!((clicks(&publisher), publisher.days()), before);
 
-    assert_eq!(
-        publisher.put_facts("2026-01-05", &large).expect(200).json(),
-        json!({"rows": ROWS})
-    );
+    assert_eq!(publisher.put_facts("2026-01-05", &large).expect(200).json(), json!({"rows": ROWS}));
     let all = json!([{"date": "2026-01-05", "app_id": "74000031", "app": {"name": "unknown"}, "clicks": ROWS, "revenue": ROWS / 2}]);
     assert_eq!(json!(clicks(&publisher)), all);
     let days = publisher.days();
@@ -256,25 +223,14 @@ fn damaged_facts_are_an_error_and_other_days_are_still_reported() {
     });
     let report_from = |start: &str| {
         let range = json!({ "start_date": start, "end_date": "2026-01-06" });
-        publisher.report(&with(
-            query(&["date", "sdk_v"], &["revenue"]),
-            &json!({ "date_range": range }),
-        ))
+        publisher.report(&with(query(&["date", "sdk_v"], &["revenue"]), &json!({ "date_range": range })))
     };
     report_from("2026-01-05").expect_error(500, "damaged_facts");
     let whole = report_from("2026-01-06").expect(200);
-    assert_eq!(
-        whole.json(),
-        json!({"rows": [{"date": "2026-01-06", "sdk_v": "s", "revenue": 0.5}]})
-    );
+    assert_eq!(whole.json(), json!({"rows": [{"date": "2026-01-06", "sdk_v": "s", "revenue": 0.5}]}));
     // Uploading the day again repairs it.
     publisher.put_facts("2026-01-05", &row("2026-01-05")).expect(200);
-    assert_eq!(
-        report_from("2026-01-05").expect(200).json()["rows"]
-            .as_array()
-            .map(Vec::len),
-        Some(2)
-    );
+    assert_eq!(report_from("2026-01-05").expect(200).json()["rows"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]
@@ -282,29 +238,15 @@ fn a_day_with_nothing_to_load_becomes_final_and_a_restated_one_keeps_what_is_loa
     let signpost = demo();
     let publisher = signpost.publisher("uploads-nothing");
     publisher.put_facts("2026-01-05", &csv(&[])).expect(200);
-    publisher
-        .put_facts(
-            "2026-01-06",
-            &csv(&["2026-01-06,74000001,,DE,p,t,d,s,1,1,1,1,0.5"]),
-        )
-        .expect(200);
+    publisher.put_facts("2026-01-06", &csv(&["2026-01-06,74000001,,DE,p,t,d,s,1,1,1,1,0.5"])).expect(200);
     let states = || {
         let days = publisher.operator("GET", "facts", None).expect(200).json()["days"].clone();
         let days = days.as_array().unwrap().iter();
-        days.map(|day| {
-            json!([
-                day["date"],
-                day["state"],
-                day["loaded"]["rows"],
-                day["loaded"]["loaded_by"]
-            ])
-        })
-        .collect::<Vec<_>>()
+        days.map(|day| json!([day["date"], day["state"], day["loaded"]["rows"], day["loaded"]["loaded_by"]]))
+            .collect::<Vec<_>>()
     };
-    let expected = [
-        json!(["2026-01-06", "final", 1, "the operator"]),
-        json!(["2026-01-05", "final", 0, "the operator"]),
-    ];
+    let expected =
+        [json!(["2026-01-06", "final", 1, "the operator"]), json!(["2026-01-05", "final", 0, "the operator"])];
     eventually_within(30_000, &expected.to_vec(), states);
 
     let restate = |rest: &str| publisher.operator("POST", &format!("days/{rest}"), None);
@@ -322,7 +264,5 @@ fn a_day_with_nothing_to_load_becomes_final_and_a_restated_one_keeps_what_is_loa
     restate("2026-02-30/restate").expect_error(400, "invalid_field");
     restate("2999-01-01/restate").expect_error(400, "invalid_field");
     restate("2098-01-01/restate").expect_error(409, "day_not_over");
-    signpost
-        .operator("POST", "publishers/nobody/days/2026-01-06/restate", None)
-        .expect_error(404, "not_found");
+    signpost.operator("POST", "publishers/nobody/days/2026-01-06/restate", None).expect_error(404, "not_found");
 }

@@ -99,10 +99,7 @@ fn with_member(member: &str, value: &str) -> String {
         Some(found) => found.1 = value,
         None => members.push((member, value)),
     }
-    let members: Vec<_> = members
-        .iter()
-        .map(|(name, value)| format!("\"{name}\": {value}"))
-        .collect();
+    let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}", members.join(", "))
 }
 
@@ -120,31 +117,19 @@ fn state(publisher: &Publisher<'_>) -> (Vec<Value>, Vec<Value>) {
 /// Sends invalid facts as increments. Fails the test unless exactly these lines and columns are reported, nothing
 /// changed, and the idempotency key is still unused.
 #[track_caller]
-fn expect_line_errors(
-    publisher: &Publisher<'_>,
-    media_type: &str,
-    body: &[u8],
-    lines: &[(i64, Option<&str>)],
-) {
+fn expect_line_errors(publisher: &Publisher<'_>, media_type: &str, body: &[u8], lines: &[(i64, Option<&str>)]) {
     let shown = String::from_utf8_lossy(body);
     let before = state(publisher);
     let key = format!("key-{}", before.0.len());
     let headers = [("Content-Type", media_type), ("Idempotency-Key", key.as_str())];
-    let answer = publisher
-        .send_facts("POST", "facts", &headers, body)
-        .expect_error(400, "invalid_facts");
+    let answer = publisher.send_facts("POST", "facts", &headers, body).expect_error(400, "invalid_facts");
     let body_json = answer.json();
     let named: Vec<_> = body_json["lines"]
         .as_array()
         .unwrap_or_else(|| panic!("no lines: {answer:?}"))
         .iter()
         .map(|line| {
-            assert!(
-                line["message"]
-                    .as_str()
-                    .is_some_and(|message| !message.is_empty()),
-                "{answer:?}"
-            );
+            assert!(line["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer:?}");
             (line["line"].as_i64().unwrap(), line["column"].as_str())
         })
         .collect();
@@ -191,20 +176,10 @@ fn a_wrong_line_of_csv_is_named_by_its_number() {
     let header = |header: &str| format!("{header}\n{GOOD}\n").into_bytes();
     for (name, column) in [("clicks,", "clicks"), ("date,", "date"), ("revenue", "revenue")] {
         let names = HEADER.replace(name, "");
-        expect_line_errors(
-            &publisher,
-            "text/csv",
-            &header(names.trim_end_matches(',')),
-            &[(1, Some(column))],
-        );
+        expect_line_errors(&publisher, "text/csv", &header(names.trim_end_matches(',')), &[(1, Some(column))]);
     }
     let repeated = format!("{HEADER},country");
-    expect_line_errors(
-        &publisher,
-        "text/csv",
-        &header(&repeated),
-        &[(1, Some("country"))],
-    );
+    expect_line_errors(&publisher, "text/csv", &header(&repeated), &[(1, Some("country"))]);
     let unknown = format!("{HEADER},colour");
     expect_line_errors(&publisher, "text/csv", &header(&unknown), &[(1, Some("colour"))]);
     let both = HEADER.replace("country", "land");
@@ -225,23 +200,14 @@ fn a_wrong_value_of_ndjson_is_named_by_its_line_and_member() {
     let body = |line: &str| format!("{good}\n{line}\n{good}\n");
     for (member, value) in WRONG_NDJSON {
         let body = body(&with_member(member, value));
-        expect_line_errors(
-            &publisher,
-            "application/x-ndjson",
-            body.as_bytes(),
-            &[(2, Some(*member))],
-        );
+        expect_line_errors(&publisher, "application/x-ndjson", body.as_bytes(), &[(2, Some(*member))]);
     }
     for line in ["nonsense", "[]", "null", "{\"date\"", "{} {}", GOOD] {
         let body = body(line);
-        let headers = [
-            ("Content-Type", "application/x-ndjson"),
-            ("Idempotency-Key", "whole-lines"),
-        ];
+        let headers = [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", "whole-lines")];
         let before = state(&publisher);
-        let answer = publisher
-            .send_facts("POST", "facts", &headers, body.as_bytes())
-            .expect_error(400, "invalid_facts");
+        let answer =
+            publisher.send_facts("POST", "facts", &headers, body.as_bytes()).expect_error(400, "invalid_facts");
         assert_eq!(answer.json()["lines"][0]["line"], 2, "{answer:?}");
         assert!(state(&publisher) == before, "{answer:?}");
     }
@@ -251,12 +217,7 @@ fn a_wrong_value_of_ndjson_is_named_by_its_line_and_member() {
 fn all_wrong_lines_are_named_up_to_twenty() {
     let signpost = demo();
     let publisher = signpost.publisher("wrong-many");
-    let rows = [
-        with_column("clicks", "-1"),
-        GOOD.to_owned(),
-        with_column("country", "UK"),
-        "half".to_owned(),
-    ];
+    let rows = [with_column("clicks", "-1"), GOOD.to_owned(), with_column("country", "UK"), "half".to_owned()];
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     let lines = [(2, Some("clicks")), (4, Some("country")), (5, None)];
     expect_line_errors(&publisher, "text/csv", csv(&rows).as_bytes(), &lines);
@@ -281,15 +242,9 @@ fn a_day_is_replaced_only_if_all_facts_are_valid_and_of_that_day() {
         ("2026-01-05", &with_column("country", "EU"), "country"),
     ] {
         let good = with_column("date", date);
-        let answer = publisher
-            .put_facts(date, &csv(&[&good, row]))
-            .expect_error(400, "invalid_facts");
+        let answer = publisher.put_facts(date, &csv(&[&good, row])).expect_error(400, "invalid_facts");
         let line = &answer.json()["lines"][0];
-        assert_eq!(
-            (&line["line"], &line["column"]),
-            (&json!(3), &json!(column)),
-            "{answer:?}"
-        );
+        assert_eq!((&line["line"], &line["column"]), (&json!(3), &json!(column)), "{answer:?}");
         assert!(state(&publisher) == before, "{answer:?}");
     }
     for date in ["2026-02-30", "2026-1-5", "today", "20260105"] {

@@ -9,9 +9,7 @@ use super::{OUTBOXES, copy, settle};
 use crate::{
     clicks::{CLICK, click_id_at, expect_redirect},
     conversions::{accepted_id, expect_conversion_error},
-    harness::{
-        Behaviour, Receiver, Setup, Signpost, away_from_midnight, click_keys, eventually_within, root,
-    },
+    harness::{Behaviour, Receiver, Setup, Signpost, away_from_midnight, click_keys, eventually_within, root},
 };
 use contract::{clicks, counters};
 use domain::{
@@ -41,10 +39,7 @@ pub fn restore(signpost: &Signpost, object: &str, folder: &Path) -> (bool, Strin
         .output()
         .expect("make");
     let text = [output.stdout, output.stderr].concat();
-    (
-        output.status.success(),
-        String::from_utf8_lossy(&text).into_owned(),
-    )
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Stops workerd, puts an object back, and starts workerd.
@@ -71,11 +66,7 @@ fn waiting_callbacks_go_out_although_nobody_calls() {
     let of_app = format!("SELECT 1 FROM outbox WHERE app = {}", wall.app);
     signpost.restart_after(|| keep(&signpost, OUTBOXES, &of_app, folder.path()));
     receiver.set(Behaviour::status(200));
-    eventually_within(2 * MINUTE_MS, &true, || {
-        wall.all_entries(10)
-            .iter()
-            .all(|entry| entry["state"] == "delivered")
-    });
+    eventually_within(2 * MINUTE_MS, &true, || wall.all_entries(10).iter().all(|entry| entry["state"] == "delivered"));
     let before = receiver.count();
     put_back(&signpost, &format!("outbox-{}-0", wall.app), folder.path());
     // The copy's waiting callbacks go out within a minute of the start.
@@ -109,10 +100,7 @@ fn a_click_whose_record_may_be_lost_is_not_refused_permanently() {
     signpost.refresh();
     let folder = tempfile::tempdir().expect("a folder");
     let long = "x".repeat(128);
-    let click = format!(
-        "{CLICK}?rid={}-1&app={}&user_id=u-1&c1={long}&c2={long}&c3={long}",
-        wall.id, wall.app
-    );
+    let click = format!("{CLICK}?rid={}-1&app={}&user_id=u-1&c1={long}&c2={long}&c3={long}", wall.id, wall.app);
     let id = click_id_at(&expect_redirect(signpost.get(&click, &[])));
     let Ok(Opened::Short { nonce, .. }) = click_id::open(&click_keys(), &id) else {
         panic!("{id} is whole");
@@ -132,11 +120,8 @@ fn a_file_that_is_not_a_copy_of_an_object_changes_nothing() {
     let signpost = Setup::new().start();
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("copy.sqlite"), "no database").expect("a file written");
-    let problems = [
-        ("catalog", "not a database"),
-        ("ships-1", "not the name of an object"),
-        ("", "not a complete backup"),
-    ];
+    let problems =
+        [("catalog", "not a database"), ("ships-1", "not the name of an object"), ("", "not a complete backup")];
     let mut outcomes = Vec::new();
     signpost.restart_after(|| {
         outcomes.extend(problems.map(|(object, _)| restore(&signpost, object, folder.path())));

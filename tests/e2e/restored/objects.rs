@@ -7,9 +7,7 @@ use super::{Copy, OUTBOXES, SENT_MS, copy, doubts, put_back, settle};
 use crate::{
     conversions::{expect_conversion_error, revenue::revenue},
     dashboard::{Browser, signed_in},
-    harness::{
-        Setup, Signpost, away_from_midnight, click_keys, eventually_within, expect_accepted, now_ms, seal,
-    },
+    harness::{Setup, Signpost, away_from_midnight, click_keys, eventually_within, expect_accepted, now_ms, seal},
 };
 
 /// Copies the object that has a row.
@@ -26,56 +24,30 @@ fn an_account_that_is_put_back_lets_nobody_in_again() {
     let owner = signed_in(&signpost, &publisher, "owner");
     let analyst = signed_in(&signpost, &publisher, "analyst");
     let signed_out = signed_in(&signpost, &publisher, "developer");
-    let invite = owner
-        .post("invites", &json!({ "name": "Bob", "role": "analyst" }))
-        .expect(201)
-        .json();
+    let invite = owner.post("invites", &json!({ "name": "Bob", "role": "analyst" })).expect(201).json();
     let of_account = "SELECT 1 FROM account WHERE owner = 'restored-account'";
     let before = copied(&signpost, "signpost-accounts", of_account);
 
     signed_out.post("sign_out", &json!({})).expect(204);
     let members = owner.get("members").expect(200).json();
-    let removed = members["members"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|member| member["role"] == "analyst");
+    let removed = members["members"].as_array().unwrap().iter().find(|member| member["role"] == "analyst");
     let id = removed.unwrap()["member_id"].as_str().unwrap();
-    owner
-        .send("DELETE", &format!("/v1/dashboard/members/{id}"), Some(&json!({})))
-        .expect(204);
+    owner.send("DELETE", &format!("/v1/dashboard/members/{id}"), Some(&json!({}))).expect(204);
     let invite_id = invite["invite_id"].as_str().unwrap();
-    owner
-        .send(
-            "DELETE",
-            &format!("/v1/dashboard/invites/{invite_id}"),
-            Some(&json!({})),
-        )
-        .expect(204);
+    owner.send("DELETE", &format!("/v1/dashboard/invites/{invite_id}"), Some(&json!({}))).expect(204);
     signpost.restart_after(|| put_back(&before));
 
     for browser in [&owner, &analyst, &signed_out] {
         browser.get("overview").expect_error(401, "not_signed_in");
     }
     let spend = json!({ "invite": invite["invite"] });
-    Browser::new(&signpost)
-        .post("sign_in", &spend)
-        .expect_error(404, "unknown_invite");
+    Browser::new(&signpost).post("sign_in", &spend).expect_error(404, "unknown_invite");
     let owner = signed_in(&signpost, &publisher, "owner");
     let members = owner.get("members").expect(200).json();
     let members = members["members"].as_array().unwrap();
-    assert!(
-        members.iter().all(|member| member["member_id"] != id),
-        "{members:?}"
-    );
-    assert_eq!(
-        owner.get("overview").expect(200).json()["notices"][0]["kind"],
-        "restored"
-    );
-    let expected = (
-        "members of restored-account".to_owned(),
-        "account_restored".to_owned(),
-    );
+    assert!(members.iter().all(|member| member["member_id"] != id), "{members:?}");
+    assert_eq!(owner.get("overview").expect(200).json()["notices"][0]["kind"], "restored");
+    let expected = ("members of restored-account".to_owned(), "account_restored".to_owned());
     assert_eq!(doubts(&signpost), [expected]);
 }
 
@@ -89,10 +61,7 @@ fn a_publisher_that_is_suspended_stays_so_whichever_object_is_put_back() {
     let objects = [
         ("signpost-accounts", of_account),
         ("signpost-ledger", "SELECT 1 FROM report_keys WHERE label = 'BI'"),
-        (
-            "signpost-catalog",
-            "SELECT 1 FROM publishers WHERE id = 'restored-suspension'",
-        ),
+        ("signpost-catalog", "SELECT 1 FROM publishers WHERE id = 'restored-suspension'"),
     ];
     let path = "publishers/restored-suspension";
     let mut before = Vec::new();
@@ -151,12 +120,7 @@ fn a_catalog_that_is_put_back_pays_what_was_promised_since() {
     signpost.refresh();
     let click = wall.click_id("u-1");
     let later = seal(&click_keys(), &wall.click_on("restored-later", "u-2", now_ms()));
-    let stored = |offer: &str| {
-        signpost
-            .operator("GET", &format!("offers/{offer}"), None)
-            .expect(200)
-            .json()
-    };
+    let stored = |offer: &str| signpost.operator("GET", &format!("offers/{offer}"), None).expect(200).json();
     let offers = [stored(&wall.id), stored("restored-later")];
     signpost.restart_after(|| put_back(&before));
 
@@ -169,10 +133,7 @@ fn a_catalog_that_is_put_back_pays_what_was_promised_since() {
     // The two newest tokens are valid, and no other.
     signpost.refresh();
     let status = |token: &str| convert(token, &wall.click_id("u-3")).status;
-    assert_eq!(
-        [status(&wall.token), status(&second), status(&newest)],
-        [401, 200, 200]
-    );
+    assert_eq!([status(&wall.token), status(&second), status(&newest)], [401, 200, 200]);
     let expected = ("catalog".to_owned(), "catalog_restored".to_owned());
     assert_eq!(doubts(&signpost), [expected]);
 }
@@ -203,10 +164,7 @@ fn a_receiver_of_sums_that_is_put_back_gets_them_again() {
     expect(3);
     let conversions = || {
         let figures = json!({ "offer_ids": [wall.id] });
-        let figures = signpost
-            .operator("POST", "offer_figures", Some(&figures))
-            .expect(200)
-            .json();
+        let figures = signpost.operator("POST", "offer_figures", Some(&figures)).expect(200).json();
         figures["figures"][&wall.id]["conversions"].as_u64()
     };
     eventually_within(SENT_MS, &Some(3), || {
@@ -239,9 +197,5 @@ fn counters_and_an_outbox_that_are_put_back_together_exceed_no_cap() {
     settle(&wall, 3);
     signpost.restart_after(|| before.iter().for_each(put_back));
     wall.pay("user-3");
-    expect_conversion_error(
-        wall.convert(&wall.click_id("user-4"), ""),
-        409,
-        "conversion_capped",
-    );
+    expect_conversion_error(wall.convert(&wall.click_id("user-4"), ""), 409, "conversion_capped");
 }

@@ -44,20 +44,15 @@ fn restore(signpost: &Signpost, object: &str, body: &serde_json::Value) -> Answe
 
 /// Puts an object back to the state that was kept last. Returns the bookmark that undoes it.
 fn put_back(signpost: &Signpost, object: &str) -> String {
-    let answer = restore(signpost, object, &json!({ "to": rfc_3339(now_ms()) }))
-        .expect(200)
-        .json();
+    let answer = restore(signpost, object, &json!({ "to": rfc_3339(now_ms()) })).expect(200).json();
     assert_eq!(answer["object"], object);
     answer["undo_bookmark"].as_str().expect("a bookmark").to_owned()
 }
 
 /// The reasons of the items about objects that were put back, without those that say that somebody did it.
 fn reasons(signpost: &Signpost) -> Vec<String> {
-    let mut reasons: Vec<_> = doubts(signpost)
-        .into_iter()
-        .map(|(_, reason)| reason)
-        .filter(|reason| reason != "put_back")
-        .collect();
+    let mut reasons: Vec<_> =
+        doubts(signpost).into_iter().map(|(_, reason)| reason).filter(|reason| reason != "put_back").collect();
     reasons.sort();
     reasons.dedup();
     reasons
@@ -69,22 +64,12 @@ fn plain_workerd_refuses_and_names_what_is_wrong() {
     let [month, now, later] = [-31 * DAY_MS, 0, 5 * MINUTE_MS].map(|ms| rfc_3339(now_ms() + ms));
     for (object, body, status, code) in [
         ("outbox-10000001-0", json!({ "to": now }), 409, "not_recoverable"),
-        (
-            "outbox-10000001-0",
-            json!({ "bookmark": "0-0" }),
-            409,
-            "not_recoverable",
-        ),
+        ("outbox-10000001-0", json!({ "bookmark": "0-0" }), 409, "not_recoverable"),
         ("catalog", json!({ "to": month }), 400, "invalid_field"),
         ("catalog", json!({ "to": later }), 400, "invalid_field"),
         ("catalog", json!({ "to": "yesterday" }), 400, "invalid_field"),
         ("catalog", json!({}), 400, "invalid_field"),
-        (
-            "catalog",
-            json!({ "to": now, "bookmark": "0-0" }),
-            400,
-            "invalid_field",
-        ),
+        ("catalog", json!({ "to": now, "bookmark": "0-0" }), 400, "invalid_field"),
         ("catalog", json!({ "until": 1 }), 400, "unknown_field"),
         ("catalogs", json!({ "bookmark": "0-0" }), 404, "not_found"),
         ("outbox-", json!({ "bookmark": "0-0" }), 404, "not_found"),
@@ -101,11 +86,7 @@ fn an_outbox_goes_back_and_forth_and_pays_each_reward_once() {
     let wall = signpost.sharded_offer_wall("recovered-outbox", "79000740", Some(&receiver), 8);
     signpost.refresh();
     let publisher = signpost.existing_publisher(&wall.id);
-    let users: Vec<_> = (0..)
-        .map(|n| format!("u-{n}"))
-        .filter(|user| shards::of_user(user, 8) == 0)
-        .take(6)
-        .collect();
+    let users: Vec<_> = (0..).map(|n| format!("u-{n}")).filter(|user| shards::of_user(user, 8) == 0).take(6).collect();
     let clicks: Vec<_> = users.iter().map(|user| wall.click_id(user)).collect();
     let pay = |n: usize, duplicate| expect_accepted(wall.convert(&clicks[n], ""), "approved", duplicate);
     let mut ids: Vec<_> = (0..2).map(|n| pay(n, false)).collect();
@@ -147,8 +128,7 @@ fn after_a_restore_waiting_callbacks_are_sent_and_rejections_and_erasures_stay()
     let object = format!("outbox-{}-0", wall.app);
     keep(&signpost, outbox::BINDING, &object);
     let reject = json!({ "reason": "fraud" });
-    wall.operator("POST", &format!("conversions/{rejected}/reject"), Some(&reject))
-        .expect(200);
+    wall.operator("POST", &format!("conversions/{rejected}/reject"), Some(&reject)).expect(200);
     let erased = wall.operator("POST", "erase_user", Some(&json!({ "user_id": "erased" })));
     assert_eq!(erased.expect(200).json()["erased"], 1);
     let before = receiver.count();
@@ -157,11 +137,7 @@ fn after_a_restore_waiting_callbacks_are_sent_and_rejections_and_erasures_stay()
     // Nobody calls the outbox.
     assert!(receiver.wait_until(MINUTE_MS, |received| received.len() > before));
     assert_eq!(wall.entry(&rejected)["status"], "rejected");
-    let users: Vec<_> = wall
-        .all_entries(10)
-        .into_iter()
-        .map(|entry| entry["user_id"].clone())
-        .collect();
+    let users: Vec<_> = wall.all_entries(10).into_iter().map(|entry| entry["user_id"].clone()).collect();
     assert!(!users.contains(&json!("erased")), "{users:?}");
     assert_eq!(journaled(&wall, "value ->> '$.erased'"), 1);
 }
@@ -186,10 +162,7 @@ fn counters_and_clicks_that_go_back_know_it_at_once() {
     expect_conversion_error(pay(4), 409, "conversion_capped");
 
     let long = "x".repeat(128);
-    let click = format!(
-        "{CLICK}?rid={}-1&app={}&user_id=u-1&c1={long}&c2={long}&c3={long}",
-        wall.id, wall.app
-    );
+    let click = format!("{CLICK}?rid={}-1&app={}&user_id=u-1&c1={long}&c2={long}&c3={long}", wall.id, wall.app);
     keep(&signpost, clicks::BINDING, "clicks-0");
     let (id, object) = loop {
         let id = click_id_at(&expect_redirect(signpost.get(&click, &[])));
@@ -243,9 +216,7 @@ fn ended_credentials_stay_ended_and_promised_rewards_are_paid() {
     let paid = expect_accepted(wall.convert(&click, ""), "approved", false);
     let payout = wall.entry(&paid)["payout"].as_f64().unwrap();
     assert!((payout - promised).abs() < 1e-9, "{payout}");
-    signed_in(&signpost, &publisher, "owner")
-        .get("overview")
-        .expect(200);
+    signed_in(&signpost, &publisher, "owner").get("overview").expect(200);
     // Outboxes tell the activity again.
     eventually_within(SENT_MS, &true, || {
         let path = format!("publishers/{}/activity", wall.id);

@@ -43,16 +43,10 @@ fn a_copy_in_duckdb_has_the_logs_rewards_and_adds_up_what_each_day_paid() {
         let kept = python(&["-c", READ], &path, "");
         let kept: BTreeMap<String, Value> = serde_json::from_str(&kept).expect("JSON");
         let entries = wall.all_entries(100);
-        let rewards = entries
-            .iter()
-            .filter(|entry| entry["original_transaction_id"].is_null());
-        let rewards: BTreeMap<_, _> = rewards
-            .map(|entry| (entry["transaction_id"].as_str().expect("an id"), entry))
-            .collect();
-        assert_eq!(
-            kept.keys().collect::<Vec<_>>(),
-            rewards.keys().collect::<Vec<_>>()
-        );
+        let rewards = entries.iter().filter(|entry| entry["original_transaction_id"].is_null());
+        let rewards: BTreeMap<_, _> =
+            rewards.map(|entry| (entry["transaction_id"].as_str().expect("an id"), entry)).collect();
+        assert_eq!(kept.keys().collect::<Vec<_>>(), rewards.keys().collect::<Vec<_>>());
         let mut paid = 0.0;
         for (id, row) in &kept {
             let entry = rewards[id.as_str()];
@@ -73,8 +67,7 @@ fn a_copy_in_duckdb_has_the_logs_rewards_and_adds_up_what_each_day_paid() {
         wall.convert(click, status).expect(200);
     }
     assert_eq!(copy(), 6);
-    wall.convert(&clicks[0], "&goal=purchase&status=reversed")
-        .expect(200);
+    wall.convert(&clicks[0], "&goal=purchase&status=reversed").expect(200);
     wall.convert(&clicks[2], "").expect(200);
     wall.convert(&clicks[5], "&status=rejected").expect(200);
     wall.pay("user-9");

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::{
     harness::{
-        Behaviour, CONVERSION, End, GOALS, OfferWall, Receiver, Setup, Signpost, click_keys,
-        eventually_within, now_ms, root, seal,
+        Behaviour, CONVERSION, End, GOALS, OfferWall, Receiver, Setup, Signpost, click_keys, eventually_within, now_ms,
+        root, seal,
     },
     random::Random,
     restored::{OUTBOXES, copy, doubts, put_back},
@@ -94,13 +94,7 @@ impl Sender<'_> {
             let status = if is_pending { "pending" } else { "approved" };
             let id = convert(self.world, self.wall, &query, status);
             self.rewards.insert(id.clone(), (status.to_owned(), value));
-            let open = Open {
-                id,
-                shard,
-                query,
-                value,
-                is_pending,
-            };
+            let open = Open { id, shard, query, value, is_pending };
             self.open.push(open);
             return;
         }
@@ -181,9 +175,7 @@ impl Script<'_> {
     fn finish(&self) -> Rewards {
         eventually_within(MINUTE_MS, &true, || self.start().wait().unwrap().success());
         let db = rusqlite::Connection::open(self.path).unwrap();
-        let mut rows = db
-            .prepare("SELECT transaction_id, state, value FROM rewards")
-            .unwrap();
+        let mut rows = db.prepare("SELECT transaction_id, state, value FROM rewards").unwrap();
         let rows = rows.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))));
         rows.unwrap().map(Result::unwrap).collect()
     }
@@ -239,11 +231,7 @@ fn go_back(world: &World<'_>, object: &str, meanwhile: impl FnOnce()) {
     thread::sleep(Duration::from_secs(1));
     meanwhile();
     let body = json!({ "to": rfc_3339(now_ms()) }).to_string();
-    let sent = Sent {
-        media_type: Some("application/json"),
-        body: body.as_bytes(),
-        ..Sent::default()
-    };
+    let sent = Sent { media_type: Some("application/json"), body: body.as_bytes(), ..Sent::default() };
     let path = format!("/v1/operator/objects/{object}/restore");
     world.until_answered("restore", "POST", &path, &sent).expect(200);
 }
@@ -267,9 +255,7 @@ fn wait_for_journal(wall: &OfferWall<'_>, number: u8) {
     );
     let journaled = format!("SELECT MAX(number) FROM journal WHERE source = '{source}'");
     let last = |sql: &str| {
-        let found = wall
-            .signpost
-            .stored(OUTBOXES, sql, |row| row.get::<_, Option<i64>>(0));
+        let found = wall.signpost.stored(OUTBOXES, sql, |row| row.get::<_, Option<i64>>(0));
         found.into_iter().flatten().max()
     };
     eventually_within(MINUTE_MS, &true, || last(&written) == last(&journaled));
@@ -279,10 +265,7 @@ fn wait_for_journal(wall: &OfferWall<'_>, number: u8) {
 fn a_copy_has_the_logs_rewards_after_drops_kills_and_restores() {
     let seed = setting("SEED", now_ms().unsigned_abs());
     println!("SEED={seed}");
-    let signpost = Setup::new()
-        .var("CALLBACK_TIMEOUT_MS", "1000")
-        .config("recovery.capnp")
-        .start();
+    let signpost = Setup::new().var("CALLBACK_TIMEOUT_MS", "1000").config("recovery.capnp").start();
     let receiver = Receiver::start();
     let wall = signpost.sharded_offer_wall("kept-copy", "79000835", Some(&receiver), SHARDS);
     signpost.refresh();
@@ -331,10 +314,7 @@ fn a_copy_has_the_logs_rewards_after_drops_kills_and_restores() {
         };
         let senders: Vec<_> = (1..=SENDERS).map(send).collect();
         let mut before = Vec::new();
-        let of_second = format!(
-            "SELECT 1 FROM outbox WHERE app = {} AND shard = {second}",
-            wall.app
-        );
+        let of_second = format!("SELECT 1 FROM outbox WHERE app = {} AND shard = {second}", wall.app);
         for number in 0..KILLS[0] {
             kill(&signpost, &mut random, || {
                 if number == KILLS[0] / 2 {
@@ -376,15 +356,11 @@ fn a_copy_has_the_logs_rewards_after_drops_kills_and_restores() {
 
     let entries = wall.all_entries(1_000);
     let waiting = entries.iter().filter(|entry| entry["state"] == "waiting").count();
-    let rewards = entries
-        .iter()
-        .filter(|entry| entry["original_transaction_id"].is_null());
+    let rewards = entries.iter().filter(|entry| entry["original_transaction_id"].is_null());
     let logged = rewards.map(|entry| {
         let id = entry["transaction_id"].as_str().unwrap().to_owned();
         // The log has the values of what is paid.
-        let value = entry["value"]
-            .as_f64()
-            .unwrap_or_else(|| expected.get(&id).map_or(0.0, |(_, value)| *value));
+        let value = entry["value"].as_f64().unwrap_or_else(|| expected.get(&id).map_or(0.0, |(_, value)| *value));
         (id, (entry["status"].as_str().unwrap().to_owned(), value))
     });
     let logged: Rewards = logged.collect();
@@ -400,10 +376,7 @@ fn a_copy_has_the_logs_rewards_after_drops_kills_and_restores() {
     assert!(runs.iter().all(|count| *count > 0), "{runs:?}");
     let doubts = doubts(&signpost);
     for number in [first, second] {
-        let restored = (
-            format!("outbox-{}-{number}", wall.app),
-            "outbox_restored".to_owned(),
-        );
+        let restored = (format!("outbox-{}-{number}", wall.app), "outbox_restored".to_owned());
         assert!(doubts.contains(&restored), "{restored:?} is not among {doubts:?}");
     }
 }
@@ -413,9 +386,6 @@ fn a_copy_has_the_logs_rewards_after_drops_kills_and_restores() {
 fn expect_equal(what: &str, found: &Rewards, expected: &Rewards) {
     let differs = |id: &&String| found.get(*id) != expected.get(*id);
     let ids: BTreeSet<_> = found.keys().chain(expected.keys()).filter(differs).collect();
-    let differences: Vec<_> = ids
-        .into_iter()
-        .map(|id| (id, found.get(id), expected.get(id)))
-        .collect();
+    let differences: Vec<_> = ids.into_iter().map(|id| (id, found.get(id), expected.get(id))).collect();
     assert!(differences.is_empty(), "{what} differ: {differences:#?}");
 }

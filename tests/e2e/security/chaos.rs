@@ -42,10 +42,7 @@ const LONG_LIVES: usize = 7;
 /// A number from the environment, or the default if it is unset or empty.
 pub fn setting(name: &str, default: u64) -> u64 {
     let set = env::var(name).ok().filter(|text| !text.is_empty());
-    set.map_or(default, |text| {
-        text.parse()
-            .unwrap_or_else(|error| panic!("{name}={text}: {error}"))
-    })
+    set.map_or(default, |text| text.parse().unwrap_or_else(|error| panic!("{name}={text}: {error}")))
 }
 
 #[test]
@@ -74,11 +71,8 @@ fn acknowledged_writes_survive_random_kills_of_workerd_under_mixed_traffic() {
     let mut random = Random(seed);
     run_until(&world, &mut clients, kills, |kill| {
         let (least, most) = LIFE_MS[random.below(LIFE_MS.len())];
-        let life_ms = if kill % LONG_LIVES == LONG_LIVES / 2 {
-            LONG_LIFE_MS
-        } else {
-            least + random.next() % (most - least)
-        };
+        let life_ms =
+            if kill % LONG_LIVES == LONG_LIVES / 2 { LONG_LIFE_MS } else { least + random.next() % (most - least) };
         thread::sleep(Duration::from_millis(life_ms));
         world.kill();
     });
@@ -102,10 +96,7 @@ pub fn run_until(
     thread::scope(|scope| {
         // If an interruption panics, the clients must end, too.
         let _stop = Stop(world);
-        let threads: Vec<_> = clients
-            .iter_mut()
-            .map(|client| scope.spawn(|| run(world, client.as_mut())))
-            .collect();
+        let threads: Vec<_> = clients.iter_mut().map(|client| scope.spawn(|| run(world, client.as_mut()))).collect();
         for time in 0..times {
             interrupt(time);
             // A client that found a broken promise has panicked: end the run here.
@@ -132,10 +123,7 @@ fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
     let seed = setting("SEED", now_ms().unsigned_abs());
     let restores = usize::try_from(setting("RESTORES", RESTORES as u64)).unwrap();
     println!("SEED={seed} RESTORES={restores}");
-    let signpost = Setup::new()
-        .var("CALLBACK_TIMEOUT_MS", "1000")
-        .config("recovery.capnp")
-        .start();
+    let signpost = Setup::new().var("CALLBACK_TIMEOUT_MS", "1000").config("recovery.capnp").start();
     let receiver = Receiver::start();
     let world = World::new(&signpost, &receiver);
     let mut clients: Vec<Box<dyn Client + '_>> = vec![
@@ -145,12 +133,8 @@ fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
         Box::new(ReportKeys::new(&world, "restores-keys", seed ^ 4)),
     ];
     signpost.refresh();
-    let capped = ["restores-1-cap", "restores-2-cap"].map(|offer| {
-        (
-            counters::BINDING,
-            counters::object_name(&OfferId::parse(offer).unwrap()),
-        )
-    });
+    let capped = ["restores-1-cap", "restores-2-cap"]
+        .map(|offer| (counters::BINDING, counters::object_name(&OfferId::parse(offer).unwrap())));
     let of_apps = ["79000751", "79000752"].into_iter().flat_map(|app| {
         // One of eight, the last one, and the witness of each.
         [0, 1, 7].map(|number| (outbox::BINDING, format!("outbox-{app}-{number}")))
@@ -160,10 +144,7 @@ fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
         [
             (ledger::BINDING, ledger::object_name(&id)),
             (activity::BINDING, activity::object_name(&id)),
-            (
-                activity::BINDING,
-                format!("register-{}", ledger::object_name(&id)),
-            ),
+            (activity::BINDING, format!("register-{}", ledger::object_name(&id))),
         ]
     });
     let objects: Vec<_> = [
@@ -180,9 +161,7 @@ fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
     let mut random = Random(seed);
     run_until(&world, &mut clients, restores, |time| {
         let count = if time % 10 == 9 { 2 } else { 1 };
-        let chosen: Vec<_> = (0..count)
-            .map(|_| &objects[random.below(objects.len())])
-            .collect();
+        let chosen: Vec<_> = (0..count).map(|_| &objects[random.below(objects.len())]).collect();
         for (namespace, object) in &chosen {
             let url = format!("{}/{namespace}/{object}", signpost.control());
             signpost.get(&url, &[]).expect(200);
@@ -190,11 +169,7 @@ fn acknowledged_writes_survive_restores_of_any_object_under_mixed_traffic() {
         thread::sleep(Duration::from_millis(1_000 + random.next() % 1_500));
         for (_, object) in &chosen {
             let body = json!({ "to": rfc_3339(now_ms()) }).to_string();
-            let sent = Sent {
-                media_type: Some("application/json"),
-                body: body.as_bytes(),
-                ..Sent::default()
-            };
+            let sent = Sent { media_type: Some("application/json"), body: body.as_bytes(), ..Sent::default() };
             let path = format!("/v1/operator/objects/{object}/restore");
             let answer = world.until_answered("restore", "POST", &path, &sent);
             assert_eq!(answer.status, 200, "{object}: {answer:?}");

@@ -13,8 +13,7 @@ use serde_json::json;
 use crate::{
     clicks::{click_id_at, expect_redirect, keys},
     harness::{
-        CONVERSION, OfferWall, Setup, Signpost, default_setting, demo, encoded, expect_accepted, nonce,
-        now_ms, seal,
+        CONVERSION, OfferWall, Setup, Signpost, default_setting, demo, encoded, expect_accepted, nonce, now_ms, seal,
     },
 };
 use domain::{
@@ -48,14 +47,8 @@ fn whole_and_short(wall: &OfferWall<'_>) -> [String; 2] {
     };
     let long = "x".repeat(128);
     let ids = [click(""), click(&format!("&c1={long}&c2={long}&c3={long}"))];
-    assert!(matches!(
-        click_id::open(&keys(), &ids[0]),
-        Ok(Opened::Whole { .. })
-    ));
-    assert!(matches!(
-        click_id::open(&keys(), &ids[1]),
-        Ok(Opened::Short { .. })
-    ));
+    assert!(matches!(click_id::open(&keys(), &ids[0]), Ok(Opened::Whole { .. })));
+    assert!(matches!(click_id::open(&keys(), &ids[1]), Ok(Opened::Short { .. })));
     ids
 }
 
@@ -79,9 +72,7 @@ fn a_changed_click_id_pays_nothing() {
             changed.push(text_of(&bytes));
         }
         changed.extend((1..id.len()).map(|length| id[..length].to_owned()));
-        for tail in [
-            "A", "AA", "AAAA", "=", "==", "%3D", " ", "\n", "\0", ".", "AQ", &id,
-        ] {
+        for tail in ["A", "AA", "AAAA", "=", "==", "%3D", " ", "\n", "\0", ".", "AQ", &id] {
             changed.push(format!("{id}{tail}"));
             changed.push(format!("{tail}{id}"));
         }
@@ -89,11 +80,7 @@ fn a_changed_click_id_pays_nothing() {
         let (start, last) = id.split_at(id.len() - 1);
         if id.len() % 4 != 0 {
             let spellings = BASE64URL.iter().map(|char| char::from(*char).to_string());
-            changed.extend(
-                spellings
-                    .filter(|char| char != last)
-                    .map(|char| format!("{start}{char}")),
-            );
+            changed.extend(spellings.filter(|char| char != last).map(|char| format!("{start}{char}")));
         }
         changed.extend([
             id.to_lowercase(),
@@ -108,18 +95,14 @@ fn a_changed_click_id_pays_nothing() {
         for other in changed.into_iter().filter(|other| other.trim() != id) {
             let (status, body) = convert(&other);
             assert!(
-                status == 400 && (body.contains("invalid_click_id") || body.contains("missing_field"))
-                    || status == 503,
+                status == 400 && (body.contains("invalid_click_id") || body.contains("missing_field")) || status == 503,
                 "{other}: {status} {body}"
             );
             *statuses.entry(status).or_insert(0) += 1;
         }
     }
     // The check bytes distinguish junk (400) from ids under an unknown key (503). By chance, 1 in 65,536 passes.
-    assert!(
-        statuses[&400] > 1_000 && statuses.get(&503).is_none_or(|times| *times < 5),
-        "{statuses:?}"
-    );
+    assert!(statuses[&400] > 1_000 && statuses.get(&503).is_none_or(|times| *times < 5), "{statuses:?}");
     assert_eq!(wall.entries("").len(), 0, "a changed click id was recorded");
     let ids: usize = statuses.values().sum();
     println!("{ids} click ids changed, cut or respelled, none paid, by status: {statuses:?}");
@@ -142,9 +125,8 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     let wrong_bytes = KeyRing::parse(&format!("1:seal:{OTHER_KEY}")).unwrap();
     let retired = KeyRing::parse(&format!("77:seal:{OTHER_KEY}")).unwrap();
     let now = now_ms();
-    let sealed = |keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max| {
-        click_id::seal(keys, click, nonce, max).id().to_owned()
-    };
+    let sealed =
+        |keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max| click_id::seal(keys, click, nonce, max).id().to_owned();
     let refused = |id: &str, status: u16, code: &str| {
         for wall in [&wall, &other] {
             wall.convert(id, "").expect_error(status, code);
@@ -152,13 +134,8 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
     };
 
     // With valid check bytes, which are not secret: of another app, another click, another key.
-    let (click, same_but_app) = (
-        wall.click("u-1", now),
-        Click {
-            app: AppId::parse(&other.app).unwrap(),
-            ..wall.click("u-1", now)
-        },
-    );
+    let (click, same_but_app) =
+        (wall.click("u-1", now), Click { app: AppId::parse(&other.app).unwrap(), ..wall.click("u-1", now) });
     let [mine, another] = [nonce(), nonce()];
     for max in [DEFAULT_MAX, SHORT_MAX] {
         let genuine = sealed(&first, &click, mine, max);
@@ -172,23 +149,14 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
         // Under a key of the same id but other bytes, as of another deployment, and under a key of another id.
         refused(&sealed(&wrong_bytes, &click, mine, max), 400, "invalid_click_id");
         refused(&sealed(&retired, &click, mine, max), 503, "unavailable");
-        refused(
-            &spliced(&sealed(&retired, &click, mine, max), &genuine),
-            503,
-            "unavailable",
-        );
+        refused(&spliced(&sealed(&retired, &click, mine, max), &genuine), 503, "unavailable");
     }
     // A short id refers to the stored record of its own click, and without a record to none.
     let [_, short] = whole_and_short(&wall);
     let whole = sealed(&first, &click, mine, DEFAULT_MAX);
     refused(&text_of(&bytes_of(&whole)[..36]), 400, "invalid_click_id");
-    refused(
-        &text_of(&[&bytes_of(&short)[..], &[0]].concat()),
-        400,
-        "invalid_click_id",
-    );
-    wall.convert(&sealed(&first, &click, another, SHORT_MAX), "")
-        .expect_error(410, "conversion_window_closed");
+    refused(&text_of(&[&bytes_of(&short)[..], &[0]].concat()), 400, "invalid_click_id");
+    wall.convert(&sealed(&first, &click, another, SHORT_MAX), "").expect_error(410, "conversion_window_closed");
     // Offers, goals and apps that do not exist, under the right keys, as of a deployment that shares them.
     let id_of = |offer: &str, goal: &str, app: &str| {
         let mut click = wall.click("u-1", now);
@@ -197,33 +165,16 @@ fn a_click_id_is_valid_only_for_its_own_app_key_and_click() {
         click.app = AppId::parse(app).unwrap();
         seal(&first, &click)
     };
-    refused(
-        &id_of("no-such-offer", "no-such-goal", &wall.app),
-        400,
-        "invalid_click_id",
-    );
-    refused(
-        &id_of(&wall.id, &wall.goal("1"), "78069999"),
-        400,
-        "invalid_click_id",
-    );
+    refused(&id_of("no-such-offer", "no-such-goal", &wall.app), 400, "invalid_click_id");
+    refused(&id_of(&wall.id, &wall.goal("1"), "78069999"), 400, "invalid_click_id");
     refused(&id_of("../../x", "'; --", &wall.app), 400, "invalid_click_id");
     // A click is paid only with the token of its own advertiser, and to its own app.
     other.convert(&whole, "").expect_error(401, "invalid_token");
     // Times: clicks that are too old are refused, and clicks of a clock that runs ahead are accepted.
-    wall.convert(&wall.click_id_at("u-1", now - 31 * DAY_MS), "")
-        .expect_error(410, "conversion_window_closed");
-    wall.convert(&wall.click_id_at("u-1", 0), "")
-        .expect_error(410, "conversion_window_closed");
-    assert_eq!(
-        (wall.entries("status=approved").len(), other.entries("").len()),
-        (0, 0)
-    );
-    expect_accepted(
-        wall.convert(&wall.click_id_at("u-1", now + DAY_MS), ""),
-        "approved",
-        false,
-    );
+    wall.convert(&wall.click_id_at("u-1", now - 31 * DAY_MS), "").expect_error(410, "conversion_window_closed");
+    wall.convert(&wall.click_id_at("u-1", 0), "").expect_error(410, "conversion_window_closed");
+    assert_eq!((wall.entries("status=approved").len(), other.entries("").len()), (0, 0));
+    expect_accepted(wall.convert(&wall.click_id_at("u-1", now + DAY_MS), ""), "approved", false);
     expect_accepted(wall.convert(&whole, ""), "approved", false);
 }
 
@@ -244,22 +195,14 @@ fn a_replayed_click_pays_each_goal_once_however_many_send_it() {
                     scope.spawn(move || {
                         start.wait();
                         let name = &names[sender % names.len()];
-                        wall.convert(id, &format!("&goal={name}&txn=t-{round}-{sender}"))
-                            .expect(200)
-                            .json()
+                        wall.convert(id, &format!("&goal={name}&txn=t-{round}-{sender}")).expect(200).json()
                     })
                 })
                 .collect();
             senders.into_iter().map(|sender| sender.join().unwrap()).collect()
         });
-        let ids: BTreeSet<_> = bodies
-            .iter()
-            .map(|answer| answer["transaction_id"].to_string())
-            .collect();
-        let new = bodies
-            .iter()
-            .filter(|answer| answer["duplicate"] == false)
-            .count();
+        let ids: BTreeSet<_> = bodies.iter().map(|answer| answer["transaction_id"].to_string()).collect();
+        let new = bodies.iter().filter(|answer| answer["duplicate"] == false).count();
         assert_eq!((ids.len(), new), (3, 3), "{bodies:?}");
     }
     assert_eq!(wall.entries("").len(), 6);
@@ -267,9 +210,8 @@ fn a_replayed_click_pays_each_goal_once_however_many_send_it() {
 
 /// The stored records of short click ids by nonce.
 fn records(signpost: &Signpost) -> BTreeMap<Nonce, Vec<u8>> {
-    let rows = signpost.stored("signpost-clicks", "SELECT nonce, record FROM records", |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    });
+    let rows =
+        signpost.stored("signpost-clicks", "SELECT nonce, record FROM records", |row| Ok((row.get(0)?, row.get(1)?)));
     rows.into_iter().collect()
 }
 
@@ -297,10 +239,7 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     let mut starts = BTreeSet::new();
     let mut instance_of = |id: &str| {
         let bytes = bytes_of(id);
-        assert!(
-            starts.insert(bytes[9..17].to_vec()),
-            "two starts drew the same nonces"
-        );
+        assert!(starts.insert(bytes[9..17].to_vec()), "two starts drew the same nonces");
         bytes[17..21].to_vec()
     };
     for id in &ids {
@@ -309,11 +248,7 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
     }
     assert_eq!(logged(&signpost), 0);
     let first = click(&signpost);
-    assert_eq!(
-        instance_of(&first),
-        [0; 4],
-        "an instance counts its clicks from 0"
-    );
+    assert_eq!(instance_of(&first), [0; 4], "an instance counts its clicks from 0");
     expect_accepted(convert(&signpost, &first), "approved", false);
 
     // Replaced by mistake with other bytes under the same id: ids of the old key look forged.
@@ -337,10 +272,7 @@ fn a_retired_key_opens_nothing_until_restored_and_no_restart_repeats_a_nonce() {
             signpost.damage("signpost-clicks", &sql);
         }
     });
-    signpost.restart_with(
-        "CLICK_KEYS",
-        &format!("{new},{}", old.replace(":seal:", ":open:")),
-    );
+    signpost.restart_with("CLICK_KEYS", &format!("{new},{}", old.replace(":seal:", ":open:")));
     instance_of(&click(&signpost));
     for id in &ids {
         match click_id::open(&keys(), id).unwrap() {
@@ -379,9 +311,7 @@ fn two_clicks_with_one_nonce_pay_one_conversion() {
     let other = others.find(|user| shard(user) == shard("u-1")).unwrap();
     let [first, second] = ["u-1", &other].map(|user| {
         let sealed = click_id::seal(&keys(), &wall.click(user, now_ms()), nonce, DEFAULT_MAX);
-        let Sealed::Whole { id } = sealed else {
-            panic!("a short click id")
-        };
+        let Sealed::Whole { id } = sealed else { panic!("a short click id") };
         id
     });
     let id = expect_accepted(wall.convert(&first, ""), "approved", false);

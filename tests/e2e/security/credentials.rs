@@ -8,9 +8,7 @@ use serde_json::json;
 
 use super::{request, status};
 use crate::{
-    harness::{
-        Answer, CONVERSION, OPERATOR_TOKEN, Signpost, answer_to, demo, encoded, expect_accepted, now_ms,
-    },
+    harness::{Answer, CONVERSION, OPERATOR_TOKEN, Signpost, answer_to, demo, encoded, expect_accepted, now_ms},
     reports::query,
 };
 use domain::model::{placeholders, time::DAY_MS};
@@ -27,9 +25,7 @@ fn near_misses(secret: &str) -> Vec<Vec<u8>> {
     let escaped = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
     let wide = |text: &str| -> String {
         let widened = text.chars().map(|char| char::from_u32(u32::from(char) + 0xfee0));
-        widened
-            .map(|char| char.expect("a full-width character"))
-            .collect()
+        widened.map(|char| char.expect("a full-width character")).collect()
     };
     let texts = [
         // Nothing, and values that a careless comparison would accept.
@@ -99,10 +95,7 @@ struct Endpoint {
 
 impl Endpoint {
     fn send(&self, signpost: &Signpost, credentials: &[&[u8]]) -> String {
-        let lines: Vec<_> = credentials
-            .iter()
-            .map(|credential| [self.line.as_bytes(), credential].concat())
-            .collect();
+        let lines: Vec<_> = credentials.iter().map(|credential| [self.line.as_bytes(), credential].concat()).collect();
         let lines = std::iter::once(self.other_header.as_bytes()).chain(lines.iter().map(Vec::as_slice));
         let lines: Vec<_> = lines.collect();
         answer_to(&signpost.base(), &request(self.target, &lines, &self.body))
@@ -175,9 +168,7 @@ fn a_nearly_right_credential_gets_the_same_bytes_as_a_missing_one() {
         let right = api.send(&signpost, &[secret]);
         assert!(matches!(status(&right), 200 | 204), "{}: {right}", api.line);
     }
-    println!(
-        "{presented} nearly right credentials answered as a missing one; {beyond_headers} refused by the runtime"
-    );
+    println!("{presented} nearly right credentials answered as a missing one; {beyond_headers} refused by the runtime");
     assert!(presented >= 120, "{presented}");
 }
 
@@ -259,24 +250,13 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     offers(&own.app, &regenerated).expect(200);
 
     // Reports: no answer shows whether a key was ever issued, or whether its publisher exists.
-    let (publisher, stranger) = (
-        signpost.existing_publisher("trust-own"),
-        signpost.existing_publisher("trust-other"),
-    );
-    let (key, revoked, others) = (
-        publisher.create_key("a"),
-        publisher.create_key("b"),
-        stranger.create_key("c"),
-    );
+    let (publisher, stranger) = (signpost.existing_publisher("trust-own"), signpost.existing_publisher("trust-other"));
+    let (key, revoked, others) = (publisher.create_key("a"), publisher.create_key("b"), stranger.create_key("c"));
     publisher.revoke_key(&revoked);
     let [random, mac] = [2, 3].map(|part| key.api_key.split('_').nth(part).unwrap().to_owned());
     let zeros = "0".repeat(32);
     let report = |api_key: &str| {
-        let headers = [
-            ("X-Api-Key", api_key),
-            ("Content-Type", "application/json"),
-            ("Accept", "text/csv"),
-        ];
+        let headers = [("X-Api-Key", api_key), ("Content-Type", "application/json"), ("Accept", "text/csv")];
         signpost.report(&headers, query(&["date"], &["clicks"]).to_string().as_bytes())
     };
     assert_identical(
@@ -306,22 +286,10 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     signpost.refresh();
     let paid = own.click_id("u-1");
     expect_accepted(own.convert(&paid, "&txn=t-1"), "approved", false);
-    let clicks = [
-        paid,
-        own.click_id("u-2"),
-        own.click_id_at("u-3", now_ms() - 40 * DAY_MS),
-    ];
+    let clicks = [paid, own.click_id("u-2"), own.click_id_at("u-3", now_ms() - 40 * DAY_MS)];
     let shorter = &own.token[..own.token.len() - 1];
     let mut answers = Vec::new();
-    for token in [
-        "x",
-        &other.token,
-        &ended,
-        shorter,
-        &own.token.to_uppercase(),
-        &own.token_id,
-        OPERATOR_TOKEN,
-    ] {
+    for token in ["x", &other.token, &ended, shorter, &own.token.to_uppercase(), &own.token_id, OPERATOR_TOKEN] {
         for click in &clicks {
             for more in ["", "&goal=level_10", "&goal=gone", "&txn=t-1", "&status=reversed"] {
                 answers.push(signpost.convert(&format!("click_id={click}&token={token}{more}")));
@@ -331,10 +299,7 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
     assert_identical(401, &answers);
     // The same holds for tokens that must be encoded, and for long ones.
     let mut odd = Vec::new();
-    for token in near_misses(&own.token)
-        .iter()
-        .filter_map(|miss| std::str::from_utf8(miss).ok())
-    {
+    for token in near_misses(&own.token).iter().filter_map(|miss| std::str::from_utf8(miss).ok()) {
         let is_absent = token.is_empty() || token == "{}" || token == "%";
         // Invisible characters around a token are dropped.
         let is_own = token.trim_matches(placeholders::is_blank) == own.token;
@@ -359,27 +324,18 @@ fn issued_credentials_are_long_random_and_unique() {
     let mut secrets: [Vec<Vec<u8>>; 3] = [const { Vec::new() }; 3];
     for n in 0..ISSUED {
         let pub_key = signpost.issue_pub_key("trust-issued");
-        assert!(
-            pub_key.len() == 32 && pub_key == pub_key.to_uppercase(),
-            "{pub_key}"
-        );
+        assert!(pub_key.len() == 32 && pub_key == pub_key.to_uppercase(), "{pub_key}");
         secrets[0].push(hex(&pub_key));
 
         let api_key = publisher.create_key(&n.to_string()).api_key;
         let parts: Vec<_> = api_key.split('_').collect();
-        assert!(
-            parts[..2] == ["sk", "trust-issued"] && parts.len() == 4,
-            "{api_key}"
-        );
+        assert!(parts[..2] == ["sk", "trust-issued"] && parts.len() == 4, "{api_key}");
         assert!(parts[2..].iter().all(|part| part.len() == 32), "{api_key}");
         secrets[1].push(hex(parts[2]));
 
         let token = wall.issue_token().1;
         let parts: Vec<_> = token.split('_').collect();
-        assert!(
-            parts[..2] == ["at", "trust-issuer"] && parts.len() == 5,
-            "{token}"
-        );
+        assert!(parts[..2] == ["at", "trust-issuer"] && parts.len() == 5, "{token}");
         secrets[2].push(hex(&parts[3..].concat()));
     }
     for (kind, bytes) in [16, 16, 24].into_iter().enumerate() {
@@ -388,14 +344,8 @@ fn issued_credentials_are_long_random_and_unique() {
         assert_eq!(same_kind.iter().collect::<BTreeSet<_>>().len(), ISSUED);
         // Every bit is 0 in some and 1 in others. By chance, this fails once in 10^9 runs.
         for bit in 0..bytes * 8 {
-            let ones = same_kind
-                .iter()
-                .filter(|secret| secret[bit / 8] >> (bit % 8) & 1 == 1)
-                .count();
-            assert!(
-                (1..ISSUED).contains(&ones),
-                "bit {bit} of kind {kind} is 1 in {ones} secrets"
-            );
+            let ones = same_kind.iter().filter(|secret| secret[bit / 8] >> (bit % 8) & 1 == 1).count();
+            assert!((1..ISSUED).contains(&ones), "bit {bit} of kind {kind} is 1 in {ones} secrets");
         }
     }
 }

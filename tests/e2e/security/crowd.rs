@@ -15,8 +15,7 @@ use crate::{
     clicks::{click_id_at, expect_redirect},
     dashboard::{Browser, HOST, ORIGIN, signed_in},
     harness::{
-        ANDROID_APP, Answer, End, OfferWall, Publisher, Setup, Signpost, away_from_midnight, eventually,
-        now_ms,
+        ANDROID_APP, Answer, End, OfferWall, Publisher, Setup, Signpost, away_from_midnight, eventually, now_ms,
     },
 };
 
@@ -53,11 +52,7 @@ impl Honest<'_> {
                 assert!(status.contains(&answer.status), "{kind}: {answer:?}");
                 answer
             };
-            let query = format!(
-                "rid={}&app={}&user_id={name}-{n}",
-                self.wall.goal("1"),
-                self.wall.app
-            );
+            let query = format!("rid={}&app={}&user_id={name}-{n}", self.wall.goal("1"), self.wall.app);
             let click = timed("click", &[302], &mut || signpost.click(&query, "DE"));
             let id = click_id_at(&click);
             timed("conversion", &[200], &mut || self.wall.convert(&id, ""));
@@ -67,19 +62,16 @@ impl Honest<'_> {
             timed("overview", &[200], &mut || self.owner.get("overview"));
             timed("rewards", &[200], &mut || self.owner.post("rewards", &json!({})));
             // A key has one report in 2 s.
-            timed("report", &[204, 200, 429], &mut || {
-                signpost.report_with(&self.key, REPORT.as_bytes())
-            });
-            timed("operator", &[200], &mut || {
-                signpost.operator("GET", "publishers", None)
-            });
+            timed("report", &[204, 200, 429], &mut || signpost.report_with(&self.key, REPORT.as_bytes()));
+            timed("operator", &[200], &mut || signpost.operator("GET", "publishers", None));
             thread::sleep(Duration::from_millis(50));
         }
         durations
     }
 }
 
-const REPORT: &str = r#"{"date_range":{"start_date":"2026-11-01","end_date":"2026-11-07"},"dimensions":["date"],"metrics":["revenue"]}"#;
+const REPORT: &str =
+    r#"{"date_range":{"start_date":"2026-11-01","end_date":"2026-11-07"},"dimensions":["date"],"metrics":["revenue"]}"#;
 
 fn p99(durations: &mut [i64]) -> i64 {
     durations.sort_unstable();
@@ -108,13 +100,7 @@ struct Hostile<'s> {
 
 impl Hostile<'_> {
     fn attack<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>, is_over: &'scope AtomicBool) {
-        let Self {
-            signpost,
-            members,
-            publishers,
-            advertiser,
-            victim,
-        } = self;
+        let Self { signpost, members, publishers, advertiser, victim } = self;
         for member in members {
             // Slow bodies, and changes that are refused.
             scope.spawn(move || {
@@ -147,12 +133,7 @@ impl Hostile<'_> {
             });
             scope.spawn(move || {
                 again(is_over, 40, |n| {
-                    let query = format!(
-                        "rid={}&app={}&user_id={}-{n}",
-                        advertiser.goal("1"),
-                        victim.app,
-                        publisher.id
-                    );
+                    let query = format!("rid={}&app={}&user_id={}-{n}", advertiser.goal("1"), victim.app, publisher.id);
                     signpost.click(&query, "DE");
                 });
             });
@@ -160,11 +141,7 @@ impl Hostile<'_> {
         // An advertiser that reports what it may, twice, and what it may not.
         scope.spawn(move || {
             again(is_over, 40, |n| {
-                let query = format!(
-                    "rid={}&app={}&user_id=cap-{n}",
-                    advertiser.goal("1"),
-                    advertiser.app
-                );
+                let query = format!("rid={}&app={}&user_id=cap-{n}", advertiser.goal("1"), advertiser.app);
                 let click = signpost.click(&query, "DE");
                 if click.status == 302 {
                     let id = click_id_at(&click);
@@ -211,9 +188,8 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
     let signpost = &signpost;
     // The first offer's figures come from ten apps, and strangers click in one of them.
-    let walls: Vec<OfferWall<'_>> = (0..10)
-        .map(|n| signpost.unpublished_offer_wall(&format!("crowd-{n}"), &format!("7900093{n}"), None))
-        .collect();
+    let walls: Vec<OfferWall<'_>> =
+        (0..10).map(|n| signpost.unpublished_offer_wall(&format!("crowd-{n}"), &format!("7900093{n}"), None)).collect();
     let (honest, victim, advertiser) = (&walls[0], &walls[3], &walls[5]);
     advertiser.put_offer(&json!({ "conversion_cap": { "dur": "DAILY", "lim": CAP } }));
     signpost.refresh();
@@ -256,10 +232,7 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
     for ((kind, mut before), (_, mut during)) in before.into_iter().zip(during) {
         let [p99_before, p99_during] = [&mut before, &mut during].map(|durations| p99(durations));
         let times = p99_during as f64 / p99_before.max(1) as f64;
-        println!(
-            "{kind}: {} calls, p99 {p99_during} ms, {times:.1} times that of before",
-            during.len()
-        );
+        println!("{kind}: {} calls, p99 {p99_during} ms, {times:.1} times that of before", during.len());
     }
     // Made-up clicks move no figure by a tenth.
     let after = rates(signpost, &pub_key, &victim.id);

@@ -78,13 +78,8 @@ impl Small {
     fn mount() -> Option<Self> {
         let mounted = tempfile::tempdir().expect("a temporary folder");
         let size = format!("size={SMALL_MIB}m");
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
-            .arg(mounted.path())
-            .output();
-        mount
-            .is_ok_and(|done| done.status.success())
-            .then_some(Self { mounted })
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(mounted.path()).output();
+        mount.is_ok_and(|done| done.status.success()).then_some(Self { mounted })
     }
 
     fn ballast(&self) -> PathBuf {
@@ -104,11 +99,7 @@ impl Disk for Small {
     }
 
     fn fill(&self, _: &Signpost) {
-        let mut ballast = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.ballast())
-            .expect("a file");
+        let mut ballast = OpenOptions::new().create(true).append(true).open(self.ballast()).expect("a file");
         for size in [1 << 20, 4 << 10] {
             while ballast.write_all(&vec![0; size]).is_ok() {}
         }
@@ -163,24 +154,15 @@ impl Promised {
 }
 
 fn check_acknowledged_on(disk: &impl Disk) {
-    let (signpost, pub_key) = disk
-        .setup()
-        .var("CALLBACK_TIMEOUT_MS", "1000")
-        .start_with_fixtures();
+    let (signpost, pub_key) = disk.setup().var("CALLBACK_TIMEOUT_MS", "1000").start_with_fixtures();
     let receiver = Receiver::start();
     let wall = signpost.unpublished_offer_wall("disk", "79000741", Some(&receiver));
     wall.put_offer_as("disk-short", &json!({"click_id_max": 50}));
     signpost.refresh();
     let publisher = signpost.publisher("disk-facts");
-    let mut promised = Promised {
-        day: vec![0],
-        names: vec![0],
-        ..Promised::default()
-    };
+    let mut promised = Promised { day: vec![0], names: vec![0], ..Promised::default() };
     signpost.put("publishers/disk-name", &json!({"name": "n-0", "approved": true}));
-    publisher
-        .put_facts("2026-01-01", &row("2026-01-01", 0))
-        .expect(200);
+    publisher.put_facts("2026-01-01", &row("2026-01-01", 0)).expect(200);
 
     let began_ms = now_ms();
     let phase = |name: &str| println!("{name}: {} ms", now_ms() - began_ms);
@@ -188,56 +170,40 @@ fn check_acknowledged_on(disk: &impl Disk) {
         for _ in 0..rounds {
             let number = promised.number();
             let name = json!({"name": format!("n-{number}"), "approved": true});
-            match promised.attempt("a document", || {
-                signpost.operator("PUT", "publishers/disk-name", Some(&name))
-            }) {
+            match promised.attempt("a document", || signpost.operator("PUT", "publishers/disk-name", Some(&name))) {
                 Some(_) => promised.names = vec![number],
                 None => promised.names.push(number),
             }
-            match promised.attempt("a day of facts", || {
-                publisher.put_facts("2026-01-01", &row("2026-01-01", number))
-            }) {
+            match promised.attempt("a day of facts", || publisher.put_facts("2026-01-01", &row("2026-01-01", number))) {
                 Some(_) => promised.day = vec![number],
                 None => promised.day.push(number),
             }
             let key = format!("key-{number}");
-            match promised.attempt("an increment", || {
-                publisher.add_facts(&key, &row("2026-01-02", number))
-            }) {
+            match promised.attempt("an increment", || publisher.add_facts(&key, &row("2026-01-02", number))) {
                 Some(_) => promised.increments.insert(number),
                 None => promised.doubtful_increments.insert(number),
             };
             let user = format!("u-{number}");
             let click = wall.click_id(&user);
             if let Some(answer) = promised.attempt("a conversion", || wall.convert(&click, "")) {
-                promised
-                    .paid
-                    .insert(user, answer.json()["transaction_id"].as_str().unwrap().to_owned());
+                promised.paid.insert(user, answer.json()["transaction_id"].as_str().unwrap().to_owned());
             }
             let label = json!({"label": "disk"});
-            if let Some(answer) = promised.attempt("a report key", || {
-                publisher.operator("POST", "report_keys", Some(&label))
-            }) {
-                promised
-                    .issued
-                    .push(answer.json()["api_key"].as_str().unwrap().to_owned());
+            if let Some(answer) =
+                promised.attempt("a report key", || publisher.operator("POST", "report_keys", Some(&label)))
+            {
+                promised.issued.push(answer.json()["api_key"].as_str().unwrap().to_owned());
             }
             promised.attempt("a refresh", || signpost.operator("POST", "refresh", None));
             promised.attempt("a short click id", || {
                 signpost.click(&format!("rid=disk-short-1&app={}&user_id=u", wall.app), "DE")
             });
             // An object restarts after a failed write, and SQLite cannot open a database without space, even to read.
-            promised.attempt("reading a document", || {
-                signpost.operator("GET", "publishers/disk-name", None)
-            });
+            promised.attempt("reading a document", || signpost.operator("GET", "publishers/disk-name", None));
             promised.attempt("reading facts", || publisher.operator("GET", "facts", None));
             // Requests served from memory go on.
-            signpost
-                .click("rid=410271&app=10000001&user_id=u-1", "DE")
-                .expect(302);
-            signpost
-                .offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 3}))
-                .expect(200);
+            signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
+            signpost.offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 3})).expect(200);
             signpost.get("/healthz", &[]).expect(200);
         }
         (promised.acknowledged, promised.refused.values().sum::<usize>())
@@ -254,13 +220,7 @@ fn check_acknowledged_on(disk: &impl Disk) {
     thread::sleep(Duration::from_secs(2));
     disk.free(&signpost);
     let (after, still_refused) = traffic(3);
-    assert_eq!(
-        after - while_full,
-        27,
-        "{} refused with free space: {:?}",
-        still_refused - refused,
-        promised.refused
-    );
+    assert_eq!(after - while_full, 27, "{} refused with free space: {:?}", still_refused - refused, promised.refused);
     phase("free again");
     promised.check(&signpost, &publisher);
     eventually_within(DRAINED_MS, &promised.paid.len(), || receiver.transactions().len());
@@ -272,13 +232,10 @@ fn check_acknowledged_on(disk: &impl Disk) {
     disk.stays_full(&signpost);
     // Snapshots are read from the full disk into memory, and writes are refused as before.
     signpost.get("/healthz", &[]).expect(200);
-    signpost
-        .click("rid=410271&app=10000001&user_id=u-1", "DE")
-        .expect(302);
+    signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
     let name = json!({"name": "n-0", "approved": true});
-    let unwritten = promised.attempt("a document, restarted", || {
-        signpost.operator("PUT", "publishers/disk-other", Some(&name))
-    });
+    let unwritten =
+        promised.attempt("a document, restarted", || signpost.operator("PUT", "publishers/disk-other", Some(&name)));
     assert!(unwritten.is_none(), "a write on a full disk, restarted");
     disk.free(&signpost);
     promised.check(&signpost, &publisher);
@@ -297,33 +254,13 @@ fn check_acknowledged_on(disk: &impl Disk) {
 
 impl Promised {
     fn check(&mut self, signpost: &Signpost, publisher: &Publisher<'_>) {
-        let name = signpost
-            .operator("GET", "publishers/disk-name", None)
-            .expect(200)
-            .json()["name"]
-            .clone();
-        let names: Vec<_> = self
-            .names
-            .iter()
-            .map(|number| json!(format!("n-{number}")))
-            .collect();
+        let name = signpost.operator("GET", "publishers/disk-name", None).expect(200).json()["name"].clone();
+        let names: Vec<_> = self.names.iter().map(|number| json!(format!("n-{number}"))).collect();
         assert!(names.contains(&name), "{name} is not in {names:?}");
         let (mut day, mut increments) = (Vec::new(), BTreeSet::new());
-        for row in publisher.rows(&reports::query(
-            &["date", "placement_id"],
-            &["ad_requests", "impressions"],
-        )) {
-            let number: usize = row["placement_id"]
-                .as_str()
-                .unwrap()
-                .trim_start_matches("p-")
-                .parse()
-                .unwrap();
-            assert_eq!(
-                row["ad_requests"].as_u64().unwrap_or(0),
-                number as u64,
-                "counted once: {row}"
-            );
+        for row in publisher.rows(&reports::query(&["date", "placement_id"], &["ad_requests", "impressions"])) {
+            let number: usize = row["placement_id"].as_str().unwrap().trim_start_matches("p-").parse().unwrap();
+            assert_eq!(row["ad_requests"].as_u64().unwrap_or(0), number as u64, "counted once: {row}");
             if row["date"] == "2026-01-01" {
                 day.push(number);
             } else {
@@ -332,33 +269,20 @@ impl Promised {
         }
         assert_eq!(day.len(), 1, "a day has one upload: {day:?}");
         assert!(self.day.contains(&day[0]), "{day:?} is not in {:?}", self.day);
-        assert!(
-            increments.is_superset(&self.increments),
-            "lost: {:?}",
-            self.increments.difference(&increments)
-        );
-        let all: BTreeSet<_> = self
-            .increments
-            .union(&self.doubtful_increments)
-            .copied()
-            .collect();
+        assert!(increments.is_superset(&self.increments), "lost: {:?}", self.increments.difference(&increments));
+        let all: BTreeSet<_> = self.increments.union(&self.doubtful_increments).copied().collect();
         assert!(increments.is_subset(&all), "{increments:?} of {all:?}");
         for key in self.issued.split_off(0) {
             let query: Value = reports::query(&["date"], &["clicks"]);
             let answer = signpost.report_with(&key, query.to_string().as_bytes());
-            assert!(
-                [200, 204, 429].contains(&answer.status),
-                "a key that was issued: {answer:?}"
-            );
+            assert!([200, 204, 429].contains(&answer.status), "a key that was issued: {answer:?}");
         }
     }
 }
 
 /// A fact whose placement and ad requests identify its upload.
 fn row(date: &str, number: usize) -> String {
-    reports::csv(&[&format!(
-        "{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1"
-    )])
+    reports::csv(&[&format!("{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1")])
 }
 
 #[test]

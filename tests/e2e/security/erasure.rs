@@ -12,10 +12,8 @@ const CUSTOM: &str = "custom-value-91bc";
 
 /// The click id of a real click of the user. If it would exceed the offer's limit, it is a short id with a record.
 fn click(wall: &OfferWall<'_>, more: &str) -> String {
-    let address = format!(
-        "/v2/tracking/click?rid={}-1&app={}&user_id={USER}&gaid={DEVICE}&c1={CUSTOM}{more}",
-        wall.id, wall.app
-    );
+    let address =
+        format!("/v2/tracking/click?rid={}-1&app={}&user_id={USER}&gaid={DEVICE}&c1={CUSTOM}{more}", wall.id, wall.app);
     let answer = wall.signpost.get(&address, &[]).expect(302);
     let (_, id) = answer.location().split_once("clickid=").expect("a click id");
     id.split('&').next().expect("an id").to_owned()
@@ -31,11 +29,7 @@ fn answers(wall: &OfferWall<'_>, clicks: &[String], rewards: &[String]) -> Vec<(
     };
     let app = format!("apps/{}", wall.app);
     get("GET", &format!("{app}/conversions"), None);
-    get(
-        "POST",
-        &format!("{app}/conversions"),
-        Some(json!({ "user_id": USER })),
-    );
+    get("POST", &format!("{app}/conversions"), Some(json!({ "user_id": USER })));
     for id in rewards {
         get("GET", &format!("{app}/conversions/{id}"), None);
         get("GET", &format!("{app}/conversions/{id}/story"), None);
@@ -74,12 +68,7 @@ fn an_erased_user_is_in_no_answer_row_or_value() {
     let wall = signpost.offer_wall("erased-everywhere", "79000811", Some(&receiver));
     signpost.refresh();
     let long = format!("&c2={0}&c3={0}&c4={0}", "x".repeat(128));
-    let clicks = [
-        click(&wall, ""),
-        click(&wall, ""),
-        click(&wall, &long),
-        click(&wall, ""),
-    ];
+    let clicks = [click(&wall, ""), click(&wall, ""), click(&wall, &long), click(&wall, "")];
     let [paid, unpaid, short, late] = &clicks;
     let mut rewards = vec![
         expect_accepted(wall.convert(paid, "&txn=t-1"), "approved", false),
@@ -138,16 +127,11 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     let pay = |wall: &OfferWall<'_>| expect_accepted(wall.convert(&click(wall, ""), ""), "approved", false);
     let [first, another, elsewhere] = [&wall, &second, &other].map(pay);
 
-    let [key, reports] = ["ia-privacy.WRITE", "ia-reporting.READ"]
-        .map(|scope| publisher.create_key_for(scope, "backend").api_key);
+    let [key, reports] =
+        ["ia-privacy.WRITE", "ia-reporting.READ"].map(|scope| publisher.create_key_for(scope, "backend").api_key);
     let ask = |call: &str, key: &str, body: &Value| {
         let headers = [("X-Api-Key", key), ("Content-Type", "application/json")];
-        signpost.send(
-            "POST",
-            &format!("/v1/core/users/{call}"),
-            &headers,
-            body.to_string().as_bytes(),
-        )
+        signpost.send("POST", &format!("/v1/core/users/{call}"), &headers, body.to_string().as_bytes())
     };
     let user = json!({ "user_id": USER });
     for (key, status, code) in [
@@ -157,17 +141,11 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     ] {
         ask("erase", key, &user).expect_error(status, code);
     }
-    signpost
-        .report_with(&key, b"{}")
-        .expect_error(401, "invalid_api_key");
+    signpost.report_with(&key, b"{}").expect_error(401, "invalid_api_key");
 
     let stored = ask("export", &key, &user).expect(200).json();
-    let ids: Vec<_> = stored["conversions"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|story| &story["transaction_id"])
-        .collect();
+    let ids: Vec<_> =
+        stored["conversions"].as_array().expect("a list").iter().map(|story| &story["transaction_id"]).collect();
     assert_eq!(ids, [&json!(first), &json!(another)]);
     assert_eq!(stored["cursor"], Value::Null);
     for name in [USER, DEVICE, CUSTOM] {
@@ -184,10 +162,7 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
         std::thread::sleep(std::time::Duration::from_millis(1_050));
     }
     let erased = ask("erase", &key, &user).expect(200).json();
-    assert_eq!(
-        erased,
-        json!({ "apps": 2, "erased": 2, "waiting": 0, "cursor": null })
-    );
+    assert_eq!(erased, json!({ "apps": 2, "erased": 2, "waiting": 0, "cursor": null }));
     for (wall, reward) in [(&wall, &first), (&second, &another)] {
         assert_eq!(wall.entry(reward)["user_id"], Value::Null);
     }
@@ -200,35 +175,19 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     let erased = owner.post("users/erase", &user).expect(200).json();
     assert_eq!(erased["erased"], 1);
     let developer = signed_in(&signpost, &publisher, "developer");
-    developer
-        .post("users/erase", &user)
-        .expect_error(403, "role_forbids");
+    developer.post("users/erase", &user).expect_error(403, "role_forbids");
     let privacy = json!({ "label": "mine", "scope": "ia-privacy.WRITE" });
-    developer
-        .post("report_keys", &privacy)
-        .expect_error(403, "role_forbids");
+    developer.post("report_keys", &privacy).expect_error(403, "role_forbids");
     owner.post("report_keys", &privacy).expect(201);
 
     let audit = publisher.operator("GET", "audit", None).expect(200);
     let entries = audit.json()["entries"].clone();
     let by = |action: &str| {
-        let mut by: Vec<_> = entries
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter(|entry| entry["action"] == action)
-            .collect();
+        let mut by: Vec<_> =
+            entries.as_array().expect("a list").iter().filter(|entry| entry["action"] == action).collect();
         by.reverse();
         by.iter()
-            .map(|entry| {
-                entry["by"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .split(" (")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned()
-            })
+            .map(|entry| entry["by"].as_str().unwrap_or_default().split(" (").next().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };
     assert_eq!(by("user_exported"), ["key backend", "The owner"]);
@@ -272,19 +231,11 @@ fn a_closed_publisher_cannot_be_reopened_and_keeps_no_user() {
     let line = json!({ "kind": "publisher", "id": wall.id, "name": "Open", "approved": true });
     let import = [("Content-Type", "application/x-ndjson")];
     let import = signpost.operate("POST", "import", &import, line.to_string().as_bytes());
-    assert!(
-        (400..500).contains(&import.status) && import.body.contains("permanently closed"),
-        "{import:?}"
-    );
-    signpost
-        .report_with(&key, b"{}")
-        .expect_error(401, "invalid_api_key");
+    assert!((400..500).contains(&import.status) && import.body.contains("permanently closed"), "{import:?}");
+    signpost.report_with(&key, b"{}").expect_error(401, "invalid_api_key");
     owner.get("overview").expect_error(403, "account_suspended");
     signpost.refresh();
-    let again = format!(
-        "/v2/tracking/click?rid={}-1&app={}&user_id={USER}",
-        wall.id, wall.app
-    );
+    let again = format!("/v2/tracking/click?rid={}-1&app={}&user_id={USER}", wall.id, wall.app);
     signpost.get(&again, &[]).expect(403);
 
     eventually(&json!("delivered"), || json!(wall.state(&waiting)));
@@ -315,8 +266,5 @@ fn no_vacuumed_file_has_the_bytes_of_an_erased_user() {
     println!("the user's id is {erased} times in the files once erased, {later} times after 500 conversions");
     assert!(erased > 0);
     signpost.restart_after(|| signpost.vacuum());
-    assert_eq!(
-        [USER, DEVICE, CUSTOM].map(|name| signpost.places_in_files(name)),
-        [0; 3]
-    );
+    assert_eq!([USER, DEVICE, CUSTOM].map(|name| signpost.places_in_files(name)), [0; 3]);
 }

@@ -25,10 +25,7 @@ pub fn rates(signpost: &Signpost, pub_key: &str, offer: &str) -> [Option<f64>; 2
 fn figures(signpost: &Signpost, pub_key: &str, offer: &str) -> (Value, [Option<f64>; 2]) {
     let rates = rates(signpost, pub_key, offer);
     let asked = json!({ "offer_ids": [offer] });
-    let shown = signpost
-        .operator("POST", "offer_figures", Some(&asked))
-        .expect(200)
-        .json();
+    let shown = signpost.operator("POST", "offer_figures", Some(&asked)).expect(200).json();
     (shown["figures"][offer]["clicks"].clone(), rates)
 }
 
@@ -36,8 +33,7 @@ fn figures(signpost: &Signpost, pub_key: &str, offer: &str) -> (Value, [Option<f
 fn four_hundred_made_up_clicks_of_one_app_move_no_figure_by_a_tenth() {
     away_from_midnight();
     let (signpost, pub_key) = Setup::new().start_with_fixtures();
-    let wall =
-        |n: u32| signpost.unpublished_offer_wall(&format!("figures-{n}"), &format!("7900091{n}"), None);
+    let wall = |n: u32| signpost.unpublished_offer_wall(&format!("figures-{n}"), &format!("7900091{n}"), None);
     let walls: Vec<OfferWall<'_>> = (0..10).map(wall).collect();
     signpost.refresh();
     let (paying, attacked) = (&walls[0], &walls[3].app);

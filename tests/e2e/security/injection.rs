@@ -6,16 +6,14 @@ use standardwebhooks::Webhook;
 use url::{Url, form_urlencoded};
 
 use crate::harness::{
-    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, callback, click_keys, demo, encoded,
-    expect_accepted, now_ms, seal,
+    ANDROID_APP, Answer, OPERATOR_TOKEN, Receiver, SECRET, callback, click_keys, demo, encoded, expect_accepted,
+    now_ms, seal,
 };
 use domain::tracking::{click::Click, parameters::NAMES};
 
 /// All parameter names of a click, one of postbacks, and an invalid one.
 fn parameters() -> impl Iterator<Item = &'static str> {
-    NAMES
-        .into_iter()
-        .chain(["click_id", "%0d%0aX-Injected:%20x%0d%0a"])
+    NAMES.into_iter().chain(["click_id", "%0d%0aX-Injected:%20x%0d%0a"])
 }
 
 /// Bytes of a request line that no client library would send.
@@ -60,9 +58,7 @@ const HOSTILE: [&[u8]; 36] = [
 
 /// The parameter names of a query, in order.
 fn names(query: &str) -> Vec<String> {
-    form_urlencoded::parse(query.as_bytes())
-        .map(|(name, _)| name.into_owned())
-        .collect()
+    form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned()).collect()
 }
 
 #[test]
@@ -112,11 +108,7 @@ fn no_byte_of_a_click_becomes_a_header_a_second_response_or_another_part_of_the_
     let mut raw = signpost.raw();
     let (mut redirects, mut refused) = (0, 0);
     for value in HOSTILE.into_iter().chain([&long[..]]) {
-        for (offer, app) in [
-            ("ta-places", ANDROID_APP),
-            ("ta-play", ANDROID_APP),
-            ("ta-over", "77000101"),
-        ] {
+        for (offer, app) in [("ta-places", ANDROID_APP), ("ta-play", ANDROID_APP), ("ta-over", "77000101")] {
             for name in parameters() {
                 let goal = format!("{offer}-g");
                 let right = [("rid", goal.as_str()), ("app", app), ("user_id", "u-1")];
@@ -138,16 +130,8 @@ fn no_byte_of_a_click_becomes_a_header_a_second_response_or_another_part_of_the_
                 } else {
                     refused += 1;
                     assert!([400, 404].contains(&answer.status), "{answer:?}");
-                    assert_eq!(
-                        headers,
-                        ["cache-control", "content-length", "content-type"],
-                        "{answer:?}"
-                    );
-                    assert_eq!(
-                        answer.header("Content-Type"),
-                        Some("application/json"),
-                        "{answer:?}"
-                    );
+                    assert_eq!(headers, ["cache-control", "content-length", "content-type"], "{answer:?}");
+                    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
                     answer.json();
                 }
             }
@@ -156,10 +140,7 @@ fn no_byte_of_a_click_becomes_a_header_a_second_response_or_another_part_of_the_
         let health = raw.get(b"/healthz").expect(200);
         assert!(health.json().is_object(), "{health:?}");
     }
-    println!(
-        "{} hostile clicks: {refused} refused, {redirects} redirected to their own offer",
-        refused + redirects
-    );
+    println!("{} hostile clicks: {refused} refused, {redirects} redirected to their own offer", refused + redirects);
     assert!(redirects > 300, "{redirects} of the clicks were redirected");
     assert!(refused > 700, "{refused} of the clicks were refused");
 }
@@ -179,16 +160,8 @@ fn no_page_and_no_error_contains_markup_from_a_request() {
                 continue;
             }
             assert!([400, 404].contains(&answer.status), "{answer:?}");
-            assert_eq!(
-                answer.header("Content-Type"),
-                Some("text/html; charset=utf-8"),
-                "{answer:?}"
-            );
-            assert_eq!(
-                answer.header("X-Content-Type-Options"),
-                Some("nosniff"),
-                "{answer:?}"
-            );
+            assert_eq!(answer.header("Content-Type"), Some("text/html; charset=utf-8"), "{answer:?}");
+            assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"), "{answer:?}");
             let policy = answer.header("Content-Security-Policy").unwrap_or_default();
             assert!(policy.starts_with("default-src 'none';"), "{answer:?}");
             for part in ["script", "alert", "onerror", "img"] {
@@ -200,33 +173,16 @@ fn no_page_and_no_error_contains_markup_from_a_request() {
     let pub_key = signpost.pub_key();
     let filter = json!({"page": 1, "size": 1, "filt": [{(markup): 1}]});
     let echoes = [
-        signpost
-            .offers(ANDROID_APP, &pub_key, &filter)
-            .expect_error(400, "invalid_filter"),
-        signpost.operator(
-            "PUT",
-            "publishers/ta-markup",
-            Some(&json!({"name": "x", "approved": true, (markup): 1})),
-        ),
-        signpost.operator(
-            "PUT",
-            &format!("publishers/{}", encoded(markup)),
-            Some(&json!({})),
-        ),
+        signpost.offers(ANDROID_APP, &pub_key, &filter).expect_error(400, "invalid_filter"),
+        signpost.operator("PUT", "publishers/ta-markup", Some(&json!({"name": "x", "approved": true, (markup): 1}))),
+        signpost.operator("PUT", &format!("publishers/{}", encoded(markup)), Some(&json!({}))),
         signpost.import(&json!({"kind": "publisher", "id": markup, "name": 1}).to_string()),
-        signpost.get(
-            &format!("/{}", encoded(markup)),
-            &[("Accept", "text/html"), ("Host", "x")],
-        ),
+        signpost.get(&format!("/{}", encoded(markup)), &[("Accept", "text/html"), ("Host", "x")]),
         signpost.operator("PUT", &format!("publishers/x/facts/{}", encoded(markup)), None),
     ];
     for answer in echoes {
         assert!(answer.status >= 400, "{answer:?}");
-        assert_eq!(
-            answer.header("Content-Type"),
-            Some("application/json"),
-            "{answer:?}"
-        );
+        assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
         assert!(answer.json()["error"].is_string(), "{answer:?}");
     }
 }
@@ -249,10 +205,7 @@ fn fields(csv: &str) -> Vec<Vec<String>> {
             _ => field.push(character),
         }
     }
-    assert!(
-        !quoted && field.is_empty() && line.is_empty(),
-        "the last line is not ended: {csv}"
-    );
+    assert!(!quoted && field.is_empty() && line.is_empty(), "the last line is not ended: {csv}");
     lines
 }
 
@@ -295,15 +248,8 @@ fn a_formula_in_a_report_stays_one_field_as_uploaded() {
     let rows: Vec<_> = found[1..].iter().map(Vec::as_slice).collect();
     assert_eq!(rows, values.iter().map(|value| [*value, "1"]).collect::<Vec<_>>());
     let answer = publisher.report_as("application/x-ndjson", &query).expect(200);
-    let found: Vec<Value> = answer
-        .body
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let expected: Vec<_> = values
-        .iter()
-        .map(|value| json!({"placement_id": value, "clicks": 1}))
-        .collect();
+    let found: Vec<Value> = answer.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected: Vec<_> = values.iter().map(|value| json!({"placement_id": value, "clicks": 1})).collect();
     assert_eq!(found, expected);
     // No value may contain a line break of any kind, so that a row is always one line.
     for value in ["a\nb", "a\rb", "a\u{85}b", "a\u{0}b", "a\u{b}b"] {
@@ -331,10 +277,7 @@ fn no_request_can_forge_a_line_of_the_log_or_of_the_metrics() {
         format!("/v1/operator/publishers?cursor={sent}"),
         format!("/v1/operator/advertisers/{sent}/token/{sent}"),
     ] {
-        signpost.get(
-            &path,
-            &[("Authorization", &token), ("User-Agent", "forged-line_total 1")],
-        );
+        signpost.get(&path, &[("Authorization", &token), ("User-Agent", "forged-line_total 1")]);
     }
     publisher.operator("POST", "report_keys", Some(&json!({"label": forged})));
     publisher.put_facts("2026-01-05", forged);
@@ -358,10 +301,7 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
     let wall = signpost.offer_wall("ta-pollution", "77000103", None);
     // Clicks with such values are refused, so the click ids are sealed here.
     let hostile = "x&value=999#\r\nX-Injected: 1\r\n\0\",\"value\":9,%26\\";
-    let refused = signpost.click(
-        &format!("rid={}&app=77000103&user_id=x%26value%3D999", wall.goal("1")),
-        "DE",
-    );
+    let refused = signpost.click(&format!("rid={}&app=77000103&user_id=x%26value%3D999", wall.goal("1")), "DE");
     refused.expect_error(400, "invalid_user_id");
     let keys = click_keys();
     let click = || -> Click<'_> {
@@ -415,25 +355,14 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
             found.sort_unstable();
             expected.sort_unstable();
             assert_eq!(found, expected, "{received:?}");
-            assert_eq!(
-                received.parameter("value").as_deref(),
-                Some("1250"),
-                "{received:?}"
-            );
+            assert_eq!(received.parameter("value").as_deref(), Some("1250"), "{received:?}");
             let user = received.parameter("user_id").or(received.parameter("u"));
             assert_eq!(user.as_deref(), Some(hostile), "{received:?}");
-            assert_eq!(
-                received.path().matches('/').count(),
-                if number == 0 { 1 } else { 2 },
-                "{received:?}"
-            );
+            assert_eq!(received.path().matches('/').count(), if number == 0 { 1 } else { 2 }, "{received:?}");
             received.query()
         } else {
             let body: Value = serde_json::from_str(&received.body).unwrap();
-            assert_eq!(
-                (&body["value"], &body["user_id"]),
-                (&json!(1_250), &json!(hostile))
-            );
+            assert_eq!((&body["value"], &body["user_id"]), (&json!(1_250), &json!(hostile)));
             // Quotes in values are escaped.
             assert_eq!(received.body.matches(",\"value\":").count(), 1, "{received:?}");
             &received.body

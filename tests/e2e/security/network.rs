@@ -31,8 +31,7 @@ impl Connection<'_> {
     /// Writes bytes. Returns false once the caller is gone.
     fn write(&mut self, bytes: &[u8]) -> bool {
         let written = self.stream.write_all(bytes).is_ok();
-        self.written
-            .fetch_add(if written { bytes.len() as u64 } else { 0 }, Ordering::Relaxed);
+        self.written.fetch_add(if written { bytes.len() as u64 } else { 0 }, Ordering::Relaxed);
         written
     }
 
@@ -75,19 +74,11 @@ impl Hostile {
                     stream.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
                     let head = BufReader::new(&stream).lines().map_while(Result::ok);
                     head.take_while(|line| !line.is_empty()).for_each(drop);
-                    respond(&mut Connection {
-                        stream: &stream,
-                        written: &written,
-                    });
+                    respond(&mut Connection { stream: &stream, written: &written });
                 }
             }
         });
-        Self {
-            port,
-            written,
-            ended,
-            serving: Some(serving),
-        }
+        Self { port, written, ended, serving: Some(serving) }
     }
 }
 
@@ -107,13 +98,8 @@ fn test_callback(wall: &OfferWall<'_>, url: &str) -> Value {
 
 /// Sets the operator's address for alarms and tests it once.
 fn test_alarms(signpost: &Signpost, url: &str) -> Value {
-    signpost
-        .operator("PUT", "alarms", Some(&json!({ "url": url })))
-        .expect(200);
-    signpost
-        .operator("POST", "alarms/test", Some(&json!({})))
-        .expect(200)
-        .json()
+    signpost.operator("PUT", "alarms", Some(&json!({ "url": url }))).expect(200);
+    signpost.operator("POST", "alarms/test", Some(&json!({}))).expect(200).json()
 }
 
 fn with_short_timeout() -> Signpost {
@@ -154,10 +140,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
             16 << 20,
             Box::new(|connection| {
                 connection.write(b"HTTP/1.1 200 OK\r\n");
-                connection.repeat(
-                    &b"X-Header: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(1_000),
-                    ENDLESS,
-                );
+                connection.repeat(&b"X-Header: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(1_000), ENDLESS);
             }),
         ),
         (
@@ -191,9 +174,8 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
             Some(200),
             1 << 20,
             Box::new(move |connection| {
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed_length}\r\n\r\n"
-                );
+                let head =
+                    format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed_length}\r\n\r\n");
                 connection.write(&[head.as_bytes(), &bomb].concat());
             }),
         ),
@@ -202,10 +184,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
             Some(103),
             16 << 20,
             Box::new(|connection| {
-                connection.repeat(
-                    &b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100),
-                    ENDLESS,
-                );
+                connection.repeat(&b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100), ENDLESS);
             }),
         ),
         (
@@ -230,9 +209,8 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
             None,
             200,
             Box::new(|connection| {
-                connection.write(
-                    b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-                );
+                connection
+                    .write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
             }),
         ),
         (
@@ -252,11 +230,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
         // The call's time limit, with a margin for a busy machine.
         assert!(took_ms < 4_000, "{what}: {took_ms} ms");
         let response = &result["response"];
-        assert_eq!(
-            response["http_status"].as_u64(),
-            status.map(u64::from),
-            "{what}: {result}"
-        );
+        assert_eq!(response["http_status"].as_u64(), status.map(u64::from), "{what}: {result}");
         let stored = response["body"].as_str().unwrap_or_default().len();
         assert!(stored <= 1_024, "{what}: {stored} bytes are stored");
         let written = hostile.written.load(Ordering::Relaxed);
@@ -277,11 +251,7 @@ fn an_endless_response_is_cut_off_and_1_kib_of_it_is_stored() {
     let id = wall.pay("u-1");
     eventually(&"delivered".to_owned(), || wall.state(&id));
     let entry = wall.entry(&id);
-    assert_eq!(
-        entry["attempts"][0]["body"].as_str().map(str::len),
-        Some(1_024),
-        "{entry}"
-    );
+    assert_eq!(entry["attempts"][0]["body"].as_str().map(str::len), Some(1_024), "{entry}");
 }
 
 #[test]
@@ -347,10 +317,7 @@ fn addresses_that_are_only_shown_or_redirected_to_are_never_called() {
 /// connects, so that DNS rebinding cannot reach private addresses.
 #[test]
 fn a_name_that_resolves_to_a_private_address_is_not_called_on_a_public_only_network() {
-    let signpost = Setup::new()
-        .config("security/public_only.capnp")
-        .var("CALLBACK_TIMEOUT_MS", "3000")
-        .start();
+    let signpost = Setup::new().config("security/public_only.capnp").var("CALLBACK_TIMEOUT_MS", "3000").start();
     let inside = Receiver::start();
     let wall = signpost.offer_wall("tn-public", "77000204", None);
     // The guard allows these hosts here, as it would allow a public name that resolves to a private address.

@@ -26,9 +26,7 @@ fn a_call_about_an_unknown_resource_creates_no_object() {
         let is_document = route.pattern.ends_with("s/{}");
         for second in ["2026-01-05", &click_id, "1"] {
             let path = route.pattern.replacen("{}", id, 1).replace("{}", second);
-            let path = path
-                .strip_prefix("/v1/operator/")
-                .expect("a path of the operator");
+            let path = path.strip_prefix("/v1/operator/").expect("a path of the operator");
             for method in route.methods.iter().map(|allowed| allowed.method) {
                 if is_document && method == Method::Put {
                     continue;
@@ -46,10 +44,7 @@ fn a_call_about_an_unknown_resource_creates_no_object() {
                 };
                 let headers = [("Content-Type", media_type), ("Idempotency-Key", "a")];
                 let answer = signpost.operate(method.as_str(), path, &headers, body);
-                assert!(
-                    (400..500).contains(&answer.status),
-                    "{method:?} {path}: {answer:?}"
-                );
+                assert!((400..500).contains(&answer.status), "{method:?} {path}: {answer:?}");
                 asked += 1;
             }
         }

@@ -53,16 +53,10 @@ const OVERRIDES: [&[u8]; 6] = [
 
 /// The paths of the operator's route table, for an app and a publisher of the demo catalog.
 fn addresses() -> BTreeSet<String> {
-    let paths = routes()
-        .filter(|route| route.name == RouteName::Operator)
-        .map(|route| route.pattern);
+    let paths = routes().filter(|route| route.name == RouteName::Operator).map(|route| route.pattern);
     let addresses: BTreeSet<_> = paths
         .map(|path| {
-            let id = if path.contains("/apps/") {
-                "10000001"
-            } else {
-                "lumen-arcade"
-            };
+            let id = if path.contains("/apps/") { "10000001" } else { "lumen-arcade" };
             path.replacen("{}", id, 1).replace("{}", "2026-01-05")
         })
         .collect();
@@ -71,10 +65,7 @@ fn addresses() -> BTreeSet<String> {
 }
 
 fn ask(signpost: &Signpost, method: &str, target: &str, lines: &[&[u8]]) -> String {
-    answer_to(
-        &signpost.base(),
-        &request(&format!("{method} {target}"), lines, ""),
-    )
+    answer_to(&signpost.base(), &request(&format!("{method} {target}"), lines, ""))
 }
 
 fn authorization() -> Vec<u8> {
@@ -87,16 +78,9 @@ fn without_the_token_every_method_on_every_path_gets_the_same_401() {
     let refusal = ask(&signpost, "GET", "/v1/operator/publishers", &[]);
     assert_eq!(status(&refusal), 401, "{refusal}");
     let (head, body) = refusal.split_once("\r\n\r\n").unwrap();
-    let head_lines: Vec<_> = head
-        .split("\r\n")
-        .filter(|line| !line.starts_with("Content-Length"))
-        .collect();
+    let head_lines: Vec<_> = head.split("\r\n").filter(|line| !line.starts_with("Content-Length")).collect();
     assert!(body.contains("invalid_operator_token"), "{refusal}");
-    let unknown = [
-        "/v1/operator/",
-        "/v1/operator/nowhere",
-        "/v1/operator/publishers/x/y/z",
-    ];
+    let unknown = ["/v1/operator/", "/v1/operator/nowhere", "/v1/operator/publishers/x/y/z"];
     let unknown = unknown.into_iter().map(str::to_owned);
     let (mut refused, mut no_method) = (0, 0);
     for address in addresses().into_iter().chain(unknown) {
@@ -128,21 +112,11 @@ fn with_the_token_no_header_or_parameter_overrides_the_method() {
     let signpost = demo();
     let token = authorization();
     for address in addresses() {
-        for method in METHODS
-            .into_iter()
-            .filter(|method| !matches!(*method, "GET" | "POST" | "PUT" | "DELETE"))
-        {
+        for method in METHODS.into_iter().filter(|method| !matches!(*method, "GET" | "POST" | "PUT" | "DELETE")) {
             let answer = ask(&signpost, method, &address, &[&token]);
-            let refused = if matches!(method, "get" | "Put" | "ANYTHING") {
-                501
-            } else {
-                405
-            };
+            let refused = if matches!(method, "get" | "Put" | "ANYTHING") { 501 } else { 405 };
             assert_eq!(status(&answer), refused, "{method} {address}: {answer}");
-            assert!(
-                refused == 501 || answer.contains("Allow: "),
-                "{method} {address}: {answer}"
-            );
+            assert!(refused == 501 || answer.contains("Allow: "), "{method} {address}: {answer}");
         }
     }
     // Override headers and parameters do not change a GET.
@@ -159,23 +133,13 @@ fn with_the_token_no_header_or_parameter_overrides_the_method() {
     }
     // The public interfaces refuse other methods, too: one taken for a GET would count a click or pay a conversion.
     let wall = signpost.offer_wall("trust-methods", "78060301", None);
-    let click = format!(
-        "/v2/tracking/click?rid={}&app={}&user_id=u",
-        wall.goal("1"),
-        wall.app
-    );
-    for method in METHODS
-        .into_iter()
-        .filter(|method| !matches!(*method, "GET" | "HEAD" | "POST"))
-    {
+    let click = format!("/v2/tracking/click?rid={}&app={}&user_id=u", wall.goal("1"), wall.app);
+    for method in METHODS.into_iter().filter(|method| !matches!(*method, "GET" | "HEAD" | "POST")) {
         let click_id = wall.click_id("u-1");
         let conversion = format!("/v2/tracking/conversion?click_id={click_id}&token={}", wall.token);
         for target in [click.as_str(), &conversion, "/v1/offer/api", "/healthz"] {
             let answer = ask(&signpost, method, target, &[]);
-            assert!(
-                matches!(status(&answer), 405 | 501),
-                "{method} {target}: {answer}"
-            );
+            assert!(matches!(status(&answer), 405 | 501), "{method} {target}: {answer}");
         }
     }
     assert_eq!(wall.entries("").len(), 0);
@@ -241,14 +205,10 @@ fn metrics_have_a_token_of_their_own() {
         }
     }
     let other = [("Authorization", metrics.as_str())];
-    signpost
-        .send("POST", "/v1/operator/metrics", &other, b"")
-        .expect(401);
+    signpost.send("POST", "/v1/operator/metrics", &other, b"").expect(401);
     let without = Setup::new().var("METRICS_TOKEN", "").start();
     for authorization in ["Bearer ", "Bearer", &metrics, &operators] {
-        without
-            .get("/metrics", &[("Authorization", authorization)])
-            .expect_error(401, "invalid_operator_token");
+        without.get("/metrics", &[("Authorization", authorization)]).expect_error(401, "invalid_operator_token");
     }
 }
 
@@ -263,17 +223,10 @@ fn a_local_run_answers_the_operator_only_by_the_names_of_its_machine() {
     ] {
         let authorization = format!("Bearer {token}");
         let ask = |host: &str| signpost.get(path, &[("Host", host), ("Authorization", &authorization)]);
-        for host in [
-            "rebound.example",
-            "rebound.example:8787",
-            "localhost.example:8787",
-            "10.0.0.1:8787",
-        ] {
+        for host in ["rebound.example", "rebound.example:8787", "localhost.example:8787", "10.0.0.1:8787"] {
             ask(host).expect_error(421, "misdirected_request");
             // The token makes no difference.
-            signpost
-                .get(path, &[("Host", host)])
-                .expect_error(421, "misdirected_request");
+            signpost.get(path, &[("Host", host)]).expect_error(421, "misdirected_request");
         }
         let status = if path.ends_with("nothing") { 404 } else { 200 };
         for host in ["localhost", "localhost:8787", "127.0.0.1:9", "[::1]:8787"] {
@@ -285,17 +238,12 @@ fn a_local_run_answers_the_operator_only_by_the_names_of_its_machine() {
 #[test]
 fn where_hosts_are_set_the_operator_needs_one_of_its_own() {
     for own in ["", "track.example"] {
-        let signpost = Setup::new()
-            .var("TRACKING_HOST", "track.example")
-            .var("CONSOLE_URL", "")
-            .var("OPERATOR_HOST", own)
-            .start();
+        let signpost =
+            Setup::new().var("TRACKING_HOST", "track.example").var("CONSOLE_URL", "").var("OPERATOR_HOST", own).start();
         let authorization = format!("Bearer {OPERATOR_TOKEN}");
         for host in ["track.example", "127.0.0.1", "operator.example"] {
             let headers = [("Host", host), ("Authorization", authorization.as_str())];
-            signpost
-                .get("/v1/operator/publishers", &headers)
-                .expect_error(404, "not_found");
+            signpost.get("/v1/operator/publishers", &headers).expect_error(404, "not_found");
         }
     }
 }
@@ -311,16 +259,10 @@ fn no_spelling_of_a_path_or_host_bypasses_the_token() {
     let send = |target: &str, host: &str, lines: &[&[u8]]| {
         let lines: Vec<_> = lines.iter().map(|line| [line, &b"\r\n"[..]].concat()).collect();
         let head = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
-        answer_to(
-            &signpost.base(),
-            &[head.as_bytes(), &lines.concat(), b"\r\n"].concat(),
-        )
+        answer_to(&signpost.base(), &[head.as_bytes(), &lines.concat(), b"\r\n"].concat())
     };
     let right = send("/v1/operator/publishers", "operator.example", &[&token]);
-    assert!(
-        status(&right) == 200 && right.contains("\"publishers\""),
-        "{right}"
-    );
+    assert!(status(&right) == 200 && right.contains("\"publishers\""), "{right}");
     for path in SPELLINGS {
         let answer = send(path, "operator.example", &[]);
         assert!(matches!(status(&answer), 401 | 404), "{path}: {answer}");
@@ -343,17 +285,8 @@ fn no_spelling_of_a_path_or_host_bypasses_the_token() {
     }
 
     // A host is compared in any case and with any port. Headers that name another host are ignored.
-    for host in [
-        "operator.example",
-        "OPERATOR.example",
-        "operator.example:443",
-        "Operator.Example:80",
-    ] {
-        assert_eq!(
-            status(&send("/v1/operator/publishers", host, &[&token])),
-            200,
-            "{host}"
-        );
+    for host in ["operator.example", "OPERATOR.example", "operator.example:443", "Operator.Example:80"] {
+        assert_eq!(status(&send("/v1/operator/publishers", host, &[&token])), 200, "{host}");
         assert_eq!(status(&send("/v1/operator/publishers", host, &[])), 401, "{host}");
     }
     for host in [
@@ -426,10 +359,7 @@ fn an_empty_or_missing_token_setting_locks_the_interface() {
         }
     }
     for unset in [None, Some(String::new())] {
-        let token = BearerToken::read(
-            |_| unset.clone().filter(|text| !text.is_empty()),
-            "OPERATOR_TOKEN",
-        );
+        let token = BearerToken::read(|_| unset.clone().filter(|text| !text.is_empty()), "OPERATOR_TOKEN");
         for value in EMPTY_TOKENS {
             assert!(!token.authorizes(Some(value)), "{value:?}");
         }
@@ -444,15 +374,10 @@ fn a_page_in_a_browser_gets_no_cross_origin_access() {
     let click_id = wall.click_id("u-1");
     let conversion = format!("/v2/tracking/conversion?click_id={click_id}&token=x");
     let targets = addresses().into_iter().chain(
-        [
-            "/v1/offer/api",
-            crate::harness::REPORT,
-            "/healthz",
-            "/v2/tracking/click?rid=410271&app=10000001&user_id=u",
-        ]
-        .map(str::to_owned)
-        .into_iter()
-        .chain([conversion]),
+        ["/v1/offer/api", crate::harness::REPORT, "/healthz", "/v2/tracking/click?rid=410271&app=10000001&user_id=u"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([conversion]),
     );
     for target in targets {
         let is_operators = target.starts_with("/v1/operator/");
@@ -460,28 +385,16 @@ fn a_page_in_a_browser_gets_no_cross_origin_access() {
             // A CORS preflight request, and requests that need none.
             (
                 "OPTIONS",
-                &[
-                    &b"Access-Control-Request-Method: PUT"[..],
-                    b"Access-Control-Request-Headers: authorization",
-                ][..],
+                &[&b"Access-Control-Request-Method: PUT"[..], b"Access-Control-Request-Headers: authorization"][..],
             ),
             ("GET", &[b"Cookie: token=local-operator-token"]),
-            (
-                "POST",
-                &[b"Content-Type: text/plain", b"Cookie: token=local-operator-token"],
-            ),
+            ("POST", &[b"Content-Type: text/plain", b"Cookie: token=local-operator-token"]),
             ("POST", &[b"Content-Type: application/x-www-form-urlencoded"]),
         ] {
-            let origin = [
-                &b"Origin: https://evil.example"[..],
-                b"Referer: https://evil.example/",
-                b"Sec-Fetch-Mode: cors",
-            ];
+            let origin =
+                [&b"Origin: https://evil.example"[..], b"Referer: https://evil.example/", b"Sec-Fetch-Mode: cors"];
             let answer = ask(&signpost, method, &target, &[lines, &origin].concat());
-            assert!(
-                !answer.to_ascii_lowercase().contains("access-control-"),
-                "{method} {target}: {answer}"
-            );
+            assert!(!answer.to_ascii_lowercase().contains("access-control-"), "{method} {target}: {answer}");
             if is_operators {
                 assert_eq!(status(&answer), 401, "{method} {target}: {answer}");
             }

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use crate::{
     conversions::revenue::revenue,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, eventually,
-        eventually_within, now_ms, timed,
+        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, eventually, eventually_within,
+        now_ms, timed,
     },
     reports,
 };
@@ -30,9 +30,7 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 const CLICK: &str = "/v2/tracking/click?rid=410271&app=10000001&user_id=u-1";
 
 fn faulty() -> Setup {
-    Setup::new()
-        .config("security/panics.capnp")
-        .var("CALLBACK_TIMEOUT_MS", "1000")
+    Setup::new().config("security/panics.capnp").var("CALLBACK_TIMEOUT_MS", "1000")
 }
 
 /// Makes a place panic this many times. Returns how often the previous place panicked, and the places passed since
@@ -42,10 +40,7 @@ fn arm(signpost: &Signpost, when: &str, what: &str, times: u32) -> (u64, Vec<Str
     let query = format!("when={}&what={}&times={times}", encoded(when), encoded(what));
     let state = signpost.get(&format!("{FAULTS}?{query}"), &[]).expect(200).json();
     let passed = state["passed"].as_array().unwrap().iter();
-    (
-        state["fired"].as_u64().unwrap(),
-        passed.map(|place| place.as_str().unwrap().to_owned()).collect(),
-    )
+    (state["fired"].as_u64().unwrap(), passed.map(|place| place.as_str().unwrap().to_owned()).collect())
 }
 
 /// Fails the test unless the place that is set has panicked this many times. Clears it.
@@ -58,27 +53,16 @@ fn fired(signpost: &Signpost, times: u64) {
 #[track_caller]
 fn internal_error(answer: Answer) {
     let answer = answer.expect_error(500, "internal_error");
-    assert_eq!(
-        answer.header("Content-Type"),
-        Some("application/json"),
-        "{answer:?}"
-    );
+    assert_eq!(answer.header("Content-Type"), Some("application/json"), "{answer:?}");
     assert_eq!(answer.header("Cache-Control"), Some("no-store"), "{answer:?}");
-    assert!(
-        !answer.body.contains("panic") && !answer.body.contains("asked for it"),
-        "{answer:?}"
-    );
+    assert!(!answer.body.contains("panic") && !answer.body.contains("asked for it"), "{answer:?}");
 }
 
 #[test]
 fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
     let (signpost, pub_key) = faulty().start_with_fixtures();
     let page = json!({"page": 1, "size": 3}).to_string();
-    let offers = [
-        ("App-Id", ANDROID_APP),
-        ("Pub-Key", &pub_key),
-        ("Content-Type", "application/json"),
-    ];
+    let offers = [("App-Id", ANDROID_APP), ("Pub-Key", &pub_key), ("Content-Type", "application/json")];
     let click = [("CF-IPCountry", "DE")];
     let operator = [("Authorization", "Bearer local-operator-token")];
     // An offers request with a query and a click by HEAD take the ordinary path, not the fast path.
@@ -86,31 +70,17 @@ fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
     let requests: [Row<'_>; 7] = [
         ("HEAD", CLICK, &click, b""),
         ("POST", "/v1/offer/api?", &offers, page.as_bytes()),
-        (
-            "POST",
-            REPORT,
-            &[("Content-Type", "application/json"), ("X-Api-Key", "sk_none")],
-            b"{}",
-        ),
+        ("POST", REPORT, &[("Content-Type", "application/json"), ("X-Api-Key", "sk_none")], b"{}"),
         ("GET", CONVERSION, &[], b""),
         ("GET", "/v1/operator/publishers", &operator, b""),
-        (
-            "PUT",
-            "/v1/operator/publishers/lumen-arcade/facts/2026-01-01",
-            &operator,
-            &[b'x'; 300_000],
-        ),
+        ("PUT", "/v1/operator/publishers/lumen-arcade/facts/2026-01-01", &operator, &[b'x'; 300_000]),
         ("GET", "/healthz", &[], b""),
     ];
     for when in ["edge", "answered"] {
         for (method, path, headers, body) in requests {
             let usual = signpost.send(method, path, headers, body);
             // The edge passes the operator's requests on.
-            let when = if path.starts_with("/v1/operator") && when == "edge" {
-                "origin"
-            } else {
-                when
-            };
+            let when = if path.starts_with("/v1/operator") && when == "edge" { "origin" } else { when };
             arm(&signpost, when, path.split('?').next().unwrap(), 1);
             let (answer, took) = timed(|| signpost.send(method, path, headers, body));
             fired(&signpost, 1);
@@ -121,11 +91,7 @@ fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
             }
             assert!(took < AT_ONCE, "{took:?}: {method} {path}");
             let next = signpost.send(method, path, headers, body);
-            assert_eq!(
-                (next.status, next.body.len()),
-                (usual.status, usual.body.len()),
-                "{next:?}"
-            );
+            assert_eq!((next.status, next.body.len()), (usual.status, usual.body.len()), "{next:?}");
         }
     }
 }
@@ -137,9 +103,7 @@ fn a_conversion_after_an_abort_in_an_object_is_paid() {
     let wall = signpost.offer_wall("aborted-object", "79000734", None);
     wall.pay("user-1");
     let click = wall.click_id("user-2");
-    signpost
-        .get(&format!("{FAULTS}?when=before&what=&times=1&abort="), &[])
-        .expect(200);
+    signpost.get(&format!("{FAULTS}?when=before&what=&times=1&abort="), &[]).expect(200);
     assert!(wall.convert(&click, "").status >= 500);
     eventually(&200, || wall.convert(&click, "").status);
     wall.pay("user-3");
@@ -159,10 +123,7 @@ fn after_an_abort_every_object_is_constructed_again_and_answers_as_before() {
     ];
     let read = |path: &String| signpost.operator("GET", path, None);
     let before: Vec<_> = paths.iter().map(|path| read(path).expect(200).body).collect();
-    let query = format!(
-        "when=origin&what={}&times=1&abort=",
-        encoded("/v1/operator/offers")
-    );
+    let query = format!("when=origin&what={}&times=1&abort=", encoded("/v1/operator/offers"));
     signpost.get(&format!("{FAULTS}?{query}"), &[]).expect(200);
     let aborted = read(&paths[0]);
     assert!(aborted.status >= 500, "{aborted:?}");
@@ -208,19 +169,13 @@ fn requests_concurrent_with_a_panic_are_served_and_the_isolate_keeps_its_state()
         fired(&signpost, 3);
         let failed = statuses.iter().filter(|status| **status == 500).count();
         assert_eq!(failed, 3, "one request per panic, round {round}: {statuses:?}");
-        sent += statuses
-            .iter()
-            .step_by(3)
-            .filter(|status| **status == 302)
-            .count() as u64;
+        sent += statuses.iter().step_by(3).filter(|status| **status == 302).count() as u64;
         assert_eq!(finish(upload, &csv), 200);
     }
     // All redirected clicks are counted, also those that were in a batch during a panic.
     eventually_within(20 * SECOND_MS, &sent, || publisher.clicks());
     // The token bucket was neither refilled nor reset by the panics.
-    let admitted = (0..400)
-        .filter(|_| signpost.offers(ANDROID_APP, &pub_key, &body).status == 200)
-        .count();
+    let admitted = (0..400).filter(|_| signpost.offers(ANDROID_APP, &pub_key, &body).status == 200).count();
     assert!((200..=340).contains(&admitted), "{admitted}");
 }
 
@@ -238,11 +193,7 @@ fn a_panic_on_the_fast_path_falls_back_to_the_ordinary_path() {
     let publisher = signpost.existing_publisher(PUBLISHER);
     let body = json!({"page": 1, "size": 3});
     let fast = |what: &str| signpost.metric(&format!("signpost_isolate_fast_path_total{{what=\"{what}\"}}"));
-    let click = || {
-        signpost
-            .click("rid=410271&app=10000001&user_id=u-1", "DE")
-            .expect(302)
-    };
+    let click = || signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
     click();
     click();
     let page = signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json();
@@ -252,10 +203,7 @@ fn a_panic_on_the_fast_path_falls_back_to_the_ordinary_path() {
     click();
     fired(&signpost, 1);
     arm(&signpost, "fast_path", "offers", 1);
-    assert_eq!(
-        signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(),
-        page
-    );
+    assert_eq!(signpost.offers(ANDROID_APP, &pub_key, &body).expect(200).json(), page);
     fired(&signpost, 1);
     // Neither request was counted for the fast path, and the next ones are.
     assert_eq!((fast("redirect"), fast("offers")), (redirects, pages));
@@ -277,9 +225,7 @@ fn a_click_batch_whose_flush_panics_is_counted_once() {
     for when in ["before", "after"] {
         arm(&signpost, "click_flush", when, 1);
         for _ in 0..5 {
-            signpost
-                .click("rid=410271&app=10000001&user_id=u-1", "DE")
-                .expect(302);
+            signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
             sent += 1;
         }
         eventually_within(15 * SECOND_MS, &sent, || publisher.clicks());
@@ -293,9 +239,7 @@ fn the_operator_is_told_of_panics_in_any_isolate() {
     let panics = || signpost.reported("panics", None);
     assert_eq!(panics(), 0);
     arm(&signpost, "click_flush", "before", 1);
-    signpost
-        .click("rid=410271&app=10000001&user_id=u-1", "DE")
-        .expect(302);
+    signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
     eventually_within(20 * SECOND_MS, &true, || {
         signpost.get("/healthz", &[]).expect(200);
         panics() > 0
@@ -323,9 +267,7 @@ fn an_alarm_that_panics_runs_again_and_completes_its_work() {
 
     // Clicks reach the ledger only by the alarm of the counters.
     arm(&signpost, "alarm", "counters", 2);
-    signpost
-        .click("rid=410271&app=10000001&user_id=u-1", "DE")
-        .expect(302);
+    signpost.click("rid=410271&app=10000001&user_id=u-1", "DE").expect(302);
     eventually_within(40 * SECOND_MS, &1, || publisher.clicks());
     fired(&signpost, 2);
 
@@ -340,7 +282,5 @@ fn an_alarm_that_panics_runs_again_and_completes_its_work() {
 
 /// Returns how often the place that is set has panicked, and leaves it set.
 fn arm_count(signpost: &Signpost) -> u64 {
-    signpost.get(&format!("{FAULTS}?look"), &[]).expect(200).json()["fired"]
-        .as_u64()
-        .unwrap()
+    signpost.get(&format!("{FAULTS}?look"), &[]).expect(200).json()["fired"].as_u64().unwrap()
 }

@@ -62,9 +62,7 @@ fn only_facts_are_decompressed() {
             assert!(!answer.code().is_empty(), "{answer:?}");
         }
     }
-    signpost
-        .operator("GET", "publishers/tr-unpacked", None)
-        .expect(404);
+    signpost.operator("GET", "publishers/tr-unpacked", None).expect(404);
 }
 
 #[test]
@@ -75,8 +73,7 @@ fn gzip_must_be_one_member_without_trailing_bytes() {
         77000301,DE,p,t,d,s,1,1,1,1,0.5\n";
     let packed = gzip(facts.as_bytes());
     // The header is 10 bytes without a file name.
-    let with_head =
-        |flags: u8, more: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], more, &packed[10..]].concat();
+    let with_head = |flags: u8, more: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], more, &packed[10..]].concat();
     let long_name = [&vec![b'n'; 4 << 20][..], b"\0"].concat();
     let extra = [&u16::MAX.to_le_bytes()[..], &vec![b'z'; 65_535]].concat();
     let send = |body: &[u8]| publisher.send_facts("PUT", "facts/2026-01-05", &[CSV, GZIP], body);
@@ -99,34 +96,21 @@ fn gzip_must_be_one_member_without_trailing_bytes() {
 
 /// Bodies that are not a valid document of any kind, with a name for each.
 fn broken() -> Vec<(&'static str, Vec<u8>)> {
-    let deep =
-        |open: &str, close: &str| format!("{}1{}", open.repeat(7_000), close.repeat(7_000)).into_bytes();
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(7_000), close.repeat(7_000)).into_bytes();
     let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     vec![
         ("arrays in arrays", deep("[", "]")),
         ("objects in objects", deep("{\"name\":", "}")),
-        (
-            "arrays in a member",
-            [b"{\"name\":", &*deep("[", "]"), b"}"].concat(),
-        ),
-        (
-            "arrays in an unknown member",
-            [b"{\"zz\":", &*deep("[", "]"), b"}"].concat(),
-        ),
+        ("arrays in a member", [b"{\"name\":", &*deep("[", "]"), b"}"].concat()),
+        ("arrays in an unknown member", [b"{\"zz\":", &*deep("[", "]"), b"}"].concat()),
         ("arrays that do not end", b"[".repeat(15_000)),
         ("UTF-16", utf_16("{\"page\":1,\"size\":1}")),
         ("a mark and nothing", b"\xef\xbb\xbf".to_vec()),
         ("half a surrogate", b"{\"name\":\"\\ud800\"}".to_vec()),
         ("a NUL", b"{\"name\":\"a\0\"}".to_vec()),
         ("no UTF-8", b"{\"name\":\"\xff\"}".to_vec()),
-        (
-            "a number without end",
-            [b"{\"page\":", &*b"1".repeat(10_000), b"}"].concat(),
-        ),
-        (
-            "an exponent without end",
-            [b"{\"page\":1e", &*b"9".repeat(10_000), b"}"].concat(),
-        ),
+        ("a number without end", [b"{\"page\":", &*b"1".repeat(10_000), b"}"].concat()),
+        ("an exponent without end", [b"{\"page\":1e", &*b"9".repeat(10_000), b"}"].concat()),
         ("a text", b"\"x\"".to_vec()),
         ("null", b"null".to_vec()),
         ("two documents", b"{}{}".to_vec()),
@@ -158,18 +142,12 @@ fn an_invalid_document_is_refused_by_every_endpoint_that_reads_one() {
         }
         // NDJSON ignores blank lines and a leading byte order mark.
         if !["blanks alone", "a mark and nothing"].contains(&what) {
-            signpost
-                .operate("POST", "import", &[NDJSON], &body)
-                .expect_error(400, "invalid_import");
-            publisher
-                .send_facts("PUT", "facts/2026-01-05", &[NDJSON], &body)
-                .expect_error(400, "invalid_facts");
+            signpost.operate("POST", "import", &[NDJSON], &body).expect_error(400, "invalid_import");
+            publisher.send_facts("PUT", "facts/2026-01-05", &[NDJSON], &body).expect_error(400, "invalid_facts");
         }
     }
     for kind in ["publishers", "advertisers", "offers"] {
-        signpost
-            .operator("GET", &format!("{kind}/tr-never"), None)
-            .expect(404);
+        signpost.operator("GET", &format!("{kind}/tr-never"), None).expect(404);
     }
     assert_eq!(publisher.days(), [] as [Value; 0]);
     // Blanks around a document are allowed.
@@ -204,19 +182,11 @@ fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
         ("currency", app(json!({"currency": ["Coins", 1, 0, "down"]}))),
         (
             "currency.rounding",
-            app(
-                json!({"currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": {"down": null}}}),
-            ),
+            app(json!({"currency": {"name": "Coins", "per_usd": 1, "decimals": 0, "rounding": {"down": null}}})),
         ),
-        (
-            "callback",
-            app(json!({"callback": ["https://p.example/", "GET", secret]})),
-        ),
+        ("callback", app(json!({"callback": ["https://p.example/", "GET", secret]}))),
         ("callback.method", app(hook_with("method", json!({"GET": null})))),
-        (
-            "callback.legacy_md5",
-            app(hook_with("legacy_md5", json!(["secret"]))),
-        ),
+        ("callback.legacy_md5", app(hook_with("legacy_md5", json!(["secret"])))),
         ("platform", app(json!({"platform": {"android": null}}))),
         ("platform", app(json!({"platform": ["android"]}))),
     ];
@@ -226,10 +196,7 @@ fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
         ("geo_tgt", offer(json!({"geo_tgt": [["DE"], []]}))),
         ("click_cap", offer(json!({"click_cap": ["DAILY", 5]}))),
         ("conversion_cap", offer(json!({"conversion_cap": ["DAILY", 5]}))),
-        (
-            "click_cap.dur",
-            offer(json!({"click_cap": {"dur": {"DAILY": null}, "lim": 5}})),
-        ),
+        ("click_cap.dur", offer(json!({"click_cap": {"dur": {"DAILY": null}, "lim": 5}}))),
         ("off_type", offer(json!({"off_type": {"CPI": null}}))),
         ("ctg[0]", offer(json!({"ctg": [{"GAMING": null}]}))),
     ];
@@ -242,29 +209,20 @@ fn an_array_is_not_accepted_as_an_object_nor_an_object_as_an_enum() {
         assert!(message.starts_with(&format!("{field}: ")), "{field}: {message}");
         body["kind"] = json!(kind);
         body["id"] = json!(id);
-        signpost
-            .import(&body.to_string())
-            .expect_error(400, "invalid_import");
+        signpost.import(&body.to_string()).expect_error(400, "invalid_import");
     }
     // Publishers' queries are parsed member by member, without serde's leniency.
     let pub_key = signpost.pub_key();
-    for filt in [
-        json!([["offer_id", {"type": "any", "value": ["1"]}]]),
-        json!([{"dim": "offer_id", "match": ["any", ["1"]]}]),
-    ] {
+    for filt in
+        [json!([["offer_id", {"type": "any", "value": ["1"]}]]), json!([{"dim": "offer_id", "match": ["any", ["1"]]}])]
+    {
         signpost
-            .offers(
-                ANDROID_APP,
-                &pub_key,
-                &json!({"page": 1, "size": 1, "filt": filt}),
-            )
+            .offers(ANDROID_APP, &pub_key, &json!({"page": 1, "size": 1, "filt": filt}))
             .expect_error(400, "invalid_filter");
     }
     // A duplicate member is refused; the last one does not win.
     let twice = r#"{"name":"x","approved":false,"approved":true}"#;
-    signpost
-        .operate("PUT", "publishers/tr-twice", &[JSON], twice.as_bytes())
-        .expect_error(400, "invalid_field");
+    signpost.operate("PUT", "publishers/tr-twice", &[JSON], twice.as_bytes()).expect_error(400, "invalid_field");
 }
 
 #[test]
@@ -295,10 +253,7 @@ fn a_number_that_is_too_large_too_small_or_too_precise_is_refused() {
     for number in numbers {
         let body = format!("{{\"page\":{number},\"size\":1}}");
         let answer = offers(&signpost, &pub_key, &[], body.as_bytes());
-        assert!(
-            answer.status == 400 && ["invalid_page", "invalid_json"].contains(&&*answer.code()),
-            "{answer:?}"
-        );
+        assert!(answer.status == 400 && ["invalid_page", "invalid_json"].contains(&&*answer.code()), "{answer:?}");
         let body = format!(
             "{{\"date_range\":{{\"start_date\":\"2026-01-05\",\"end_date\":\"2026-01-05\"}},\"dimensions\":[\"app\"],\
              \"metrics\":[\"clicks\"],\"pagination\":{{\"page\":1,\"count\":{number}}}}}"
@@ -310,10 +265,7 @@ fn a_number_that_is_too_large_too_small_or_too_precise_is_refused() {
         );
         // 0 and -0 are valid limits and times. All other numbers must be refused here, too.
         for (field, members) in [
-            (
-                "lim",
-                format!("\"click_cap\":{{\"dur\":\"DAILY\",\"lim\":{number}}}"),
-            ),
+            ("lim", format!("\"click_cap\":{{\"dur\":\"DAILY\",\"lim\":{number}}}")),
             ("starts_at", format!("\"starts_at\":{number}")),
             ("click_id_max", format!("\"click_id_max\":{number}")),
         ] {
@@ -351,9 +303,7 @@ fn requests_of_the_maximum_length_are_answered() {
         write!(many, "&x{n}=1").unwrap();
     }
     signpost.click(&many, "DE").expect(302);
-    signpost
-        .click(&(right.clone() + &"&c1=1".repeat(3_000)), "DE")
-        .expect_error(400, "invalid_parameter");
+    signpost.click(&(right.clone() + &"&c1=1".repeat(3_000)), "DE").expect_error(400, "invalid_parameter");
     // User agents that no phone would send.
     for agent in [
         "Android;(".repeat(6_000),
@@ -372,10 +322,7 @@ fn requests_of_the_maximum_length_are_answered() {
     let found = (0..5).any(|_| {
         let answer = signpost.get(address, &credentials).expect(200);
         let tags = "\"0123456789abcdef\", ".repeat(2_000) + answer.header("ETag").unwrap();
-        signpost
-            .get(address, &[app, key, ("If-None-Match", &tags)])
-            .status
-            == 304
+        signpost.get(address, &[app, key, ("If-None-Match", &tags)]).status == 304
     });
     assert!(found, "the tag was not found among thousands");
 
@@ -384,31 +331,10 @@ fn requests_of_the_maximum_length_are_answered() {
     let values = (0..60).map(|n| format!("\"v{n}\"")).collect::<Vec<_>>().join(",");
     let filter = format!("{{\"dimension\":\"placement_id\",\"values\":[{values}]}}");
     let reports = [
-        (
-            format!("{{{dates},{rest},{}\"z\":1}}", "\"z\":1,".repeat(30_000)),
-            204,
-        ),
-        (
-            format!(
-                "{{{dates},\"metrics\":[\"clicks\"],\"dimensions\":[{}\"app\"]}}",
-                "\"app\",".repeat(30_000)
-            ),
-            204,
-        ),
-        (
-            format!(
-                "{{{dates},{rest},\"filters\":[{}]}}",
-                vec![filter.as_str(); 64].join(",")
-            ),
-            204,
-        ),
-        (
-            format!(
-                "{{{dates},{rest},\"filters\":[{}]}}",
-                vec![filter.as_str(); 65].join(",")
-            ),
-            400,
-        ),
+        (format!("{{{dates},{rest},{}\"z\":1}}", "\"z\":1,".repeat(30_000)), 204),
+        (format!("{{{dates},\"metrics\":[\"clicks\"],\"dimensions\":[{}\"app\"]}}", "\"app\",".repeat(30_000)), 204),
+        (format!("{{{dates},{rest},\"filters\":[{}]}}", vec![filter.as_str(); 64].join(",")), 204),
+        (format!("{{{dates},{rest},\"filters\":[{}]}}", vec![filter.as_str(); 65].join(",")), 400),
         (
             format!(
                 "{{{dates},{rest},\"order_by\":[{}]}}",
@@ -424,15 +350,9 @@ fn requests_of_the_maximum_length_are_answered() {
     let body = format!("{{{dates},{rest}}}");
     report(&publisher, &signpost, &[("Accept", &accept)], body.as_bytes()).expect(204);
     // Ten filters with the maximum of 1,000 values, in a body of less than 64 KiB.
-    let ids = (0..1_000)
-        .map(|n| format!("\"{n}\""))
-        .collect::<Vec<_>>()
-        .join(",");
+    let ids = (0..1_000).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(",");
     let filter = format!("{{\"dim\":\"offer_id\",\"match\":{{\"type\":\"any\",\"value\":[{ids}]}}}}");
-    let body = format!(
-        "{{\"page\":1,\"size\":1,\"filt\":[{}]}}",
-        [filter.as_str(); 10].join(",")
-    );
+    let body = format!("{{\"page\":1,\"size\":1,\"filt\":[{}]}}", [filter.as_str(); 10].join(","));
     offers(&signpost, &pub_key, &[], body.as_bytes()).expect(200);
 
     // Thousands of lines with an invalid last one import nothing.

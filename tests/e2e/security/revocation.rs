@@ -44,31 +44,16 @@ impl Counts {
     /// Fails the test unless requests were accepted at first, and none after the answer.
     #[track_caller]
     fn ends_with_401(&self, accepted: &[u16]) {
-        assert!(
-            accepted.iter().any(|status| self.before.contains_key(status)),
-            "{self:?}"
-        );
-        assert!(
-            self.after
-                .get(&401)
-                .is_some_and(|refused| *refused >= SENDERS as usize),
-            "{self:?}"
-        );
+        assert!(accepted.iter().any(|status| self.before.contains_key(status)), "{self:?}");
+        assert!(self.after.get(&401).is_some_and(|refused| *refused >= SENDERS as usize), "{self:?}");
         // 503: there are more senders than a publisher has permits for reports.
-        assert!(
-            self.after.keys().all(|status| matches!(status, 401 | 503)),
-            "accepted after the revocation: {self:?}"
-        );
+        assert!(self.after.keys().all(|status| matches!(status, 401 | 503)), "accepted after the revocation: {self:?}");
     }
 }
 
 /// Sends requests from all senders while `revoke` runs, and at least one more from each afterwards.
 fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
-    let (counts, revoked, over) = (
-        Mutex::new(Counts::default()),
-        AtomicBool::new(false),
-        AtomicBool::new(false),
-    );
+    let (counts, revoked, over) = (Mutex::new(Counts::default()), AtomicBool::new(false), AtomicBool::new(false));
     // On a busy machine a request takes longer, so that the senders have to pause longer.
     let (status, took) = timed(|| ask(0));
     let rest = (took * SENDERS * SHARE).clamp(REST[0], REST[1]);
@@ -82,11 +67,7 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
                     let began_after = revoked.load(SeqCst);
                     let status = ask(sender);
                     let mut counts = counts.lock().expect("no sender panicked");
-                    let kind = if began_after {
-                        &mut counts.after
-                    } else {
-                        &mut counts.before
-                    };
+                    let kind = if began_after { &mut counts.after } else { &mut counts.before };
                     *kind.entry(status).or_default() += 1;
                     let refused = counts.after.get(&401).copied().unwrap_or_default();
                     drop(counts);
@@ -116,12 +97,7 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
 fn a_report_key_is_refused_once_its_revocation_is_answered() {
     let signpost = demo();
     let publisher = signpost.publisher("trust-revoked");
-    publisher
-        .put_facts(
-            "2026-01-05",
-            &csv(&["2026-01-05,78060101,,DE,p,t,d,s,1,1,1,1,0.5"]),
-        )
-        .expect(200);
+    publisher.put_facts("2026-01-05", &csv(&["2026-01-05,78060101,,DE,p,t,d,s,1,1,1,1,0.5"])).expect(200);
     let (key, other) = (publisher.create_key("a"), publisher.create_key("b"));
     let body = query(&["date"], &["clicks"]).to_string();
     let ask = |api_key: &str| signpost.report_with(api_key, body.as_bytes()).status;
@@ -130,9 +106,7 @@ fn a_report_key_is_refused_once_its_revocation_is_answered() {
     counts.ends_with_401(&[200, 429]);
     assert!(counts.before.contains_key(&200), "{counts:?}");
     assert_eq!(ask(&other.api_key), 200, "the other key goes on");
-    signpost
-        .operator("GET", "publishers/trust-revoked/report_keys", None)
-        .expect(200);
+    signpost.operator("GET", "publishers/trust-revoked/report_keys", None).expect(200);
 }
 
 #[test]
@@ -142,14 +116,8 @@ fn a_token_is_refused_once_the_isolate_knows_its_revocation() {
     let paid = wall.click_id("u-paid");
     let ask = |token: &str, sender: usize| {
         // Every other sender repeats a paid conversion, which must not be accepted either.
-        let click = if sender.is_multiple_of(2) {
-            wall.click_id("u-1")
-        } else {
-            paid.clone()
-        };
-        signpost
-            .get(&format!("{CONVERSION}?click_id={click}&token={token}"), &[])
-            .status
+        let click = if sender.is_multiple_of(2) { wall.click_id("u-1") } else { paid.clone() };
+        signpost.get(&format!("{CONVERSION}?click_id={click}&token={token}"), &[]).status
     };
     assert_eq!(ask(&wall.token, 1), 200);
     // Revoked by its id.
@@ -163,10 +131,7 @@ fn a_token_is_refused_once_the_isolate_knows_its_revocation() {
     );
     counts.ends_with_401(&[200]);
     let rewards = wall.entries("limit=1000").len();
-    assert!(
-        rewards <= 1 + counts.before[&200],
-        "{rewards} rewards, {counts:?}"
-    );
+    assert!(rewards <= 1 + counts.before[&200], "{rewards} rewards, {counts:?}");
 
     // Replaced: only the two newest tokens are valid.
     let [first, second] = [(); 2].map(|()| wall.issue_token().1);
@@ -208,23 +173,13 @@ const ROWS: usize = 50_000;
 fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     let signpost: Signpost = Setup::new().start();
     let publisher = signpost.publisher("trust-streaming");
-    let rows: Vec<_> = (0..ROWS)
-        .map(|n| format!("2026-01-05,78060104,,DE,p{n:0120},t,d,s,1,1,1,1,0.5"))
-        .collect();
+    let rows: Vec<_> = (0..ROWS).map(|n| format!("2026-01-05,78060104,,DE,p{n:0120},t,d,s,1,1,1,1,0.5")).collect();
     let rows: Vec<_> = rows.iter().map(String::as_str).collect();
     publisher.put_facts("2026-01-05", &csv(&rows)).expect(200);
     let key = publisher.create_key("a");
-    let body = with(
-        query(&["placement_id"], &["impressions"]),
-        &json!({"pagination": {"count": ROWS}}),
-    );
-    let (headers, body) = (
-        [
-            ("X-Api-Key", key.api_key.as_str()),
-            ("Content-Type", "application/json"),
-        ],
-        body.to_string(),
-    );
+    let body = with(query(&["placement_id"], &["impressions"]), &json!({"pagination": {"count": ROWS}}));
+    let (headers, body) =
+        ([("X-Api-Key", key.api_key.as_str()), ("Content-Type", "application/json")], body.to_string());
     let mut stream = TcpStream::connect(signpost.base().trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let [key_line, type_line] = headers.map(|(name, value)| format!("{name}: {value}"));
@@ -244,9 +199,7 @@ fn a_report_in_flight_when_its_key_is_revoked_is_sent_completely() {
     assert!(first.starts_with("HTTP/1.1 200"), "{first}");
 
     publisher.revoke_key(&key);
-    signpost
-        .report(&headers, body.as_bytes())
-        .expect_error(401, "invalid_api_key");
+    signpost.report(&headers, body.as_bytes()).expect_error(401, "invalid_api_key");
     let mut rest = String::new();
     reader.read_to_string(&mut rest).unwrap();
     assert_eq!(rest.matches(",1\r\n").count(), ROWS, "rows that came");
@@ -260,17 +213,11 @@ const IDLE: Duration = Duration::from_secs(62);
 fn a_revoked_token_or_key_is_not_taken_by_requests_that_wake_an_idle_isolate_together() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let wall = signpost.offer_wall("idle-token", "79000722", None);
-    let clicks: Vec<_> = (0..16)
-        .map(|user| wall.click_id(&format!("user-{user}")))
-        .collect();
+    let clicks: Vec<_> = (0..16).map(|user| wall.click_id(&format!("user-{user}"))).collect();
     wall.pay("before");
     let pub_key = signpost.issue_pub_key("idle-token");
     signpost.refresh();
-    let list = || {
-        signpost
-            .offers(&wall.app, &pub_key, &json!({"page": 1, "size": 1}))
-            .status
-    };
+    let list = || signpost.offers(&wall.app, &pub_key, &json!({"page": 1, "size": 1})).status;
     assert_eq!(list(), 200);
     let path = format!("advertisers/{}/token/{}", wall.id, wall.token_id);
     signpost.operator("DELETE", &path, None).expect(204);
@@ -283,13 +230,8 @@ fn a_revoked_token_or_key_is_not_taken_by_requests_that_wake_an_idle_isolate_tog
             thread::sleep(Duration::from_millis(nth * 200));
             [wall.convert(click, "").status, list()]
         };
-        let sent: Vec<_> = (0..)
-            .zip(&clicks)
-            .map(|(nth, click)| scope.spawn(move || send(nth, click)))
-            .collect();
-        sent.into_iter()
-            .map(|sent| sent.join().expect("an answer"))
-            .collect()
+        let sent: Vec<_> = (0..).zip(&clicks).map(|(nth, click)| scope.spawn(move || send(nth, click))).collect();
+        sent.into_iter().map(|sent| sent.join().expect("an answer")).collect()
     });
     assert_eq!(answers, vec![[401; 2]; clicks.len()]);
 }

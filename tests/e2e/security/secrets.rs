@@ -8,17 +8,14 @@ use serde_json::json;
 
 use crate::{
     harness::{
-        Behaviour, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, SECRET, Setup, Signpost, callback,
-        default_setting, eventually_within, expect_accepted, root,
+        Behaviour, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, SECRET, Setup, Signpost, callback, default_setting,
+        eventually_within, expect_accepted, root,
     },
     reports::{csv, query},
 };
 
 const PREVIOUS_SECRET: &str = "whsec_cHJldmlvdXMgc2VjcmV0IG9mIGEgdGVzdCBhcHA=";
-const CLICK_SECRETS: [&str; 2] = [
-    "a_click_secret_that_must_not_be_logged",
-    "nor_its_predecessor_that_still_signs__",
-];
+const CLICK_SECRETS: [&str; 2] = ["a_click_secret_that_must_not_be_logged", "nor_its_predecessor_that_still_signs__"];
 const LEGACY_SECRET: &str = "a legacy secret that is hashed with MD5";
 /// A secret in the query of a callback URL, which belongs to the publisher.
 const URL_SECRET: &str = "key-in-the-callback-url";
@@ -32,11 +29,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     let wall = signpost.unpublished_offer_wall("trust-secrets", "78060201", None);
     // The receiver fails every attempt with a body that contains all its secrets.
     let receiver = Receiver::start();
-    receiver.set(Behaviour::answer(
-        500,
-        &[],
-        &format!("wrong: {SECRET} {PREVIOUS_SECRET} {LEGACY_SECRET}"),
-    ));
+    receiver.set(Behaviour::answer(500, &[], &format!("wrong: {SECRET} {PREVIOUS_SECRET} {LEGACY_SECRET}")));
     let url = format!("{}/cb?apikey={URL_SECRET}", receiver.base());
     let mut with_callback = callback(&url, "GET");
     with_callback["previous_secret"] = json!(PREVIOUS_SECRET);
@@ -52,66 +45,37 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     let own_key = signpost.issue_pub_key("trust-secrets");
     let publisher = signpost.existing_publisher("trust-secrets");
     let key = publisher.create_key("a").api_key;
-    publisher
-        .put_facts(
-            "2026-01-05",
-            &csv(&["2026-01-05,78060201,,DE,p,t,d,s,1,1,1,1,0.5"]),
-        )
-        .expect(200);
+    publisher.put_facts("2026-01-05", &csv(&["2026-01-05,78060201,,DE,p,t,d,s,1,1,1,1,0.5"])).expect(200);
     signpost.refresh();
 
     let page = json!({"page": 1, "size": 1});
     signpost.offers(&wall.app, &own_key, &page).expect(200);
     signpost.offers(&wall.app, pub_key, &page).expect(401);
-    signpost
-        .offers(&wall.app, &own_key, &json!({"page": 0}))
-        .expect(400);
+    signpost.offers(&wall.app, &own_key, &json!({"page": 0})).expect(400);
     let body_text = query(&["app"], &["clicks"]).to_string();
-    for (api_key, body, status) in [
-        (key.as_str(), body_text.as_str(), 200),
-        (&key[1..], &body_text, 401),
-        (&key.to_uppercase(), &body_text, 401),
-    ] {
+    for (api_key, body, status) in
+        [(key.as_str(), body_text.as_str(), 200), (&key[1..], &body_text, 401), (&key.to_uppercase(), &body_text, 401)]
+    {
         signpost.report_with(api_key, body.as_bytes()).expect(status);
     }
-    let click = signpost.click(
-        &format!("rid={}&app={}&user_id={USER}", wall.goal("1"), wall.app),
-        "DE",
-    );
+    let click = signpost.click(&format!("rid={}&app={}&user_id={USER}", wall.goal("1"), wall.app), "DE");
     let click_id = crate::clicks::click_id_at(&click.expect(302));
-    let wrongly_signed = format!(
-        "rid={}&app=78060202&user_id={USER}&sig={}",
-        wall.goal("1"),
-        CLICK_SECRETS[0]
-    );
-    signpost
-        .click(&wrongly_signed, "DE")
-        .expect_error(403, "invalid_signature");
-    signpost
-        .convert(&format!("click_id={click_id}&token={}x", wall.token))
-        .expect(401);
+    let wrongly_signed = format!("rid={}&app=78060202&user_id={USER}&sig={}", wall.goal("1"), CLICK_SECRETS[0]);
+    signpost.click(&wrongly_signed, "DE").expect_error(403, "invalid_signature");
+    signpost.convert(&format!("click_id={click_id}&token={}x", wall.token)).expect(401);
     let paid = expect_accepted(wall.convert(&click_id, ""), "approved", false);
-    wall.convert(&format!("{}AAAA", &click_id[..click_id.len() - 4]), "")
-        .expect(400);
+    wall.convert(&format!("{}AAAA", &click_id[..click_id.len() - 4]), "").expect(400);
     let form = format!("click_id={click_id}&token={}&status=reversed", wall.token);
     let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
-    signpost
-        .send("POST", CONVERSION, &form_type, form.as_bytes())
-        .expect(200);
+    signpost.send("POST", CONVERSION, &form_type, form.as_bytes()).expect(200);
     wall.operator("POST", "callback_test", None).expect(200);
-    eventually_within(20_000, &true, || {
-        !wall.entry(&paid)["attempts"].as_array().unwrap().is_empty()
-    });
+    eventually_within(20_000, &true, || !wall.entry(&paid)["attempts"].as_array().unwrap().is_empty());
     wall.erase(&format!("{USER}x"));
     let authorization = format!("Bearer {OPERATOR_TOKEN}x");
-    signpost
-        .get("/v1/operator/apps", &[("Authorization", &authorization)])
-        .expect(401);
+    signpost.get("/v1/operator/apps", &[("Authorization", &authorization)]).expect(401);
     // A refused document that contains a secret must not be logged either.
-    wall.try_put_app(
-        &json!({"callback": {"url": "http://127.0.0.1:1024/", "method": "GET", "secret": &SECRET[6..]}}),
-    )
-    .expect(400);
+    wall.try_put_app(&json!({"callback": {"url": "http://127.0.0.1:1024/", "method": "GET", "secret": &SECRET[6..]}}))
+        .expect(400);
     let OfferWall { token, .. } = wall;
     vec![
         ("the operator's token", OPERATOR_TOKEN.into()),
@@ -130,18 +94,9 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
 /// The keys of the configuration, as hex digits and as bytes.
 fn configured() -> Vec<Secret> {
     let mut secrets = Vec::new();
-    for name in [
-        "CLICK_KEYS",
-        "STORE_KEYS",
-        "EDGE_KEYS",
-        "REPORT_KEY_MAC",
-        "TOKEN_MAC",
-        "ACCOUNT_MAC",
-    ] {
+    for name in ["CLICK_KEYS", "STORE_KEYS", "EDGE_KEYS", "REPORT_KEY_MAC", "TOKEN_MAC", "ACCOUNT_MAC"] {
         let digits = default_setting(name).rsplit(':').next().unwrap().to_owned();
-        let bytes: Vec<u8> = (0..32)
-            .map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap())
-            .collect();
+        let bytes: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect();
         secrets.push((name, String::from_utf8(bytes).expect("the local keys are texts")));
         secrets.push((name, digits));
     }
@@ -149,12 +104,8 @@ fn configured() -> Vec<Secret> {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
-        .collect()
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 /// The names of secrets found in a file: as they are, encoded as base64, or decoded from base64.
@@ -182,20 +133,13 @@ fn no_secret_is_in_the_log_or_in_plain_text_on_disk_and_guesses_are_counted() {
     secrets.extend(configured());
 
     let metrics = signpost.metrics_at("").concat();
-    for code in [
-        "invalid_operator_token",
-        "invalid_credentials",
-        "invalid_api_key",
-        "invalid_token",
-        "invalid_click_id",
-    ] {
+    for code in
+        ["invalid_operator_token", "invalid_credentials", "invalid_api_key", "invalid_token", "invalid_click_id"]
+    {
         let counts = |line: &&str| {
             line.starts_with("signpost_isolate_refused_total{") && line.contains(&format!("code=\"{code}\""))
         };
-        assert!(
-            metrics.lines().any(|line| counts(&line)),
-            "{code} is not counted: {metrics}"
-        );
+        assert!(metrics.lines().any(|line| counts(&line)), "{code} is not counted: {metrics}");
     }
     for (what, secret) in &secrets {
         assert!(!metrics.contains(secret), "{what} in {metrics}");
@@ -228,11 +172,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     sources
         .map(|file| {
             let text = std::fs::read_to_string(&file).unwrap();
-            let code = text
-                .split("#[cfg(test)]\nmod tests")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
             (file, code)
         })
         .collect()
@@ -255,19 +195,8 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
         "password",
         "tag",
     ];
-    let operators = [
-        "==",
-        "!=",
-        ".eq(",
-        "eq_ignore_ascii_case(",
-        ".cmp(",
-        "starts_with(",
-    ];
-    let is_name = |word: &str| {
-        names
-            .iter()
-            .any(|name| word == *name || word.ends_with(&format!("_{name}")))
-    };
+    let operators = ["==", "!=", ".eq(", "eq_ignore_ascii_case(", ".cmp(", "starts_with("];
+    let is_name = |word: &str| names.iter().any(|name| word == *name || word.ends_with(&format!("_{name}")));
     // Lines that do not compare input with a secret.
     let known = [
         // The mask, which is public.
@@ -298,11 +227,7 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
             }
             for call in ["ct_eq(", "verify_truncated_left(", "credentials::matches("] {
                 if line.contains(call) {
-                    let name = file
-                        .strip_prefix(root().join("src"))
-                        .unwrap()
-                        .display()
-                        .to_string();
+                    let name = file.strip_prefix(root().join("src")).unwrap().display().to_string();
                     constant_time.push((name, call));
                 }
             }

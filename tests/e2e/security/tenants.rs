@@ -12,22 +12,11 @@ use crate::{
 use domain::model::{AppId, OfferId, PublisherId};
 
 /// Publisher ids that an operator could choose and that are easy to confuse.
-const NEAR: [&str; 8] = [
-    "acme",
-    "Acme",
-    "ACME",
-    "acme-",
-    "-acme",
-    "acme-0",
-    "acme0",
-    "ledger-acme",
-];
+const NEAR: [&str; 8] = ["acme", "Acme", "ACME", "acme-", "-acme", "acme-0", "acme0", "ledger-acme"];
 
 #[test]
 fn every_id_has_an_object_of_its_own() {
-    let ledgers: BTreeSet<_> = NEAR
-        .map(|id| contract::ledger::object_name(&PublisherId::parse(id).unwrap()))
-        .into();
+    let ledgers: BTreeSet<_> = NEAR.map(|id| contract::ledger::object_name(&PublisherId::parse(id).unwrap())).into();
     assert_eq!(ledgers.len(), NEAR.len());
     // The object's name is the prefix and the id, so that no two ids share one.
     for id in NEAR {
@@ -42,36 +31,17 @@ fn every_id_has_an_object_of_its_own() {
         .collect();
     assert_eq!(outboxes.len(), apps.len() * 256);
     // Offers share 64 counters objects, and clicks share 256. The objects separate them by key.
-    let shards: BTreeSet<_> = (0..2_000)
-        .map(|n| contract::counters::object_name(&OfferId::parse(&n.to_string()).unwrap()))
-        .collect();
+    let shards: BTreeSet<_> =
+        (0..2_000).map(|n| contract::counters::object_name(&OfferId::parse(&n.to_string()).unwrap())).collect();
     assert_eq!(shards.len(), 64);
-    let shards: BTreeSet<_> = (0..5_000_u32)
-        .map(|n| contract::clicks::object_name(&[&n.to_be_bytes()[..], &[7; 8]].concat()))
-        .collect();
+    let shards: BTreeSet<_> =
+        (0..5_000_u32).map(|n| contract::clicks::object_name(&[&n.to_be_bytes()[..], &[7; 8]].concat())).collect();
     assert_eq!(shards.len(), 256);
     // Ambiguous spellings of ids are refused.
-    for text in [
-        "acme_x",
-        "acme/x",
-        "acme x",
-        "acme%2d",
-        "acm\u{e9}",
-        "\u{430}cme",
-        "acme\u{0}",
-        "\u{ff41}cme",
-        "",
-    ] {
+    for text in ["acme_x", "acme/x", "acme x", "acme%2d", "acm\u{e9}", "\u{430}cme", "acme\u{0}", "\u{ff41}cme", ""] {
         assert!(PublisherId::parse(text).is_none(), "{text}");
     }
-    for text in [
-        "1000000",
-        "0x000001",
-        "+1000000",
-        "1000000\u{661}",
-        "\u{ff11}0000000",
-        "10000000 ",
-    ] {
+    for text in ["1000000", "0x000001", "+1000000", "1000000\u{661}", "\u{ff11}0000000", "10000000 "] {
         assert!(AppId::parse(text).is_none(), "{text}");
     }
 }
@@ -93,15 +63,11 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     // Revocation under the other's id, and under other spellings of its own.
     for id in [ids[1], "TRUST-CASE", "%74rust-case", "trust%2Dcase"] {
         let path = format!("publishers/{id}/report_keys/{}", keys[0].id);
-        signpost
-            .operator("DELETE", &path, None)
-            .expect_error(404, "not_found");
+        signpost.operator("DELETE", &path, None).expect_error(404, "not_found");
     }
     let path = format!("publishers/{}/report_keys/{}", ids[0], keys[0].id.to_uppercase());
     if keys[0].id != keys[0].id.to_uppercase() {
-        signpost
-            .operator("DELETE", &path, None)
-            .expect_error(404, "not_found");
+        signpost.operator("DELETE", &path, None).expect_error(404, "not_found");
     }
     for (key, clicks) in keys.iter().zip([11, 22]) {
         let rows = ask(&key.api_key).expect(200).json();
@@ -130,11 +96,7 @@ fn publishers_with_ids_that_differ_only_in_case_share_nothing() {
     assert_eq!(lower.entries("").len(), 0);
     // Other spellings of an id are unknown, and refused in a PUT.
     for id in ["%54rust-Wall", "Trust-Wall%00", "Tru\u{17f}t-Wall"] {
-        let answer = signpost.operator(
-            "GET",
-            &format!("publishers/{}", id.replace('\u{17f}', "%C5%BF")),
-            None,
-        );
+        let answer = signpost.operator("GET", &format!("publishers/{}", id.replace('\u{17f}', "%C5%BF")), None);
         answer.expect_error(404, "not_found");
         let put = signpost.operator(
             "PUT",
@@ -156,10 +118,7 @@ fn a_cursor_of_one_list_reveals_nothing_of_another() {
         rich.pay(&format!("rich-{n}"));
     }
     poor.pay("poor-0");
-    let page = rich
-        .operator("GET", "conversions?limit=1", None)
-        .expect(200)
-        .json();
+    let page = rich.operator("GET", "conversions?limit=1", None).expect(200).json();
     let cursor = page["cursor"].as_str().expect("a cursor").to_owned();
     // With any cursor, an app's log has only its own entries.
     for cursor in [cursor.as_str(), "1", "2", "4503599627370495", "99"] {
@@ -169,43 +128,20 @@ fn a_cursor_of_one_list_reveals_nothing_of_another() {
             assert_eq!(entry["user_id"], "poor-0", "{page}");
         }
     }
-    for cursor in [
-        "-1",
-        "0",
-        "9007199254740993",
-        "1e3",
-        "1 OR 1=1",
-        "'; DROP TABLE entries",
-        "\u{661}",
-        "0x1",
-    ] {
+    for cursor in ["-1", "0", "9007199254740993", "1e3", "1 OR 1=1", "'; DROP TABLE entries", "\u{661}", "0x1"] {
         let path = format!("conversions?cursor={}", encoded(cursor));
-        poor.operator("GET", &path, None)
-            .expect_error(400, "invalid_field");
+        poor.operator("GET", &path, None).expect_error(400, "invalid_field");
     }
     // Days of facts.
     let [many, one] = ["trust-days-a", "trust-days-b"].map(|id| signpost.publisher(id));
     for day in ["2026-01-05", "2026-01-06", "2026-01-07"] {
-        many.put_facts(day, &csv(&[&format!("{day},78060413,,DE,p,t,d,s,1,1,1,9,0.5")]))
-            .expect(200);
+        many.put_facts(day, &csv(&[&format!("{day},78060413,,DE,p,t,d,s,1,1,1,9,0.5")])).expect(200);
     }
-    one.put_facts(
-        "2026-01-02",
-        &csv(&["2026-01-02,78060414,,DE,p,t,d,s,1,1,1,4,0.5"]),
-    )
-    .expect(200);
+    one.put_facts("2026-01-02", &csv(&["2026-01-02,78060414,,DE,p,t,d,s,1,1,1,4,0.5"])).expect(200);
     let page = many.operator("GET", "facts?limit=1", None).expect(200).json();
     let cursor = page["cursor"].as_str().expect("a cursor");
-    let page = one
-        .operator("GET", &format!("facts?cursor={cursor}"), None)
-        .expect(200)
-        .json();
-    let days: Vec<_> = page["days"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|day| day["loaded"]["clicks"].clone())
-        .collect();
+    let page = one.operator("GET", &format!("facts?cursor={cursor}"), None).expect(200).json();
+    let days: Vec<_> = page["days"].as_array().unwrap().iter().map(|day| day["loaded"]["clicks"].clone()).collect();
     assert_eq!(days, [json!(4)], "{page}");
 }
 
@@ -230,27 +166,16 @@ fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
         seal(&keys, &click)
     };
     // A `txn` belongs to its advertiser, and reveals nothing about another's.
-    expect_accepted(
-        own.convert(&own.click_id("u-1"), "&txn=order-1"),
-        "approved",
-        false,
-    );
+    expect_accepted(own.convert(&own.click_id("u-1"), "&txn=order-1"), "approved", false);
     let theirs = click_of_other("u-2");
     expect_accepted(other.convert(&theirs, "&txn=order-1"), "approved", false);
-    own.convert(&own.click_id("u-3"), "&txn=order-1")
-        .expect_error(409, "duplicate_txn");
+    own.convert(&own.click_id("u-3"), "&txn=order-1").expect_error(409, "duplicate_txn");
     // Answers do not reveal whether another's click was paid, its goals' names or its `txn` values.
     let mut answers = Vec::new();
     for click in [theirs.clone(), click_of_other("u-4")] {
-        for more in [
-            "",
-            "&goal=level_10",
-            "&goal=gone",
-            "&txn=order-1",
-            "&txn=order-2",
-            "&status=reversed",
-            "&status=rejected",
-        ] {
+        for more in
+            ["", "&goal=level_10", "&goal=gone", "&txn=order-1", "&txn=order-2", "&status=reversed", "&status=rejected"]
+        {
             answers.push(own.convert(&click, more));
         }
     }
@@ -260,19 +185,14 @@ fn an_advertiser_can_read_and_change_nothing_of_another_on_the_same_app() {
     answers.remove(0).expect_error(401, "invalid_token");
     // The transaction id of another's reward is useless in a postback.
     let logged = own.entries("");
-    let id = logged
-        .iter()
-        .find(|entry| entry["user_id"] == "u-2")
-        .expect("their reward")["transaction_id"]
-        .clone();
+    let id = logged.iter().find(|entry| entry["user_id"] == "u-2").expect("their reward")["transaction_id"].clone();
     let id = id.as_str().unwrap();
     assert_eq!(own.entry(id)["status"], "approved", "nothing was taken back");
     let as_click = format!("transaction_id={id}&token={}", own.token);
     signpost.convert(&as_click).expect_error(400, "invalid_click_id");
     // A goal of the other's offer, named on one's own click.
     for goal in [other.goal("1"), other.goal("3"), other.id.clone()] {
-        own.convert(&own.click_id("u-5"), &format!("&goal={goal}"))
-            .expect_error(400, "unknown_goal");
+        own.convert(&own.click_id("u-5"), &format!("&goal={goal}")).expect_error(400, "unknown_goal");
     }
 }
 
@@ -281,31 +201,19 @@ fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
     let signpost = demo();
     let own = signpost.unpublished_offer_wall("trust-pub-a", "78060431", None);
     let other = signpost.unpublished_offer_wall("trust-pub-b", "78060432", None);
-    own.try_put_app(&json!({"publisher_id": other.id}))
-        .expect_error(400, "invalid_field");
+    own.try_put_app(&json!({"publisher_id": other.id})).expect_error(400, "invalid_field");
     let line = |kind: &str, id: &str, document: &Value| {
         let mut line = document.clone();
         line["kind"] = json!(kind);
         line["id"] = json!(id);
         line.to_string()
     };
-    let app = signpost
-        .operator("GET", &format!("apps/{}", own.app), None)
-        .expect(200)
-        .json();
+    let app = signpost.operator("GET", &format!("apps/{}", own.app), None).expect(200).json();
     let mut moved = app.clone();
     moved["publisher_id"] = json!(other.id);
     moved.as_object_mut().unwrap().remove("app_id");
-    signpost
-        .import(&line("app", &own.app, &moved))
-        .expect_error(400, "invalid_import");
-    assert_eq!(
-        signpost
-            .operator("GET", &format!("apps/{}", own.app), None)
-            .expect(200)
-            .json(),
-        app
-    );
+    signpost.import(&line("app", &own.app, &moved)).expect_error(400, "invalid_import");
+    assert_eq!(signpost.operator("GET", &format!("apps/{}", own.app), None).expect(200).json(), app);
     // An offer cannot take another's goal. The error names its owner, since only the operator reads it.
     let stolen = json!([{"id": other.goal("1"), "ttl": "t", "instr": "i", "payout_usd": 1, "ord": 1}]);
     let offer = json!({
@@ -327,10 +235,7 @@ fn an_app_cannot_change_its_publisher_and_a_blocked_offer_looks_unknown() {
         signpost.offers(&own.app, &key, &body).expect(200)
     };
     let (blocked, unknown) = (listed(&other.id), listed("no-such-offer"));
-    assert_eq!(
-        (blocked.body.as_str(), blocked.header("ETag")),
-        (unknown.body.as_str(), unknown.header("ETag"))
-    );
+    assert_eq!((blocked.body.as_str(), blocked.header("ETag")), (unknown.body.as_str(), unknown.header("ETag")));
     assert_eq!(blocked.json(), json!({"offers": [], "total": 0}));
     assert_eq!(listed(&own.id).json()["total"], 1);
 }
@@ -345,18 +250,11 @@ fn facts_and_reports_of_one_publisher_show_in_no_header_of_another() {
     }
     let report_query = query(&["app"], &["clicks"]);
     let comparable = |answer: &Answer| {
-        let headers: Vec<_> = answer
-            .headers()
-            .into_iter()
-            .filter(|(name, _)| name != "ratelimit")
-            .collect();
+        let headers: Vec<_> = answer.headers().into_iter().filter(|(name, _)| name != "ratelimit").collect();
         (answer.status, headers, answer.body.clone())
     };
     let before = own.report(&report_query).expect(200);
-    assert!(
-        before.header("X-Data-Through").is_some() && before.header("X-Total-Count") == Some("1"),
-        "{before:?}"
-    );
+    assert!(before.header("X-Data-Through").is_some() && before.header("X-Total-Count") == Some("1"), "{before:?}");
     // The other publisher has more apps, later days and other names, and a key beyond its rate.
     let rows = csv(&[
         "2026-03-01,78060441,Their name,DE,p,t,d,s,1,1,1,5,0.5",
@@ -367,20 +265,12 @@ fn facts_and_reports_of_one_publisher_show_in_no_header_of_another() {
     let theirs = [(); 2].map(|()| signpost.report_with(&key, report_query.to_string().as_bytes()));
     assert_eq!(theirs[0].status, 200, "{:?}", theirs[0]);
     assert_eq!(theirs[0].header("X-Total-Count"), Some("2"));
-    assert_ne!(
-        theirs[0].header("X-Data-Through"),
-        before.header("X-Data-Through")
-    );
+    assert_ne!(theirs[0].header("X-Data-Through"), before.header("X-Data-Through"));
 
     let after = own.report(&report_query).expect(200);
     assert_eq!(comparable(&after), comparable(&before));
     // A key is refused before the query is checked, and the error names no publisher.
-    let headers = [
-        ("X-Api-Key", "sk_trust-headers-a_0_0"),
-        ("Content-Type", "application/json"),
-    ];
-    let answer = signpost
-        .report(&headers, b"{}")
-        .expect_error(401, "invalid_api_key");
+    let headers = [("X-Api-Key", "sk_trust-headers-a_0_0"), ("Content-Type", "application/json")];
+    let answer = signpost.report(&headers, b"{}").expect_error(401, "invalid_api_key");
     assert!(!answer.body.contains("trust-headers"), "{answer:?}");
 }

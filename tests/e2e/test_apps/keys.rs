@@ -13,33 +13,22 @@ fn a_key_of_tests_does_nothing_else_and_finds_its_app_again_by_the_name() {
     let again = put(&signpost, &key, &request("ci", &receiver)).expect(201).json();
     assert_eq!(first["app_id"], again["app_id"]);
     assert_ne!(first["callback_secret"], again["callback_secret"]);
-    let other = put(&signpost, &key, &request("nightly", &receiver))
-        .expect(201)
-        .json();
+    let other = put(&signpost, &key, &request("nightly", &receiver)).expect(201).json();
     assert_ne!(first["app_id"], other["app_id"]);
     let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
     for path in ["/v1/core/users/export", "/v1/core/users/erase"] {
         let sent = signpost.send("POST", path, &headers, br#"{"user_id":"u"}"#);
         sent.expect_error(403, "insufficient_scope");
     }
-    signpost
-        .send("GET", "/v1/core/rewards", &headers, &[])
-        .expect_error(403, "insufficient_scope");
+    signpost.send("GET", "/v1/core/rewards", &headers, &[]).expect_error(403, "insufficient_scope");
     let report = json!({"start": "2026-01-01", "end": "2026-01-01"});
-    signpost
-        .report_with(&key, report.to_string().as_bytes())
-        .expect_error(401, "invalid_api_key");
+    signpost.report_with(&key, report.to_string().as_bytes()).expect_error(401, "invalid_api_key");
     let reporting = publisher.create_key("reports").api_key;
     put(&signpost, &reporting, &request("ci", &receiver)).expect_error(403, "insufficient_scope");
     // The repeated request has set up no third test app.
     let owner = dashboard::signed_in(&signpost, &publisher, "owner");
     let apps = owner.get("apps").expect(200).json();
-    let tests = apps["apps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|app| app["test"] == true)
-        .count();
+    let tests = apps["apps"].as_array().unwrap().iter().filter(|app| app["test"] == true).count();
     assert_eq!(tests, 2);
 }
 

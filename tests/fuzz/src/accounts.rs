@@ -12,8 +12,8 @@ use domain::{
         ids::MemberId,
         invite, session, user_handle,
         webauthn::{
-            Algorithm, Assertion, MAX_JSON, NewCredential, PasskeyError, Registration, RelyingParty,
-            StoredCredential, ToVerify,
+            Algorithm, Assertion, MAX_JSON, NewCredential, PasskeyError, Registration, RelyingParty, StoredCredential,
+            ToVerify,
         },
     },
     model::{PublisherId, mac::MacKeys},
@@ -27,10 +27,7 @@ fn party() -> RelyingParty {
 /// The bytes of hexadecimal digits. Any other character ends the text.
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<_> = text.chars().map_while(|digit| digit.to_digit(16)).collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| u8::try_from(pair[0] << 4 | pair[1]).unwrap())
-        .collect()
+    digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).unwrap()).collect()
 }
 
 /// Input: the JSON of a passkey's answer; or lines of authenticator data, public key and signature in hexadecimal, then
@@ -43,32 +40,22 @@ pub fn passkey(input: &[u8]) {
     if text.starts_with('{') {
         register(text).ok();
         assert_as(text, &[0x30; 91], 0).ok();
-        assert!(
-            text.len() <= MAX_JSON || Registration::parse(text).is_err() && Assertion::parse(text).is_err()
-        );
+        assert!(text.len() <= MAX_JSON || Registration::parse(text).is_err() && Assertion::parse(text).is_err());
         return;
     }
     let mut lines = text.splitn(4, '\n');
     let [data, spki, signature] = [(); 3].map(|()| unhex(lines.next().unwrap_or_default()));
     let client_data = lines.next().unwrap_or_default();
     // Where the credential's id stands: after the hash, flags, counter, AAGUID and length.
-    let length = data
-        .get(53..55)
-        .map_or(0, |length| usize::from(length[0]) << 8 | usize::from(length[1]));
-    let id = data
-        .get(55..55 + length)
-        .filter(|id| !id.is_empty())
-        .unwrap_or(&[7; 16]);
+    let length = data.get(53..55).map_or(0, |length| usize::from(length[0]) << 8 | usize::from(length[1]));
+    let id = data.get(55..55 + length).filter(|id| !id.is_empty()).unwrap_or(&[7; 16]);
     let mut accepted = 0;
     for algorithm in Algorithm::ALL {
         let answer = answer_of(
             id,
             &data,
             client_data,
-            &[
-                ("publicKey", URL_SAFE_NO_PAD.encode(&spki).into()),
-                ("publicKeyAlgorithm", algorithm.cose().into()),
-            ],
+            &[("publicKey", URL_SAFE_NO_PAD.encode(&spki).into()), ("publicKeyAlgorithm", algorithm.cose().into())],
         );
         if let Ok(made) = register(&answer) {
             accepted += 1;
@@ -116,10 +103,7 @@ fn answer_of(id: &[u8], data: &[u8], client_data: &str, members: &[(&str, Value)
 }
 
 /// No input has a challenge with our MAC.
-const VERIFIED: Challenge = Challenge {
-    account: None,
-    expires_at_ms: 0,
-};
+const VERIFIED: Challenge = Challenge { account: None, expires_at_ms: 0 };
 
 fn register(json: &str) -> Result<NewCredential, PasskeyError> {
     Registration::parse(json)?.check(&party(), &VERIFIED)
@@ -129,11 +113,7 @@ fn register(json: &str) -> Result<NewCredential, PasskeyError> {
 fn assert_as(json: &str, spki: &[u8], sign_count: u32) -> Result<ToVerify, PasskeyError> {
     let assertion = Assertion::parse(json)?;
     let check = |is_backup_eligible| {
-        let stored = StoredCredential {
-            spki,
-            sign_count,
-            is_backup_eligible,
-        };
+        let stored = StoredCredential { spki, sign_count, is_backup_eligible };
         assertion.check(&party(), &VERIFIED, &stored)
     };
     check(false).or_else(|_| check(true))
@@ -166,16 +146,9 @@ pub fn credentials(input: &[u8]) {
     let handle = user_handle::issue(&keys, account.id(), member);
     assert_eq!(invite::verify(&keys, &invite).as_ref(), Some(&account));
     assert_eq!(session::verify(&keys, kind, &session).as_ref(), Some(&account));
-    assert_eq!(
-        (
-            invite::verify(&keys, &session),
-            session::verify(&keys, kind, &invite)
-        ),
-        (None, None)
-    );
+    assert_eq!((invite::verify(&keys, &session), session::verify(&keys, kind, &invite)), (None, None));
     assert_eq!(user_handle::open(&keys, &handle), Some((account.id(), member)));
-    let opened =
-        |bytes: &[u8]| challenge::verify(&keys, bytes, purpose, &BINDING, NOW).map(|known| known.account);
+    let opened = |bytes: &[u8]| challenge::verify(&keys, bytes, purpose, &BINDING, NOW).map(|known| known.account);
     assert_eq!(opened(challenge.as_bytes()), Some(Some(account.id())));
 
     let (at, byte) = change.split_once(' ').unwrap_or((change, ""));
@@ -187,16 +160,9 @@ pub fn credentials(input: &[u8]) {
         (changed != bytes).then_some(changed)
     };
     let changed_text = |text: &str| changed(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes).ok());
-    for text in [&invite, &session]
-        .into_iter()
-        .filter_map(|text| changed_text(text))
-    {
+    for text in [&invite, &session].into_iter().filter_map(|text| changed_text(text)) {
         is_as_issued(&keys, &text);
-        assert_eq!(
-            (invite::verify(&keys, &text), session::verify(&keys, kind, &text)),
-            (None, None),
-            "{text}"
-        );
+        assert_eq!((invite::verify(&keys, &text), session::verify(&keys, kind, &text)), (None, None), "{text}");
     }
     if let Some(bytes) = changed(challenge.as_bytes()) {
         assert_eq!(opened(&bytes), None);
@@ -208,11 +174,7 @@ pub fn credentials(input: &[u8]) {
 
 /// An accepted text equals the one that is issued for its account and its random part.
 fn is_as_issued(keys: &MacKeys, text: &str) {
-    let random = text
-        .rsplit('_')
-        .nth(1)
-        .map(unhex)
-        .and_then(|random| random.try_into().ok());
+    let random = text.rsplit('_').nth(1).map(unhex).and_then(|random| random.try_into().ok());
     if let Some(account) = invite::verify(keys, text) {
         assert_eq!(invite::issue(keys, &account, random.unwrap()), text);
     }
@@ -222,19 +184,15 @@ fn is_as_issued(keys: &MacKeys, text: &str) {
         }
     }
     for purpose in CeremonyPurpose::ALL {
-        assert_eq!(
-            challenge::verify(keys, text.as_bytes(), purpose, &BINDING, NOW),
-            None
-        );
+        assert_eq!(challenge::verify(keys, text.as_bytes(), purpose, &BINDING, NOW), None);
     }
     assert_eq!(user_handle::open(keys, text.as_bytes()), None);
 }
 
 fn cookies(header: &str, value: &str) {
     for site in [CookieSite::Production, CookieSite::Local { port: 8787 }] {
-        for cookie in AccountKind::ALL
-            .map(|kind| [Cookie::sessions(kind, site), Cookie::ceremony(kind, site)])
-            .as_flattened()
+        for cookie in
+            AccountKind::ALL.map(|kind| [Cookie::sessions(kind, site), Cookie::ceremony(kind, site)]).as_flattened()
         {
             if let Some(found) = cookie.find(header) {
                 assert!(!found.is_empty() && !found.contains(';') && header.contains(found));

@@ -41,26 +41,9 @@ pub fn templates(input: &[u8]) {
     let url = lines.next().unwrap_or_default();
     let values: [&str; 11] = std::array::from_fn(|_| lines.next().unwrap_or_default());
     // Values of a click use the alphabet of click parameters; others cannot occur.
-    let [
-        user_id,
-        gaid,
-        idfa,
-        c1,
-        c2,
-        c3,
-        c4,
-        c5,
-        country,
-        goal_value,
-        currency,
-    ] = values;
-    let click_values = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
-        if alphabet::contains_all(text) && text.len() <= 256 {
-            text
-        } else {
-            ""
-        }
-    });
+    let [user_id, gaid, idfa, c1, c2, c3, c4, c5, country, goal_value, currency] = values;
+    let click_values = [user_id, gaid, idfa, c1, c2, c3, c4, c5]
+        .map(|text| if alphabet::contains_all(text) && text.len() <= 256 { text } else { "" });
     let country = Country::parse(country);
     landing(url, click_values, country);
     let fields = fields(click_values, country, goal_value, currency);
@@ -133,9 +116,7 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
         method,
         secret: SECRET.to_owned(),
         previous_secret: None,
-        legacy_md5: legacy.then(|| LegacyMd5 {
-            secret: "an older one".to_owned(),
-        }),
+        legacy_md5: legacy.then(|| LegacyMd5 { secret: "an older one".to_owned() }),
         events: None,
     };
     let Ok(endpoint) = Endpoint::parse(&configured) else {
@@ -152,18 +133,8 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
             let filled = shape(&sent.url);
             let harmless = |fields: &Fields| shape(&endpoint.request(fields, NOW_S).url);
             // An absent field is left out where all fields are added, and empty where a macro names it.
-            assert_eq!(
-                harmless(&harmless_fields(fields)),
-                filled,
-                "{url} as {}",
-                sent.url
-            );
-            assert_eq!(
-                harmless(&all_fields()).segments,
-                filled.segments,
-                "{url} as {}",
-                sent.url
-            );
+            assert_eq!(harmless(&harmless_fields(fields)), filled, "{url} as {}", sent.url);
+            assert_eq!(harmless(&all_fields()).segments, filled.segments, "{url} as {}", sent.url);
             assert!(called.fragment().is_none() && sent.body.is_none());
             check_query(&sent, &called, legacy, fields);
         }
@@ -172,11 +143,7 @@ fn callback(url: &str, method: CallbackMethod, legacy: bool, fields: &Fields) {
             let body: Value = serde_json::from_str(sent.body.as_deref().unwrap()).unwrap();
             for (name, value) in fields.present() {
                 let sent_value = &body[name];
-                assert_eq!(
-                    sent_value.as_str().map_or(sent_value.to_string(), str::to_owned),
-                    value.text(),
-                    "{name}"
-                );
+                assert_eq!(sent_value.as_str().map_or(sent_value.to_string(), str::to_owned), value.text(), "{name}");
             }
         }
     }
@@ -215,37 +182,21 @@ fn harmless_fields(fields: &Fields) -> Fields {
 
 fn check_query(sent: &Request, called: &Url, legacy: bool, fields: &Fields) {
     let (_, query) = sent.url.split_once('?').unwrap();
-    assert_eq!(
-        called.query(),
-        Some(query),
-        "the signed query differs from the sent one"
-    );
+    assert_eq!(called.query(), Some(query), "the signed query differs from the sent one");
     let secret = Secret::parse(SECRET).unwrap();
     let last = if legacy { "&signature_hmac=" } else { "&signature=" };
     let (before, signature) = query.rsplit_once(last).unwrap();
     assert_eq!(signature, query_signature(&secret, before));
     let signed = webhook_signature([&secret], &fields.transaction_id, NOW_S, query);
     assert!(sent.headers.contains(&("webhook-signature", signed)));
-    let names: Vec<_> = called
-        .query_pairs()
-        .map(|(name, _)| name.to_lowercase())
-        .collect();
+    let names: Vec<_> = called.query_pairs().map(|(name, _)| name.to_lowercase()).collect();
     for ours in ["ts", last.trim_matches(['&', '='])] {
         assert_eq!(names.iter().filter(|name| *name == ours).count(), 1, "{query}");
     }
-    if !before.is_empty()
-        && TABLE
-            .iter()
-            .all(|(name, _)| names.iter().filter(|known| *known == name).count() == 1)
-    {
+    if !before.is_empty() && TABLE.iter().all(|(name, _)| names.iter().filter(|known| *known == name).count() == 1) {
         for (name, value) in called.query_pairs() {
             if let Some((_, get)) = TABLE.iter().find(|(known, _)| *known == name) {
-                assert_eq!(
-                    get(fields)
-                        .map(|value| value.text().into_owned())
-                        .unwrap_or_default(),
-                    value
-                );
+                assert_eq!(get(fields).map(|value| value.text().into_owned()).unwrap_or_default(), value);
             }
         }
     }
@@ -257,27 +208,13 @@ fn check_query(sent: &Request, called: &Url, legacy: bool, fields: &Fields) {
 /// Where private hosts are allowed, the service's own are still refused.
 pub fn guard(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    let own = || {
-        vec![
-            "https://track.example.com".to_owned(),
-            "127.0.0.1:8787".to_owned(),
-        ]
-    };
-    let strict = Guard {
-        allow_private: false,
-        own_hosts: own(),
-    };
-    let lax = Guard {
-        allow_private: true,
-        own_hosts: own(),
-    };
+    let own = || vec!["https://track.example.com".to_owned(), "127.0.0.1:8787".to_owned()];
+    let strict = Guard { allow_private: false, own_hosts: own() };
+    let lax = Guard { allow_private: true, own_hosts: own() };
     if let Ok(url) = lax.check(text) {
         assert!(matches!(url.scheme(), "http" | "https"));
         assert!(url.username().is_empty() && url.password().is_none());
-        assert_ne!(
-            url.host_str().map(|host| host.trim_end_matches('.')),
-            Some("track.example.com")
-        );
+        assert_ne!(url.host_str().map(|host| host.trim_end_matches('.')), Some("track.example.com"));
         assert!(url.port() != Some(8787) || !is_loopback(&url));
         assert!(!matches!(url.host(), Some(Host::Ipv4(address)) if address.is_link_local()));
     }
@@ -326,27 +263,11 @@ fn is_loopback(url: &Url) -> bool {
 fn check_name(name: &str) {
     let name = name.strip_suffix('.').unwrap_or(name);
     let labels: Vec<_> = name.split('.').collect();
-    assert!(
-        labels.len() >= 2 && labels.iter().all(|label| (1..=63).contains(&label.len())),
-        "{name}"
-    );
+    assert!(labels.len() >= 2 && labels.iter().all(|label| (1..=63).contains(&label.len())), "{name}");
     // Some parsers would read a name that ends in a number as an address.
     let last = labels[labels.len() - 1];
     assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{name}");
-    assert!(
-        ![
-            "localhost",
-            "local",
-            "internal",
-            "intranet",
-            "lan",
-            "corp",
-            "home",
-            "onion"
-        ]
-        .contains(&last),
-        "{name}"
-    );
+    assert!(!["localhost", "local", "internal", "intranet", "lan", "corp", "home", "onion"].contains(&last), "{name}");
     assert!(name != "track.example.com" && !name.ends_with(".home.arpa"));
 }
 

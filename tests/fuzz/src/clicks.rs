@@ -50,16 +50,10 @@ pub fn query(input: &[u8]) {
         let custom = parameters.custom.iter().map(Option::as_ref);
         assert!(custom.clone().flatten().map(|text| text.len()).sum::<usize>() <= 768);
         let labels = [&parameters.gaid, &parameters.idfa, &parameters.placement].map(Option::as_ref);
-        for (texts, longest) in [
-            (vec![Some(&parameters.user_id)], 128),
-            (custom.collect(), 256),
-            (labels.to_vec(), 64),
-        ] {
+        for (texts, longest) in [(vec![Some(&parameters.user_id)], 128), (custom.collect(), 256), (labels.to_vec(), 64)]
+        {
             for text in texts.into_iter().flatten() {
-                assert!(
-                    (1..=longest).contains(&text.len()) && alphabet::contains_all(text),
-                    "{text}"
-                );
+                assert!((1..=longest).contains(&text.len()) && alphabet::contains_all(text), "{text}");
             }
         }
     }
@@ -82,9 +76,7 @@ pub fn query(input: &[u8]) {
             let sent = redirect(&allowed, visitor, &KEYS, NONCE);
             check_location(allowed.goal.offer.target, &sent.location);
             let id = sent.sealed.id();
-            assert!(
-                id.len() <= click_id::DEFAULT_MAX && sent.location.contains(id) && click_id::is_in_form(id)
-            );
+            assert!(id.len() <= click_id::DEFAULT_MAX && sent.location.contains(id) && click_id::is_in_form(id));
             let click = match (&sent.sealed, click_id::open(&KEYS, id).unwrap()) {
                 (Sealed::Whole { .. }, Opened::Whole { click, nonce }) => {
                     assert_eq!(nonce, NONCE);
@@ -98,16 +90,10 @@ pub fn query(input: &[u8]) {
             let parameters = &allowed.parameters;
             assert_eq!(click.app, allowed.app.id);
             assert_eq!(click.app.to_string(), parameters.app);
-            assert_eq!(
-                (&click.goal, &click.user_id),
-                (&parameters.rid, &parameters.user_id)
-            );
+            assert_eq!((&click.goal, &click.user_id), (&parameters.rid, &parameters.user_id));
             assert_eq!(click.offer, allowed.goal.offer.id);
             assert_eq!((&click.gaid, &click.idfa), (&parameters.gaid, &parameters.idfa));
-            assert_eq!(
-                (&click.custom, &click.placement),
-                (&parameters.custom, &parameters.placement)
-            );
+            assert_eq!((&click.custom, &click.placement), (&parameters.custom, &parameters.placement));
             assert_eq!((click.country, click.clicked_at_ms), (visitor.country, NOW_MS));
         }
     }
@@ -186,15 +172,9 @@ pub fn id(input: &[u8]) {
             assert_eq!(opened.is_ok(), repaired == valid, "{opened:?}");
         }
         if let Sealed::Short { record, .. } = &sealed {
-            assert_eq!(
-                click_id::open_record(&KEYS, record, app, SHARD, NONCE).as_ref(),
-                Ok(&click)
-            );
+            assert_eq!(click_id::open_record(&KEYS, record, app, SHARD, NONCE).as_ref(), Ok(&click));
             let other = AppId::from_number(10_000_002).unwrap();
-            assert_eq!(
-                click_id::open_record(&KEYS, record, other, SHARD, NONCE),
-                Err(OpenError::Forged)
-            );
+            assert_eq!(click_id::open_record(&KEYS, record, other, SHARD, NONCE), Err(OpenError::Forged));
             let mut record = record.clone();
             let length = record.len();
             for change in input.chunks_exact(3).take(16) {
@@ -218,11 +198,7 @@ pub fn id(input: &[u8]) {
 
 fn opens_only_as_sealed(text: &str) {
     let opened = click_id::open(&KEYS, text);
-    assert_eq!(
-        click_id::is_in_form(text),
-        opened != Err(OpenError::Malformed),
-        "{text}"
-    );
+    assert_eq!(click_id::is_in_form(text), opened != Err(OpenError::Malformed), "{text}");
     match opened {
         Ok(Opened::Whole { click, nonce }) => {
             let again = click_id::seal(&KEYS, &click, nonce, click_id::MAX_LENGTH);
@@ -273,13 +249,7 @@ fn with_check_bytes(mut bytes: Vec<u8>) -> Vec<u8> {
 /// Named valid inputs, from which the corpus is made.
 pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     let app = AppId::from_number(10_000_001).unwrap();
-    let without_more = Click {
-        gaid: None,
-        custom: [const { None }; 5],
-        placement: None,
-        country: None,
-        ..plain(app)
-    };
+    let without_more = Click { gaid: None, custom: [const { None }; 5], placement: None, country: None, ..plain(app) };
     let of_other_shapes = Click {
         offer: "glyph-garden".into(),
         goal: "0042".into(),

@@ -25,12 +25,7 @@ pub fn postback(input: &[u8]) {
         }
     };
     assert!(click_id::is_in_form(&postback.click_id) && !postback.token.is_empty());
-    assert!(
-        postback
-            .goal
-            .as_ref()
-            .is_none_or(|goal| (1..=200).contains(&goal.chars().count()))
-    );
+    assert!(postback.goal.as_ref().is_none_or(|goal| (1..=200).contains(&goal.chars().count())));
     assert!(postback.txn.as_ref().is_none_or(|txn| {
         let macro_left = txn.split_once('{').is_some_and(|(_, rest)| rest.contains('}'));
         (1..=128).contains(&txn.len()) && !macro_left

@@ -20,12 +20,7 @@ use origin::objects::catalog::import::{self, Line};
 /// a header. An offer's listing JSON equals its document, and its target is canonical.
 pub fn line(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    let Line {
-        resource,
-        id,
-        document,
-        ..
-    } = match import::read(text) {
+    let Line { resource, id, document, .. } = match import::read(text) {
         Ok(line) => line,
         Err(refusal) => {
             assert_eq!(refusal.status, 400);
@@ -50,10 +45,7 @@ fn reparsed<D: Document + PartialEq + std::fmt::Debug + serde::Serialize>(docume
 
 fn app(app: &App) {
     if let Some(fallback) = app.fallback() {
-        assert!(
-            is_header_value(&fallback) && fallback.starts_with("http"),
-            "{fallback}"
-        );
+        assert!(is_header_value(&fallback) && fallback.starts_with("http"), "{fallback}");
     }
     let shown = app.masked();
     if let Some(callback) = &app.callback {
@@ -61,18 +53,8 @@ fn app(app: &App) {
         // Checks only the secret fields: a name may contain any text, even a secret's.
         let shown = shown.callback.as_ref().unwrap();
         assert_eq!(shown.secret, MASKED_SECRET);
-        assert!(
-            shown
-                .previous_secret
-                .as_ref()
-                .is_none_or(|secret| secret == MASKED_SECRET)
-        );
-        assert!(
-            shown
-                .legacy_md5
-                .as_ref()
-                .is_none_or(|legacy| legacy.secret == MASKED_SECRET)
-        );
+        assert!(shown.previous_secret.as_ref().is_none_or(|secret| secret == MASKED_SECRET));
+        assert!(shown.legacy_md5.as_ref().is_none_or(|legacy| legacy.secret == MASKED_SECRET));
     }
     for secret in [&shown.click_secret, &shown.previous_click_secret] {
         assert!(secret.as_ref().is_none_or(|secret| secret.0 == MASKED_SECRET));
@@ -99,8 +81,7 @@ fn offer(id: &str, offer: &Offer) {
     let mut page = Page::new(&app, "https://track.example.com");
     for part in parts(&listing, &rows) {
         let (_, chunk) = published.chunks.iter().find(|(key, _)| key == part.key).unwrap();
-        page.add(&listing, part, &Chunk::open(chunk.clone()).unwrap())
-            .unwrap();
+        page.add(&listing, part, &Chunk::open(chunk.clone()).unwrap()).unwrap();
     }
     let page: Value = serde_json::from_slice(&page.finish(1)).unwrap();
     let shown = &page["offers"][0];

@@ -38,13 +38,7 @@ pub fn ndjson(input: &[u8]) {
 fn body(input: &[u8], format: Format) {
     for day in [None, UtcDay::parse("2026-11-03")] {
         let (rows, outcome) = read(format, day, [input]);
-        assert_eq!(
-            (&rows, &outcome),
-            (
-                &read(format, day, input.chunks(1)).0,
-                &read(format, day, input.chunks(1)).1
-            )
-        );
+        assert_eq!((&rows, &outcome), (&read(format, day, input.chunks(1)).0, &read(format, day, input.chunks(1)).1));
         let uneven = 1 + input.first().copied().map_or(0, usize::from);
         let (other_rows, other_outcome) = read(format, day, input.chunks(uneven));
         assert_eq!((&rows, &outcome), (&other_rows, &other_outcome));
@@ -53,16 +47,10 @@ fn body(input: &[u8], format: Format) {
         assert!(errors.listed().len() <= 20);
         assert!(errors.listed().is_sorted_by_key(|error| error.line));
         for error in errors.listed() {
-            assert!(
-                error.line >= 1 && error.message.chars().count() < 400,
-                "{error:?}"
-            );
+            assert!(error.line >= 1 && error.message.chars().count() < 400, "{error:?}");
             let column = error.column.as_deref().unwrap_or_default();
             assert!(column.chars().count() < 400, "{error:?}");
-            assert!(
-                !error.message.chars().chain(column.chars()).any(char::is_control),
-                "{error:?}"
-            );
+            assert!(!error.message.chars().chain(column.chars()).any(char::is_control), "{error:?}");
         }
         if !errors.is_empty() {
             let reply: Value = serde_json::from_str(&errors.body(&INVALID_FACTS)).unwrap();
@@ -82,11 +70,7 @@ fn body(input: &[u8], format: Format) {
     }
 }
 
-fn read<'c>(
-    format: Format,
-    day: Option<UtcDay>,
-    chunks: impl IntoIterator<Item = &'c [u8]>,
-) -> (Vec<Row>, Outcome) {
+fn read<'c>(format: Format, day: Option<UtcDay>, chunks: impl IntoIterator<Item = &'c [u8]>) -> (Vec<Row>, Outcome) {
     let mut rows = Vec::new();
     let mut reader = Reader::new(format, day);
     let mut keep = |fact: facts::Fact<'_>| {

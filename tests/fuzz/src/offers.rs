@@ -28,9 +28,7 @@ impl DemoOffers {
         let chunks = published.chunks.into_iter();
         Self {
             selector: Selector::new(Listing::open(published.index).unwrap()),
-            chunks: chunks
-                .map(|(key, value)| (key, Chunk::open(value).unwrap()))
-                .collect(),
+            chunks: chunks.map(|(key, value)| (key, Chunk::open(value).unwrap())).collect(),
         }
     }
 }
@@ -61,11 +59,7 @@ pub fn request(input: &[u8]) {
     assert!(request.filters.len() <= MAX_FILTERS);
     let filt: Vec<_> = request.filters.iter().map(written).collect();
     // A filter of only invalid ids has no values, so it cannot be written.
-    if request
-        .filters
-        .iter()
-        .all(|filter| *filter != Filter::OfferId(vec![]))
-    {
+    if request.filters.iter().all(|filter| *filter != Filter::OfferId(vec![])) {
         let body = json!({ "page": request.page, "size": request.size, "filt": filt });
         assert_eq!(OffersRequest::from_body(&body.to_string()).as_ref(), Ok(&request));
         let query = form_urlencoded::Serializer::new(String::new())
@@ -109,11 +103,7 @@ fn answer(demo: &DemoOffers, request: &OffersRequest, app: &AppListing) {
         page.add(listing, part, chunk).unwrap();
     }
     let page: Value = serde_json::from_slice(&page.finish(total)).unwrap();
-    let ids = page["offers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|offer| &offer["id"]);
+    let ids = page["offers"].as_array().unwrap().iter().map(|offer| &offer["id"]);
     assert!(ids.eq(on_page) && page["total"] == total);
 }
 
@@ -131,18 +121,9 @@ fn passes(filter: &Filter, id: &str, offer: &Offer) -> bool {
 
 fn written(filter: &Filter) -> Value {
     let (dim, values): (_, Vec<&str>) = match filter {
-        Filter::OfferType(values) => (
-            "offer_type",
-            values.iter().map(|value| OfferType::as_str(*value)).collect(),
-        ),
-        Filter::Platform(values) => (
-            "platform",
-            values.iter().map(|value| Platform::as_str(*value)).collect(),
-        ),
-        Filter::Country(values) => (
-            "country",
-            values.iter().map(|value| Country::as_str(*value)).collect(),
-        ),
+        Filter::OfferType(values) => ("offer_type", values.iter().map(|value| OfferType::as_str(*value)).collect()),
+        Filter::Platform(values) => ("platform", values.iter().map(|value| Platform::as_str(*value)).collect()),
+        Filter::Country(values) => ("country", values.iter().map(|value| Country::as_str(*value)).collect()),
         Filter::OfferId(values) => ("offer_id", values.iter().map(|value| value.as_str()).collect()),
     };
     assert!(values.len() <= MAX_VALUES && values.iter().is_sorted() | (dim != "offer_id"));

@@ -38,22 +38,13 @@ pub fn query(input: &[u8]) {
     assert!(!query.dimensions.is_empty() && query.dimensions.len() <= Dimension::ALL.len());
     assert!(!query.metrics.is_empty() && query.metrics.len() <= Metric::ALL.len());
     assert!(query.filters.len() <= MAX_FILTERS && query.order.len() <= MAX_ORDER);
-    assert!(
-        query
-            .filters
-            .iter()
-            .all(|filter| filter.values.len() <= MAX_VALUES)
-    );
+    assert!(query.filters.iter().all(|filter| filter.values.len() <= MAX_VALUES));
     assert!(query.page >= 1 && (1..=MAX_COUNT).contains(&query.count));
 
     let (page, effort) = run_measured(&*LEDGER, &query, &Budget::default()).unwrap();
     assert!(effort.segments <= LEDGER.segments.len() as u64 && effort.splits == 0 && effort.sweeps <= 1);
     check_rows(&page, &query);
-    let little = Budget {
-        bytes: 48 << 10,
-        kept: 4 << 10,
-        ..Budget::default()
-    };
+    let little = Budget { bytes: 48 << 10, kept: 4 << 10, ..Budget::default() };
     match run(&*LEDGER, &query, &little) {
         Ok(again) => assert_eq!(again, page),
         Err(error) => assert_eq!(error, EngineError::TooLarge),
@@ -69,18 +60,13 @@ fn check_rows(page: &Page, query: &Query) {
     assert_eq!(page.rows() as u64, left.min(u64::from(query.count)));
     let mut before: Option<(Vec<&str>, &Sums)> = None;
     for row in (0..page.rows()).map(|at| page.row(at).unwrap()) {
-        let key: Vec<_> = (0..query.dimensions.len())
-            .map(|index| row.value(index).unwrap())
-            .collect();
+        let key: Vec<_> = (0..query.dimensions.len()).map(|index| row.value(index).unwrap()).collect();
         let expected = &groups[&key];
         for measure in query.measures() {
             assert_eq!(row.sums[measure.index()], expected[measure.index()], "{key:?}");
         }
         if let Some((before, sums)) = before.replace((key.clone(), row.sums)) {
-            assert!(
-                is_before(query, (&before, sums), (&key, row.sums)),
-                "{before:?} {key:?}"
-            );
+            assert!(is_before(query, (&before, sums), (&key, row.sums)), "{before:?} {key:?}");
         }
     }
 }
@@ -97,18 +83,10 @@ fn groups(query: &Query) -> BTreeMap<Vec<&'static str>, Sums> {
             Some(at) => key[at].as_str(),
             None => DAYS[day].as_str(),
         };
-        let passes = query.filters.iter().all(|filter| {
-            filter
-                .values
-                .iter()
-                .any(|accepted| accepted == value(filter.dimension))
-        });
+        let passes =
+            query.filters.iter().all(|filter| filter.values.iter().any(|accepted| accepted == value(filter.dimension)));
         if passes && (query.start..=query.end).contains(day) {
-            let group = query
-                .dimensions
-                .iter()
-                .map(|dimension| value(*dimension))
-                .collect();
+            let group = query.dimensions.iter().map(|dimension| value(*dimension)).collect();
             let group = groups.entry(group).or_default();
             group.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }
@@ -122,23 +100,13 @@ fn is_before(query: &Query, left: (&[&str], &Sums), right: (&[&str], &Sums)) -> 
         let ordering = match order.column {
             Column::Metric(metric) => metric.compare(left.1, right.1),
             Column::Dimension(dimension) => {
-                let index = query
-                    .dimensions
-                    .iter()
-                    .position(|known| *known == dimension)
-                    .unwrap();
+                let index = query.dimensions.iter().position(|known| *known == dimension).unwrap();
                 left.0[index].cmp(right.0[index])
             }
         };
-        if order.ascending {
-            ordering
-        } else {
-            ordering.reverse()
-        }
+        if order.ascending { ordering } else { ordering.reverse() }
     });
-    let decided = by_order
-        .chain([left.0.cmp(right.0)])
-        .find(|ordering| ordering.is_ne());
+    let decided = by_order.chain([left.0.cmp(right.0)]).find(|ordering| ordering.is_ne());
     decided == Some(Ordering::Less)
 }
 
@@ -153,10 +121,7 @@ pub fn check_written(page: Page) {
     let json: Value = serde_json::from_str(&text(Format::Json)).unwrap();
     let objects = json["rows"].as_array().unwrap();
     let lines = text(Format::Ndjson);
-    let lines: Vec<Value> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((objects.len(), objects), (rows, &lines));
     let mut records = records(&text(Format::Csv)).into_iter();
     let header = records.next().unwrap();
@@ -176,13 +141,7 @@ pub fn check_written(page: Page) {
             }
         }
         // Zeros may be missing, and no other member may be present.
-        assert!(
-            object
-                .as_object()
-                .unwrap()
-                .keys()
-                .all(|name| name == "app" || header.contains(name))
-        );
+        assert!(object.as_object().unwrap().keys().all(|name| name == "app" || header.contains(name)));
     }
     assert_eq!(records.next(), None);
 }

@@ -14,8 +14,7 @@ use domain::{
         engine::{Budget, EngineError, SegmentRef, run},
         query::Query,
         segment::{
-            COLUMNS, Codes, Column, Corrupt, EncodedSegment, Image, KeyColumn, MAX_ROWS, MeasureColumn,
-            Segmenter,
+            COLUMNS, Codes, Column, Corrupt, EncodedSegment, Image, KeyColumn, MAX_ROWS, MeasureColumn, Segmenter,
         },
     },
 };
@@ -34,9 +33,7 @@ pub fn image(input: &[u8]) {
     };
     // The number of rows comes from the ledger's table, not from the image.
     let rows = u32::from_le_bytes(*rows) % (u32::try_from(MAX_ROWS).unwrap() + 1);
-    let mut columns: Vec<Vec<u8>> = Column::all()
-        .map(|column| Image(image).column(column).to_vec())
-        .collect();
+    let mut columns: Vec<Vec<u8>> = Column::all().map(|column| Image(image).column(column).to_vec()).collect();
     let _ = open(&columns, rows);
     for (number, column) in (0_u8..).zip(&mut columns) {
         repair(column, number, rows);
@@ -46,20 +43,12 @@ pub fn image(input: &[u8]) {
     }
     let day = UtcDay::parse("2026-11-01").unwrap();
     let reference = SegmentRef { id: 0, day, rows };
-    let mut ledger = Ledger {
-        segments: vec![(reference, columns)],
-    };
+    let mut ledger = Ledger { segments: vec![(reference, columns)] };
     // A valid segment of the same day makes values of both meet.
     if let Some((valid, columns)) = LEDGER.segments.iter().find(|(segment, _)| segment.day == day) {
-        ledger
-            .segments
-            .push((SegmentRef { id: 1, ..*valid }, columns.clone()));
+        ledger.segments.push((SegmentRef { id: 1, ..*valid }, columns.clone()));
     }
-    let known: u64 = ledger
-        .segments
-        .iter()
-        .map(|(segment, _)| u64::from(segment.rows))
-        .sum();
+    let known: u64 = ledger.segments.iter().map(|(segment, _)| u64::from(segment.rows)).sum();
     for query in QUERIES {
         let query = Query::parse(query).unwrap();
         match run(&ledger, &query, &Budget::default()) {
@@ -68,8 +57,7 @@ pub fn image(input: &[u8]) {
                 // Control characters, which no fact contains, are written, but `records` does not read them back.
                 let is_value = |text: &str| !text.chars().any(char::is_control);
                 if (0..page.rows()).all(|at| {
-                    (0..query.dimensions.len())
-                        .all(|index| is_value(page.row(at).unwrap().value(index).unwrap()))
+                    (0..query.dimensions.len()).all(|index| is_value(page.row(at).unwrap().value(index).unwrap()))
                 }) {
                     check_written(page);
                 }
@@ -138,18 +126,12 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
             segmenter.add(&key.each_ref().map(String::as_str), sums);
         }
         let segments = segmenter.finish();
-        (
-            name.to_owned(),
-            segments.first().map_or_else(|| vec![0; 4], input),
-        )
+        (name.to_owned(), segments.first().map_or_else(|| vec![0; 4], input))
     };
     let sample: Vec<Fact> = FACTS.iter().take(52).cloned().collect();
     let with = |change: fn(usize, &mut Fact)| -> Vec<Fact> {
         let mut facts = sample.clone();
-        facts
-            .iter_mut()
-            .enumerate()
-            .for_each(|(index, fact)| change(index, fact));
+        facts.iter_mut().enumerate().for_each(|(index, fact)| change(index, fact));
         facts
     };
     let mut images = vec![
@@ -184,10 +166,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
                 });
             }),
         ),
-        facts(
-            "long-values",
-            &with(|index, fact| fact.1[2] = format!("{index:0128}")),
-        ),
+        facts("long-values", &with(|index, fact| fact.1[2] = format!("{index:0128}"))),
         facts(
             "values-of-many-scripts",
             &with(|index, fact| {

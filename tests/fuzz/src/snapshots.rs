@@ -48,14 +48,7 @@ pub fn value(input: &[u8]) {
     }
     let checksum = xxh64(&value[HEADER..], 0).to_le_bytes();
     let is_sound = value[HEADER - 8..HEADER] == checksum;
-    let kinds = [
-        Kind::Manifest,
-        Kind::Listing,
-        Kind::Bodies,
-        Kind::Goals,
-        Kind::Apps,
-        Kind::Advertisers,
-    ];
+    let kinds = [Kind::Manifest, Kind::Listing, Kind::Bodies, Kind::Goals, Kind::Apps, Kind::Advertisers];
     for (kind, opened) in kinds.into_iter().zip(opened) {
         assert!(!opened || (is_sound && value[4] == kind as u8));
     }
@@ -93,19 +86,13 @@ pub fn value(input: &[u8]) {
 
 /// Named valid inputs, from which the corpus is made: the whole demo catalog and small parts of it.
 pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
-    let mut values = vec![(
-        "manifest".to_owned(),
-        Manifest::build(7, NOW_MS, &[vec![1], vec![2, 3], vec![4, 5, 6, 7]]),
-    )];
+    let mut values =
+        vec![("manifest".to_owned(), Manifest::build(7, NOW_MS, &[vec![1], vec![2, 3], vec![4, 5, 6, 7]]))];
     values.extend(shards("demo", &CATALOG));
     let published = CATALOG.published();
     values.push(("listing-demo".to_owned(), published.index));
     values.extend(
-        published
-            .chunks
-            .into_iter()
-            .enumerate()
-            .map(|(index, (_, chunk))| (format!("bodies-demo-{index}"), chunk)),
+        published.chunks.into_iter().enumerate().map(|(index, (_, chunk))| (format!("bodies-demo-{index}"), chunk)),
     );
     let empty = super::world::Catalog::default();
     values.extend(shards("of-nothing", &empty));
@@ -113,29 +100,15 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     for (id, offer) in CATALOG.offers.iter().step_by(4) {
         let mut one = super::world::Catalog {
             publishers: CATALOG.publishers.clone(),
-            advertisers: [(
-                offer.advertiser_id.clone(),
-                CATALOG.advertisers[&offer.advertiser_id].clone(),
-            )]
-            .into(),
-            apps: CATALOG
-                .apps
-                .iter()
-                .take(1)
-                .map(|(id, app)| (*id, app.clone()))
-                .collect(),
+            advertisers: [(offer.advertiser_id.clone(), CATALOG.advertisers[&offer.advertiser_id].clone())].into(),
+            apps: CATALOG.apps.iter().take(1).map(|(id, app)| (*id, app.clone())).collect(),
             ..Default::default()
         };
         one.offers.insert(id.clone(), offer.clone());
         let published = one.published();
         values.extend(shards(&format!("offer-{id}"), &one));
         values.push((format!("listing-offer-{id}"), published.index));
-        values.extend(
-            published
-                .chunks
-                .into_iter()
-                .map(|(_, chunk)| (format!("bodies-offer-{id}"), chunk)),
-        );
+        values.extend(published.chunks.into_iter().map(|(_, chunk)| (format!("bodies-offer-{id}"), chunk)));
     }
     values
 }
@@ -175,10 +148,7 @@ fn advertisers(value: Vec<u8>) {
         return;
     };
     for advertiser in CATALOG.advertisers.keys() {
-        let token = Token {
-            advertiser: advertiser.clone(),
-            serial: Serial(9),
-        };
+        let token = Token { advertiser: advertiser.clone(), serial: Serial(9) };
         let _ = (shard.has(advertiser), shard.accepts(&token, NOW_MS));
     }
 }
@@ -218,18 +188,11 @@ fn apps(value: Vec<u8>) {
 
 /// Decides a click on a goal, with a damaged shard of apps or of goals, never both.
 fn decide(apps: &AppShard, goals: &GoalShard, app: AppId, goal: &str) {
-    let visitor = Visitor {
-        country: Country::parse("DE"),
-        platform: None,
-        now_ms: NOW_MS,
-    };
+    let visitor = Visitor { country: Country::parse("DE"), platform: None, now_ms: NOW_MS };
     let query = format!("rid={goal}&app={app}&user_id=u1&c1=..&gaid=x");
     let parameters = ClickParameters::parse(&query).unwrap();
     if let Ok(allowed) = decision::decide(parameters, apps.app(app), goals.goal(goal), visitor) {
-        let _ = (
-            click_kind(&allowed, visitor),
-            redirect(&allowed, visitor, &KEYS, [1; 12]),
-        );
+        let _ = (click_kind(&allowed, visitor), redirect(&allowed, visitor, &KEYS, [1; 12]));
     }
 }
 
@@ -239,15 +202,8 @@ fn listing(value: Vec<u8>) {
     let len = listing.len();
     assert!(usize::try_from(len).unwrap() <= size && listing.size() == size);
     for row in [0, 1, len / 2, len.wrapping_sub(1), len, u32::MAX] {
-        let _ = (
-            listing.id(row),
-            listing.off_type(row),
-            listing.platform(row),
-            listing.countries(row),
-        );
-        let _ = listing
-            .figures(row)
-            .and_then(|figures| listing.chunk_key(figures.chunk));
+        let _ = (listing.id(row), listing.off_type(row), listing.platform(row), listing.countries(row));
+        let _ = listing.figures(row).and_then(|figures| listing.chunk_key(figures.chunk));
     }
     let _ = (listing.version(), listing.built_at_ms());
     for id in CATALOG.offers.keys().step_by(4) {
@@ -285,9 +241,7 @@ fn pages(listing: Listing, chunk: &Chunk) {
     for filt in [json!(null), filt] {
         let request = json!({ "page": 1, "size": 10, "filt": filt }).to_string();
         let selection = selector.select(&app, &OffersRequest::from_body(&request).unwrap());
-        assert!(
-            selection.rows.len() <= 10 && selection.total <= selector.listing().len().next_multiple_of(64)
-        );
+        assert!(selection.rows.len() <= 10 && selection.total <= selector.listing().len().next_multiple_of(64));
         let mut page = Page::new(&app, "https://track.example.com");
         for part in parts(selector.listing(), &selection.rows) {
             let added: Result<(), MissingChunk> = page.add(selector.listing(), part, chunk);

@@ -77,24 +77,14 @@ impl Catalog {
             let (kind, id) = (kind.as_str().unwrap(), id.as_str().unwrap());
             let json = Value::Object(members).to_string();
             match kind {
-                "publisher" => drop(catalog.publishers.insert(
-                    PublisherId::parse(id).unwrap(),
-                    Publisher::from_json(&json).unwrap(),
-                )),
-                "app" => drop(
-                    catalog
-                        .apps
-                        .insert(AppId::parse(id).unwrap(), App::from_json(&json).unwrap()),
+                "publisher" => drop(
+                    catalog.publishers.insert(PublisherId::parse(id).unwrap(), Publisher::from_json(&json).unwrap()),
                 ),
-                "advertiser" => drop(catalog.advertisers.insert(
-                    AdvertiserId::parse(id).unwrap(),
-                    Advertiser::from_json(&json).unwrap(),
-                )),
-                _ => drop(
-                    catalog
-                        .offers
-                        .insert(OfferId::parse(id).unwrap(), Offer::from_json(&json).unwrap()),
+                "app" => drop(catalog.apps.insert(AppId::parse(id).unwrap(), App::from_json(&json).unwrap())),
+                "advertiser" => drop(
+                    catalog.advertisers.insert(AdvertiserId::parse(id).unwrap(), Advertiser::from_json(&json).unwrap()),
                 ),
+                _ => drop(catalog.offers.insert(OfferId::parse(id).unwrap(), Offer::from_json(&json).unwrap())),
             }
         }
         catalog
@@ -143,10 +133,7 @@ impl Catalog {
 }
 
 /// The terms of every offer and app.
-const IN_FORCE: TermsInForce = TermsInForce {
-    revision: NOW_S,
-    since: 0,
-};
+const IN_FORCE: TermsInForce = TermsInForce { revision: NOW_S, since: 0 };
 
 fn source_offer(id: &OfferId, offer: &Offer) -> SourceOffer {
     SourceOffer {
@@ -192,12 +179,7 @@ pub fn publish<'a>(offers: impl Iterator<Item = (&'a OfferId, &'a Offer)>) -> Pu
         index: build_index(42, NOW_MS, &listed, &plans),
         chunks: plans
             .iter()
-            .map(|plan| {
-                (
-                    plan.key.clone(),
-                    build_chunk(&bodies[plan.range.clone()]).unwrap(),
-                )
-            })
+            .map(|plan| (plan.key.clone(), build_chunk(&bodies[plan.range.clone()]).unwrap()))
             .collect(),
     }
 }
@@ -234,11 +216,7 @@ impl Ledger {
         for ((day, _), segmenter) in days {
             for segment in segmenter.finish() {
                 let id = i64::try_from(ledger.segments.len()).unwrap();
-                let reference = SegmentRef {
-                    id,
-                    day,
-                    rows: segment.rows,
-                };
+                let reference = SegmentRef { id, day, rows: segment.rows };
                 ledger.segments.push((reference, segment.columns));
             }
         }
@@ -251,9 +229,7 @@ impl engine::Source for Ledger {
 
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Infallible> {
         let segments = self.segments.iter().map(|(segment, _)| *segment);
-        Ok(segments
-            .filter(|segment| (first..=last).contains(&segment.day))
-            .collect())
+        Ok(segments.filter(|segment| (first..=last).contains(&segment.day)).collect())
     }
 
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Infallible> {
@@ -267,9 +243,7 @@ impl engine::Source for Ledger {
 pub static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
     let text = include_str!("../../../fixtures/facts.csv");
     let days = ["date,", "2026-10-31", "2026-11-01", "2026-11-05", "2026-11-20"];
-    let lines = text
-        .lines()
-        .filter(|line| days.iter().any(|day| line.starts_with(day)));
+    let lines = text.lines().filter(|line| days.iter().any(|day| line.starts_with(day)));
     let mut facts = Vec::new();
     let mut reader = Reader::new(Format::Csv, None);
     let mut keep = |fact: domain::reporting::facts::Fact<'_>| {

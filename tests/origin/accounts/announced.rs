@@ -91,37 +91,22 @@ const KEY: &str = "0505050505050505";
 fn create(objects: &Objects<'_>, by: MemberId) -> Result<OperatorReply, CallError> {
     let announce = Announce {
         by: Actor::Member(by),
-        change: AnnouncedChange::CreateReportKey {
-            label: "warehouse".into(),
-            scope: Scope::Reporting,
-        },
+        change: AnnouncedChange::CreateReportKey { label: "warehouse".into(), scope: Scope::Reporting },
     };
-    let create = CreateKey {
-        body: json!({ "label": "warehouse" }).to_string(),
-        by: None,
-    };
+    let create = CreateKey { body: json!({ "label": "warehouse" }).to_string(), by: None };
     let key_id = |reply: &OperatorReply| {
         let body: Value = serde_json::from_str(&reply.body).unwrap();
         Some(body["key_id"].as_str().unwrap().to_owned())
     };
-    let (account, ledger) = (
-        objects.world.account.id(),
-        ledger::address(&publisher(), ledger::OPERATOR),
-    );
+    let (account, ledger) = (objects.world.account.id(), ledger::address(&publisher(), ledger::OPERATOR));
     let change = audited::change(objects, account, announce, &ledger, create, key_id);
     change.now_or_never().unwrap()
 }
 
 fn revoke(objects: &Objects<'_>, by: MemberId) -> Result<OperatorReply, CallError> {
-    let announce = Announce {
-        by: Actor::Member(by),
-        change: AnnouncedChange::RevokeReportKey { key_id: KEY.into() },
-    };
+    let announce = Announce { by: Actor::Member(by), change: AnnouncedChange::RevokeReportKey { key_id: KEY.into() } };
     let revoke = RevokeKey { key_id: KEY.into() };
-    let (account, ledger) = (
-        objects.world.account.id(),
-        ledger::address(&publisher(), ledger::OPERATOR),
-    );
+    let (account, ledger) = (objects.world.account.id(), ledger::address(&publisher(), ledger::OPERATOR));
     let change = audited::change(objects, account, announce, &ledger, revoke, |_| None);
     change.now_or_never().unwrap()
 }
@@ -149,12 +134,7 @@ fn run(case: &Case, place: &str, nth: usize, fault: Fault) -> bool {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let db = migrated(origin::objects::ledger::MIGRATIONS);
-    let mut objects = Objects {
-        world: &world,
-        ledger: &db,
-        fault: None,
-        calls: Cell::new(0),
-    };
+    let mut objects = Objects { world: &world, ledger: &db, fault: None, calls: Cell::new(0) };
     (case.prepare)(&objects, ada.id);
     objects.calls.set(0);
     world.db.inject(Faults::none());
@@ -172,10 +152,7 @@ fn run(case: &Case, place: &str, nth: usize, fault: Fault) -> bool {
     };
     world.db.inject(Faults::none());
     db.inject(Faults::none());
-    let read = ReadAudit {
-        limit: 200,
-        before: None,
-    };
+    let read = ReadAudit { limit: 200, before: None };
     let entries = world.send(read).unwrap().entries;
     let entry = entries.iter().find(|entry| entry.action == case.action);
     let about = format!("{} with {place} {nth} broken: {fault:?}: {outcome:?}", case.name);
@@ -186,10 +163,7 @@ fn run(case: &Case, place: &str, nth: usize, fault: Fault) -> bool {
     if let Some(entry) = entry {
         assert_eq!(entry.actor, Some(ada.id), "{about}");
         assert!(entry.is_unconfirmed || (case.is_made)(&db), "{about}");
-        assert!(
-            entry.is_unconfirmed || entry.subject.as_deref() == Some(KEY),
-            "{about}"
-        );
+        assert!(entry.is_unconfirmed || entry.subject.as_deref() == Some(KEY), "{about}");
     }
     count >= nth
 }
@@ -200,11 +174,7 @@ fn no_fault_leaves_a_change_without_its_entry() {
         for place in ["call", "account", "ledger"] {
             for fault in [Fault::Before, Fault::After] {
                 let reached = (1..).take_while(|nth| run(case, place, *nth, fault)).count();
-                assert!(
-                    reached > 0 && (place != "call" || reached == 3),
-                    "{} {place} {reached}",
-                    case.name
-                );
+                assert!(reached > 0 && (place != "call" || reached == 3), "{} {place} {reached}", case.name);
             }
         }
     }
@@ -215,12 +185,7 @@ fn a_refused_change_leaves_no_entry() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let db = migrated(origin::objects::ledger::MIGRATIONS);
-    let objects = Objects {
-        world: &world,
-        ledger: &db,
-        fault: None,
-        calls: Cell::new(0),
-    };
+    let objects = Objects { world: &world, ledger: &db, fault: None, calls: Cell::new(0) };
     let before = world.audit();
     let refused = revoke(&objects, ada.id).unwrap_err();
     assert_eq!(refused.code(), "not_found");
@@ -236,10 +201,7 @@ fn a_refused_change_leaves_no_entry() {
         };
         world.send(settle).unwrap();
     }
-    assert_eq!(
-        world.audit()[before.len()],
-        ["Ada", "signed_in", "-", "-"].map(str::to_owned)
-    );
+    assert_eq!(world.audit()[before.len()], ["Ada", "signed_in", "-", "-"].map(str::to_owned));
 }
 
 #[test]
@@ -250,10 +212,7 @@ fn a_member_creates_10_report_keys_an_hour_and_revokes_as_many_as_it_must() {
         let by = Actor::Member(ada.id);
         world.send(Announce { by, change })
     };
-    let label = || AnnouncedChange::CreateReportKey {
-        label: "x".into(),
-        scope: Scope::Reporting,
-    };
+    let label = || AnnouncedChange::CreateReportKey { label: "x".into(), scope: Scope::Reporting };
     for _ in 0..10 {
         announce(label()).unwrap();
     }
@@ -271,10 +230,7 @@ fn members_test_callbacks_once_in_5_seconds_and_60_times_an_hour() {
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Developer));
     let test = |by: MemberId, app: &str| {
         let by = Actor::Member(by);
-        let change = AnnouncedChange::TestCallback {
-            app_id: AppId::parse(app).unwrap(),
-            sign_with: SignWith::Wrong,
-        };
+        let change = AnnouncedChange::TestCallback { app_id: AppId::parse(app).unwrap(), sign_with: SignWith::Wrong };
         world.send(Announce { by, change }).map(drop)
     };
     let wait_s = |outcome: Result<(), Failure>| match outcome.unwrap_err() {

@@ -17,25 +17,15 @@ fn each_change_is_recorded_with_the_names_at_that_time() {
     let bob = world.accept(&invited.invite).unwrap();
     world.change(by(), bob.id, Some(Role::Developer)).unwrap();
     let unwanted = world.invite(by(), "Eve", Role::Owner).unwrap();
-    let withdraw = WithdrawInvite {
-        by: by(),
-        invite_id: unwanted.invite_id,
-    };
+    let withdraw = WithdrawInvite { by: by(), invite_id: unwanted.invite_id };
     world.send(withdraw).unwrap();
     world.sign_in(&bob, 2).unwrap();
     let session_id = world.session(&bob.session).unwrap().session_id;
-    let end = EndSession {
-        member: bob.id,
-        session_id: session_id.clone(),
-    };
+    let end = EndSession { member: bob.id, session_id: session_id.clone() };
     world.send(end).unwrap();
     let recovery = world.recover(by(), bob.id).unwrap();
     let back = world.accept(&recovery.invite).unwrap();
-    world
-        .send(SignOut {
-            session: back.session,
-        })
-        .unwrap();
+    world.send(SignOut { session: back.session }).unwrap();
     world.change(Actor::Operator, bob.id, None).unwrap();
     world.suspend(true);
     world.suspend(false);
@@ -64,21 +54,13 @@ fn two_members_of_one_name_are_told_apart_by_their_ids() {
     let world = World::new();
     let [ada, namesake] = ["Ada"; 2].map(|name| world.join(name, Role::Owner));
     world.sign_in(&namesake, 2).unwrap();
-    world
-        .change(Actor::Member(ada.id), namesake.id, Some(Role::Analyst))
-        .unwrap();
+    world.change(Actor::Member(ada.id), namesake.id, Some(Role::Analyst)).unwrap();
     let unwanted = world.invite(Actor::Member(ada.id), "Ada", Role::Owner).unwrap();
     let invitee = world.read_invite(&unwanted.invite).unwrap().member;
-    let withdraw = WithdrawInvite {
-        by: Actor::Operator,
-        invite_id: unwanted.invite_id,
-    };
+    let withdraw = WithdrawInvite { by: Actor::Operator, invite_id: unwanted.invite_id };
     world.send(withdraw).unwrap();
     let session_id = world.session(&ada.session).unwrap().session_id;
-    let end = EndSession {
-        member: ada.id,
-        session_id,
-    };
+    let end = EndSession { member: ada.id, session_id };
     world.send(end).unwrap();
     world.change(Actor::Member(ada.id), namesake.id, None).unwrap();
     let (ada, namesake, invitee) = (Some(ada.id), Some(namesake.id), Some(invitee));
@@ -94,18 +76,10 @@ fn two_members_of_one_name_are_told_apart_by_their_ids() {
         ("session_ended", ada, None),
         ("member_removed", ada, namesake),
     ];
-    let read = ReadAudit {
-        limit: 200,
-        before: None,
-    };
+    let read = ReadAudit { limit: 200, before: None };
     let entries = world.send(read).unwrap().entries.into_iter().rev();
-    let found: Vec<_> = entries
-        .map(|entry| (entry.action, entry.actor, entry.subject_member))
-        .collect();
-    assert_eq!(
-        found,
-        expected.map(|(action, actor, subject)| (action.to_owned(), actor, subject))
-    );
+    let found: Vec<_> = entries.map(|entry| (entry.action, entry.actor, entry.subject_member)).collect();
+    assert_eq!(found, expected.map(|(action, actor, subject)| (action.to_owned(), actor, subject)));
 }
 
 #[test]
@@ -129,24 +103,12 @@ fn a_change_in_another_object_is_announced_for_every_actor_and_then_confirmed() 
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let label = "x".repeat(audit::MAX_TEXT + 1);
-    let create = || AnnouncedChange::CreateReportKey {
-        label: label.clone(),
-        scope: Scope::Reporting,
-    };
+    let create = || AnnouncedChange::CreateReportKey { label: label.clone(), scope: Scope::Reporting };
     let created = announce(&world, Actor::Member(ada.id), create());
     let key_id = "k-1".to_owned();
-    announce(
-        &world,
-        Actor::Member(MemberId([9; 8])),
-        AnnouncedChange::RevokeReportKey { key_id },
-    );
+    announce(&world, Actor::Member(MemberId([9; 8])), AnnouncedChange::RevokeReportKey { key_id });
     announce(&world, Actor::Operator, create());
-    let settle = Settle {
-        entry: created,
-        is_done: true,
-        subject: Some("k-1".into()),
-        detail: None,
-    };
+    let settle = Settle { entry: created, is_done: true, subject: Some("k-1".into()), detail: None };
     world.send(settle).unwrap();
     let detail = "x".repeat(audit::MAX_TEXT);
     assert_eq!(
@@ -157,40 +119,22 @@ fn a_change_in_another_object_is_announced_for_every_actor_and_then_confirmed() 
             row(["the operator", "report_key_created", "-", &detail]),
         ]
     );
-    let read = ReadAudit {
-        limit: 3,
-        before: None,
-    };
+    let read = ReadAudit { limit: 3, before: None };
     let unconfirmed = world.send(read).unwrap().entries.into_iter().rev();
-    assert_eq!(
-        unconfirmed.map(|entry| entry.is_unconfirmed).collect::<Vec<_>>(),
-        [false, true, true]
-    );
+    assert_eq!(unconfirmed.map(|entry| entry.is_unconfirmed).collect::<Vec<_>>(), [false, true, true]);
 }
 
 #[test]
 fn details_of_a_change_may_be_added_once_it_is_made() {
     let world = World::new();
-    let operate = AnnouncedChange::Operate {
-        action: "rewards_reversed".into(),
-        subject: "10000001".into(),
-    };
+    let operate = AnnouncedChange::Operate { action: "rewards_reversed".into(), subject: "10000001".into() };
     let entry = announce(&world, Actor::Operator, operate);
-    let settle = Settle {
-        entry,
-        is_done: true,
-        subject: None,
-        detail: Some("3 of 4 with status approved: fraud".into()),
-    };
+    let settle =
+        Settle { entry, is_done: true, subject: None, detail: Some("3 of 4 with status approved: fraud".into()) };
     world.send(settle).unwrap();
     assert_eq!(
         world.audit().last(),
-        Some(&row([
-            "the operator",
-            "rewards_reversed",
-            "10000001",
-            "3 of 4 with status approved: fraud"
-        ]))
+        Some(&row(["the operator", "rewards_reversed", "10000001", "3 of 4 with status approved: fraud"]))
     );
 }
 
@@ -199,19 +143,12 @@ fn pages_follow_each_other_from_the_newest_row_on() {
     let world = World::new();
     for n in 0..450 {
         let key_id = format!("step_{n}");
-        announce(
-            &world,
-            Actor::Operator,
-            AnnouncedChange::RevokeReportKey { key_id },
-        );
+        announce(&world, Actor::Operator, AnnouncedChange::RevokeReportKey { key_id });
         world.pass(1);
     }
-    for (limit, sizes) in [
-        (200, vec![200, 200, 50]),
-        (1_000, vec![200, 200, 50]),
-        (225, vec![200, 200, 50]),
-        (150, vec![150; 3]),
-    ] {
+    for (limit, sizes) in
+        [(200, vec![200, 200, 50]), (1_000, vec![200, 200, 50]), (225, vec![200, 200, 50]), (150, vec![150; 3])]
+    {
         let (mut before, mut pages, mut subjects) = (None, vec![], vec![]);
         loop {
             let page = world.send(ReadAudit { limit, before }).unwrap();
@@ -223,10 +160,7 @@ fn pages_follow_each_other_from_the_newest_row_on() {
             }
         }
         assert_eq!(pages, sizes, "{limit}");
-        assert_eq!(
-            subjects,
-            (0..450).rev().map(|n| format!("step_{n}")).collect::<Vec<_>>()
-        );
+        assert_eq!(subjects, (0..450).rev().map(|n| format!("step_{n}")).collect::<Vec<_>>());
     }
     let read = |limit, before| world.send(ReadAudit { limit, before }).unwrap();
     assert_eq!(read(0, None).entries.len(), 1);

@@ -31,11 +31,7 @@ fn each_night_deletes_what_has_expired_and_the_alarm_waits_for_the_next() {
     assert_eq!((rows(&world, "challenges"), rows(&world, "sessions")), (1, 1));
     let second = alarm(&world.db, first).unwrap().unwrap();
     assert_eq!((rows(&world, "challenges"), rows(&world, "sessions")), (0, 0));
-    assert_eq!(
-        second,
-        world::NOW + 7 * DAY_MS + 13 * HOUR_MS,
-        "the invite's night"
-    );
+    assert_eq!(second, world::NOW + 7 * DAY_MS + 13 * HOUR_MS, "the invite's night");
     assert_eq!(rows(&world, "invites"), 1);
     let third = alarm(&world.db, second).unwrap().unwrap();
     assert_eq!((rows(&world, "invites"), rows(&world, "audit")), (0, 3));
@@ -54,9 +50,7 @@ fn a_used_session_outlives_the_night() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     world.pass(11 * HOUR_MS);
-    world
-        .session_in_use(&ada.session, domain::accounts::session::SessionUse::Action)
-        .unwrap();
+    world.session_in_use(&ada.session, domain::accounts::session::SessionUse::Action).unwrap();
     world.pass(2 * HOUR_MS);
     alarm(&world.db, world.now_ms.get()).unwrap();
     assert!(world.is_live(&ada.session));

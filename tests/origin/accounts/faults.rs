@@ -17,44 +17,25 @@ struct Setup {
 fn setup() -> Setup {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Analyst));
-    let invited = world
-        .invite(Actor::Member(ada.id), "Cleo", Role::Developer)
-        .unwrap();
+    let invited = world.invite(Actor::Member(ada.id), "Cleo", Role::Developer).unwrap();
     world.pass(HOUR_MS);
-    Setup {
-        world,
-        ada,
-        bob,
-        invited,
-    }
+    Setup { world, ada, bob, invited }
 }
 
 type Act = fn(&Setup) -> Result<(), Failure>;
 
 const ACTS: [(&str, Act); 15] = [
-    ("invite", |s| {
-        s.world
-            .invite(Actor::Member(s.ada.id), "Dan", Role::Owner)
-            .map(drop)
-    }),
-    ("recover", |s| {
-        s.world.recover(Actor::Member(s.ada.id), s.bob.id).map(drop)
-    }),
+    ("invite", |s| s.world.invite(Actor::Member(s.ada.id), "Dan", Role::Owner).map(drop)),
+    ("recover", |s| s.world.recover(Actor::Member(s.ada.id), s.bob.id).map(drop)),
     ("accept", |s| s.world.accept(&s.invited.invite).map(drop)),
-    ("accept locally", |s| {
-        s.world.accept_with(&s.invited.invite, None).map(drop)
-    }),
+    ("accept locally", |s| s.world.accept_with(&s.invited.invite, None).map(drop)),
     ("count a failure", |s| {
         let credential_id = s.ada.credential.clone();
         s.world.send(CountFailure { credential_id }).map(drop)
     }),
     ("sign in", |s| s.world.sign_in(&s.ada, 2).map(drop)),
     ("verify", |s| s.world.verify(&s.ada.session, &s.ada, 2)),
-    ("use", |s| {
-        s.world
-            .session_in_use(&s.ada.session, SessionUse::Action)
-            .map(drop)
-    }),
+    ("use", |s| s.world.session_in_use(&s.ada.session, SessionUse::Action).map(drop)),
     ("sign out", |s| {
         let session = s.ada.session.clone();
         s.world.send(SignOut { session }).map(drop)
@@ -64,9 +45,7 @@ const ACTS: [(&str, Act); 15] = [
         let member = s.ada.id;
         s.world.send(EndSession { member, session_id }).map(drop)
     }),
-    ("change a role", |s| {
-        s.world.change(Actor::Operator, s.bob.id, Some(Role::Owner))
-    }),
+    ("change a role", |s| s.world.change(Actor::Operator, s.bob.id, Some(Role::Owner))),
     ("remove", |s| s.world.change(Actor::Operator, s.bob.id, None)),
     ("withdraw", |s| {
         let invite_id = s.invited.invite_id.clone();
@@ -84,10 +63,7 @@ const ACTS: [(&str, Act); 15] = [
     ("announce", |s| {
         let announce = Announce {
             by: Actor::Member(s.ada.id),
-            change: AnnouncedChange::CreateReportKey {
-                label: "x".into(),
-                scope: Scope::Reporting,
-            },
+            change: AnnouncedChange::CreateReportKey { label: "x".into(), scope: Scope::Reporting },
         };
         s.world.send(announce).map(drop)
     }),
@@ -109,18 +85,11 @@ fn each_command_is_carried_out_as_a_whole_or_not_at_all() {
                 let setup = setup();
                 assert_eq!(setup.world.dump(), before);
                 setup.world.db.inject(Faults::at(nth, fault));
-                assert!(
-                    matches!(act(&setup), Err(Failure::Internal(_))),
-                    "{name} {nth} {fault:?}"
-                );
+                assert!(matches!(act(&setup), Err(Failure::Internal(_))), "{name} {nth} {fault:?}");
                 setup.world.db.inject(Faults::none());
                 let is_done = nth == writes && fault == Fault::After;
                 let expected = if is_done { &after } else { &before };
-                assert_eq!(
-                    &setup.world.dump(),
-                    expected,
-                    "{name}: write {nth} broken: {fault:?}"
-                );
+                assert_eq!(&setup.world.dump(), expected, "{name}: write {nth} broken: {fault:?}");
             }
         }
     }

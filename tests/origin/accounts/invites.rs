@@ -8,40 +8,22 @@ use platform::failure::Failure;
 fn an_invite_is_shown_once_read_and_accepted() {
     let world = World::new();
     let invited = world.invite(Actor::Operator, " Ada ", Role::Owner).unwrap();
-    assert_eq!(
-        invite::verify(&world::keys(), &invited.invite),
-        Some(world.account.clone())
-    );
+    assert_eq!(invite::verify(&world::keys(), &invited.invite), Some(world.account.clone()));
     assert_eq!(invited.expires_at_ms, world::NOW + 7 * DAY_MS);
     let details = world.read_invite(&invited.invite).unwrap();
     assert_eq!((details.name.as_str(), details.role), ("Ada", Role::Owner));
-    assert_eq!(
-        (details.is_recovery, details.expires_at_ms),
-        (false, invited.expires_at_ms)
-    );
+    assert_eq!((details.is_recovery, details.expires_at_ms), (false, invited.expires_at_ms));
     let row = &world.members().invites[0];
-    assert_eq!(
-        (row.invite_id.as_str(), row.by.as_str()),
-        (invited.invite_id.as_str(), "the operator")
-    );
+    assert_eq!((row.invite_id.as_str(), row.by.as_str()), (invited.invite_id.as_str(), "the operator"));
     assert!(!row.is_recovery);
 
     let ada = world.accept(&invited.invite).unwrap();
-    assert_eq!(
-        ada.id, details.member,
-        "the passkey's user handle was made of this id"
-    );
+    assert_eq!(ada.id, details.member, "the passkey's user handle was made of this id");
     let kind = world.account.kind();
-    assert_eq!(
-        session::verify(&world::keys(), kind, &ada.session),
-        Some(world.account.clone())
-    );
+    assert_eq!(session::verify(&world::keys(), kind, &ada.session), Some(world.account.clone()));
     let members = world.members();
     assert!(members.invites.is_empty());
-    assert_eq!(
-        (members.members[0].name.as_str(), members.members[0].passkeys),
-        ("Ada", 1)
-    );
+    assert_eq!((members.members[0].name.as_str(), members.members[0].passkeys), ("Ada", 1));
     assert_eq!(members.members[0].last_seen_at_ms, Some(world::NOW));
     let session = world.session(&ada.session).unwrap();
     assert!(session.is_verified(world::NOW) && !session.is_local);
@@ -53,10 +35,7 @@ fn of_two_who_accept_one_invite_at_once_one_joins() {
     let invited = world.invite(Actor::Operator, "Ada", Role::Owner).unwrap();
     let first = world.accept(&invited.invite).unwrap();
     assert_eq!(refusal(world.accept(&invited.invite)), (404, "unknown_invite"));
-    assert_eq!(
-        refusal(world.read_invite(&invited.invite)),
-        (404, "unknown_invite")
-    );
+    assert_eq!(refusal(world.read_invite(&invited.invite)), (404, "unknown_invite"));
     assert_eq!(world.roles(), [("Ada".into(), Role::Owner)]);
     assert!(world.is_live(&first.session));
 }
@@ -68,10 +47,7 @@ fn an_invite_expires_after_7_days() {
     world.pass(7 * DAY_MS - 1);
     assert!(world.read_invite(&invited.invite).is_ok());
     world.pass(1);
-    assert_eq!(
-        refusal(world.read_invite(&invited.invite)),
-        (404, "unknown_invite")
-    );
+    assert_eq!(refusal(world.read_invite(&invited.invite)), (404, "unknown_invite"));
     assert_eq!(refusal(world.accept(&invited.invite)), (404, "unknown_invite"));
     assert!(world.members().invites.is_empty());
 }
@@ -105,58 +81,25 @@ fn a_local_sign_in_needs_no_passkey_and_counts_as_verified() {
 #[test]
 fn an_invite_names_a_person_and_a_role_of_its_kind_of_account() {
     let world = World::new();
-    for (name, role) in [
-        ("", Role::Owner),
-        ("A\nB", Role::Owner),
-        ("Ada", Role::Admin),
-        ("Ada", Role::Support),
-    ] {
-        assert_eq!(
-            refusal(world.invite(Actor::Operator, name, role)),
-            (400, "invalid_field"),
-            "{name}"
-        );
+    for (name, role) in [("", Role::Owner), ("A\nB", Role::Owner), ("Ada", Role::Admin), ("Ada", Role::Support)] {
+        assert_eq!(refusal(world.invite(Actor::Operator, name, role)), (400, "invalid_field"), "{name}");
     }
     let operator = World::of(Account::Operator);
-    assert_eq!(
-        refusal(operator.invite(Actor::Operator, "Ada", Role::Owner)),
-        (400, "invalid_field")
-    );
+    assert_eq!(refusal(operator.invite(Actor::Operator, "Ada", Role::Owner)), (400, "invalid_field"));
     operator.join("Ada", Role::Admin);
-    assert!(
-        world.dump().iter().all(|(_, rows)| rows.is_empty()),
-        "a refusal stores nothing"
-    );
+    assert!(world.dump().iter().all(|(_, rows)| rows.is_empty()), "a refusal stores nothing");
 }
 
 #[test]
 fn an_object_serves_one_account_alone() {
     let world = World::new();
-    let to = || Invitee::New {
-        name: "Ada".into(),
-        role: Role::Owner,
-    };
-    let of_another = Invite {
-        owner: Owner::of(&Account::Operator),
-        by: Actor::Operator,
-        to: to(),
-    };
+    let to = || Invitee::New { name: "Ada".into(), role: Role::Owner };
+    let of_another = Invite { owner: Owner::of(&Account::Operator), by: Actor::Operator, to: to() };
     assert!(world.send(of_another.clone()).is_err());
     world.join("Ada", Role::Owner);
     assert!(world.send(of_another).is_err());
-    let nobody = Owner {
-        letter: "p".into(),
-        id: "a_b".into(),
-    };
-    assert!(
-        world
-            .send(Invite {
-                owner: nobody,
-                by: Actor::Operator,
-                to: to()
-            })
-            .is_err()
-    );
+    let nobody = Owner { letter: "p".into(), id: "a_b".into() };
+    assert!(world.send(Invite { owner: nobody, by: Actor::Operator, to: to() }).is_err());
 }
 
 #[test]
@@ -164,12 +107,7 @@ fn an_open_invite_is_withdrawn_once() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let invited = world.invite(Actor::Member(ada.id), "Bob", Role::Analyst).unwrap();
-    let withdraw = |id: &str| {
-        world.send(WithdrawInvite {
-            by: Actor::Member(ada.id),
-            invite_id: id.into(),
-        })
-    };
+    let withdraw = |id: &str| world.send(WithdrawInvite { by: Actor::Member(ada.id), invite_id: id.into() });
     withdraw(&invited.invite_id).unwrap();
     assert_eq!(refusal(withdraw(&invited.invite_id)), (404, "not_found"));
     assert_eq!(refusal(world.accept(&invited.invite)), (404, "unknown_invite"));
@@ -189,17 +127,11 @@ fn a_recovery_ends_sessions_and_passkeys_at_once_and_lets_the_member_back_in() {
     let members = world.members();
     assert_eq!(members.members[1].passkeys, 0);
     assert!(members.invites[0].is_recovery);
-    assert_eq!(
-        (members.invites[0].name.as_str(), members.invites[0].role),
-        ("Bob", Role::Developer)
-    );
+    assert_eq!((members.invites[0].name.as_str(), members.invites[0].role), ("Bob", Role::Developer));
 
     let details = world.read_invite(&invited.invite).unwrap();
     assert!(details.is_recovery);
-    assert_eq!(
-        (details.name.as_str(), details.role, details.member),
-        ("Bob", Role::Developer, bob.id)
-    );
+    assert_eq!((details.name.as_str(), details.role, details.member), ("Bob", Role::Developer, bob.id));
     let back = world.accept(&invited.invite).unwrap();
     assert_eq!(back.id, bob.id);
     assert_eq!(world.roles().len(), 2, "the member is the same");
@@ -228,22 +160,12 @@ fn owners_see_a_recovery_for_7_days() {
     let cleo = world.join("Cleo", Role::Analyst);
     world.recover(Actor::Member(ada.id), bob.id).unwrap();
     let shown = world.session(&ada.session).unwrap().recoveries;
-    assert_eq!(
-        shown,
-        [Recovery {
-            member_name: "Bob".into(),
-            by: "Ada".into(),
-            at_ms: world::NOW
-        }]
-    );
+    assert_eq!(shown, [Recovery { member_name: "Bob".into(), by: "Ada".into(), at_ms: world::NOW }]);
     assert!(world.session(&cleo.session).unwrap().recoveries.is_empty());
     world.pass(SECOND_MS);
     world.recover(Actor::Operator, cleo.id).unwrap();
     let shown = world.session(&ada.session).unwrap().recoveries;
-    let names: Vec<_> = shown
-        .iter()
-        .map(|recovery| (recovery.member_name.as_str(), recovery.by.as_str()))
-        .collect();
+    let names: Vec<_> = shown.iter().map(|recovery| (recovery.member_name.as_str(), recovery.by.as_str())).collect();
     assert_eq!(names, [("Cleo", "the operator"), ("Bob", "Ada")]);
     world.pass(7 * DAY_MS - SECOND_MS);
     let session = world.sign_in(&ada, 2).unwrap();
@@ -256,14 +178,8 @@ fn owners_see_a_recovery_for_7_days() {
 fn nobody_recovers_themselves_or_a_stranger() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    assert_eq!(
-        refusal(world.recover(Actor::Member(ada.id), ada.id)),
-        (403, "role_forbids")
-    );
-    assert_eq!(
-        refusal(world.recover(Actor::Operator, MemberId([9; 8]))),
-        (404, "not_found")
-    );
+    assert_eq!(refusal(world.recover(Actor::Member(ada.id), ada.id)), (403, "role_forbids"));
+    assert_eq!(refusal(world.recover(Actor::Operator, MemberId([9; 8]))), (404, "not_found"));
     assert!(world.is_live(&ada.session));
 }
 
@@ -276,10 +192,7 @@ fn no_invite_and_no_session_is_stored_as_it_is() {
     let stored = format!("{:?}", world.dump());
     for secret in world.secrets.borrow().iter() {
         let random = secret.rsplit('_').nth(1).unwrap();
-        assert!(
-            !stored.contains(secret.as_str()) && !stored.contains(random),
-            "{secret}"
-        );
+        assert!(!stored.contains(secret.as_str()) && !stored.contains(random), "{secret}");
     }
 }
 
@@ -305,16 +218,8 @@ fn an_issuer_who_may_no_longer_invite_leaves_no_invite_open() {
         ];
         end(&world, bob.id).unwrap();
         for invited in &end_with_it {
-            assert_eq!(
-                refusal(world.read_invite(&invited.invite)),
-                (404, "unknown_invite"),
-                "{at}"
-            );
-            assert_eq!(
-                refusal(world.accept(&invited.invite)),
-                (404, "unknown_invite"),
-                "{at}"
-            );
+            assert_eq!(refusal(world.read_invite(&invited.invite)), (404, "unknown_invite"), "{at}");
+            assert_eq!(refusal(world.accept(&invited.invite)), (404, "unknown_invite"), "{at}");
         }
         for invited in &stay {
             world.accept(&invited.invite).unwrap();

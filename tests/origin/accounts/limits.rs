@@ -15,10 +15,7 @@ fn an_account_has_at_most_100_members() {
     let open = [(); 2].map(|()| world.invite(Actor::Operator, "Bob", Role::Owner).unwrap());
     let bob = world.accept(&open[0].invite).unwrap();
     assert_eq!(refusal(world.accept(&open[1].invite)), (409, "too_many_members"));
-    assert_eq!(
-        refusal(world.invite(Actor::Operator, "Cleo", Role::Owner)),
-        (409, "too_many_members")
-    );
+    assert_eq!(refusal(world.invite(Actor::Operator, "Cleo", Role::Owner)), (409, "too_many_members"));
     // A recovery adds no member.
     let recovery = world.recover(Actor::Operator, bob.id).unwrap();
     world.accept(&recovery.invite).unwrap();
@@ -37,10 +34,7 @@ fn an_account_has_at_most_100_open_invites() {
     }
     assert_eq!(refusal(invite()), (409, "too_many_invites"));
     world.recover(Actor::Operator, ada.id).unwrap();
-    let withdraw = WithdrawInvite {
-        by: Actor::Operator,
-        invite_id: first.invite_id,
-    };
+    let withdraw = WithdrawInvite { by: Actor::Operator, invite_id: first.invite_id };
     world.send(withdraw).unwrap();
     invite().unwrap();
     assert_eq!(refusal(invite()), (409, "too_many_invites"));

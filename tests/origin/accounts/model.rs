@@ -12,47 +12,16 @@ const ROLES: [Role; 4] = [Role::Owner, Role::Developer, Role::Analyst, Role::Use
 /// Numbers are indexes into the members, invites and so on that exist when the step runs.
 #[derive(Clone, Debug)]
 enum Op {
-    Invite {
-        by: usize,
-        role: usize,
-    },
-    Recover {
-        by: usize,
-        member: usize,
-    },
-    Accept {
-        invite: usize,
-        is_local: bool,
-    },
-    Withdraw {
-        by: usize,
-        invite: usize,
-    },
-    SignIn {
-        person: usize,
-        ahead: u32,
-    },
-    Verify {
-        session: usize,
-        person: usize,
-        ahead: u32,
-    },
-    Use {
-        session: usize,
-        session_use: SessionUse,
-    },
-    SignOut {
-        session: usize,
-    },
-    End {
-        by: usize,
-        session: usize,
-    },
-    Change {
-        by: usize,
-        member: usize,
-        role: Option<usize>,
-    },
+    Invite { by: usize, role: usize },
+    Recover { by: usize, member: usize },
+    Accept { invite: usize, is_local: bool },
+    Withdraw { by: usize, invite: usize },
+    SignIn { person: usize, ahead: u32 },
+    Verify { session: usize, person: usize, ahead: u32 },
+    Use { session: usize, session_use: SessionUse },
+    SignOut { session: usize },
+    End { by: usize, session: usize },
+    Change { by: usize, member: usize, role: Option<usize> },
     Suspend(bool),
     Pass(i64),
     Sweep,
@@ -162,9 +131,7 @@ fn outcome<T: std::fmt::Debug>(answer: Result<T, Failure>) -> Expected {
 impl Model {
     fn is_live(&self, session: usize, now_ms: i64) -> bool {
         let session = &self.sessions[session];
-        !session.is_ended
-            && now_ms < session.seen_ms + 12 * HOUR_MS
-            && now_ms < session.created_ms + 7 * DAY_MS
+        !session.is_ended && now_ms < session.seen_ms + 12 * HOUR_MS && now_ms < session.created_ms + 7 * DAY_MS
     }
 
     /// The expected answer to a call with this session.
@@ -205,18 +172,10 @@ impl Model {
 
     fn lock_out(&mut self, member: usize) {
         self.members[member].passkey = None;
-        for session in self
-            .sessions
-            .iter_mut()
-            .filter(|session| session.member == member)
-        {
+        for session in self.sessions.iter_mut().filter(|session| session.member == member) {
             session.is_ended = true;
         }
-        for invite in self
-            .invites
-            .iter_mut()
-            .filter(|invite| invite.recovers == Some(member))
-        {
+        for invite in self.invites.iter_mut().filter(|invite| invite.recovers == Some(member)) {
             invite.is_open = false;
         }
         self.withdraw_invites_by(member);
@@ -242,25 +201,10 @@ impl Model {
     /// The error for the last owner, if a change of a member's role leaves none.
     fn last_owner(&self, member: usize, role: Option<Role>) -> Expected {
         let is_owner = |role| role == Role::Owner;
-        let here = || {
-            self.members
-                .iter()
-                .enumerate()
-                .filter(|(_, member)| member.is_here)
-        };
+        let here = || self.members.iter().enumerate().filter(|(_, member)| member.is_here);
         let before = here().any(|(_, member)| is_owner(member.role));
-        let after = here().any(|(at, of)| {
-            if at == member {
-                role.is_some_and(is_owner)
-            } else {
-                is_owner(of.role)
-            }
-        });
-        if before && !after {
-            Err((409, "last_owner"))
-        } else {
-            Ok(())
-        }
+        let after = here().any(|(at, of)| if at == member { role.is_some_and(is_owner) } else { is_owner(of.role) });
+        if before && !after { Err((409, "last_owner")) } else { Ok(()) }
     }
 }
 
@@ -299,13 +243,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             if let Ok(invited) = answer {
                 model.changes += 1;
                 model.lock_out(at);
-                model.invites.push(ModelInvite {
-                    invited,
-                    role: None,
-                    recovers: Some(at),
-                    by: actor,
-                    is_open: true,
-                });
+                model.invites.push(ModelInvite { invited, role: None, recovers: Some(at), by: actor, is_open: true });
             }
         }
         Op::Accept { invite, is_local } if !model.invites.is_empty() => {
@@ -323,21 +261,12 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 model.changes += 1;
                 model.invites[at].is_open = false;
                 let passkey = passkey.map(|passkey| {
-                    let person = Person {
-                        id,
-                        credential: passkey.credential_id,
-                        session: session.clone(),
-                    };
+                    let person = Person { id, credential: passkey.credential_id, session: session.clone() };
                     (person, passkey.sign_count)
                 });
                 let member = model.invites[at].recovers.unwrap_or(model.members.len());
                 match model.invites[at].role {
-                    Some(role) => model.members.push(ModelMember {
-                        id,
-                        role,
-                        is_here: true,
-                        passkey,
-                    }),
+                    Some(role) => model.members.push(ModelMember { id, role, is_here: true, passkey }),
                     None => {
                         assert_eq!(model.members[member].id, id);
                         model.members[member].passkey = passkey;
@@ -349,11 +278,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
         Op::Withdraw { by, invite } if !model.invites.is_empty() => {
             let (by, expected) = model.actor(by);
             let at = invite % model.invites.len();
-            let expected = expected.and(if model.is_open(at, now_ms) {
-                Ok(())
-            } else {
-                NOT_FOUND
-            });
+            let expected = expected.and(if model.is_open(at, now_ms) { Ok(()) } else { NOT_FOUND });
             let invite_id = model.invites[at].invited.invite_id.clone();
             let answer = world.send(WithdrawInvite { by, invite_id });
             assert_eq!(outcome(answer), expected);
@@ -381,11 +306,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
                 model.open(session, at, now_ms, false);
             }
         }
-        Op::Verify {
-            session,
-            person,
-            ahead,
-        } if !model.sessions.is_empty() && !model.members.is_empty() => {
+        Op::Verify { session, person, ahead } if !model.sessions.is_empty() && !model.members.is_empty() => {
             let (at, member) = (session % model.sessions.len(), person % model.members.len());
             let signed_in = model.signed_in(at, now_ms);
             let session = &mut model.sessions[at];
@@ -394,10 +315,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             };
             let is_right = session.member == member && ahead > 0;
             let expected = signed_in.and(if is_right { Ok(()) } else { PASSKEY_REFUSED });
-            assert_eq!(
-                outcome(world.verify(&session.text, person, *count + ahead)),
-                expected
-            );
+            assert_eq!(outcome(world.verify(&session.text, person, *count + ahead)), expected);
             if expected.is_ok() {
                 *count += ahead;
                 (session.seen_ms, session.verified_ms) = (now_ms, Some(now_ms));
@@ -470,10 +388,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             model.changes += usize::from(is_suspended != model.is_suspended);
             model.is_suspended = is_suspended;
             if is_suspended {
-                model
-                    .sessions
-                    .iter_mut()
-                    .for_each(|session| session.is_ended = true);
+                model.sessions.iter_mut().for_each(|session| session.is_ended = true);
             }
         }
         Op::Pass(ms) => world.pass(ms),
@@ -489,35 +404,21 @@ fn compare(world: &World, model: &Model) {
     members.sort_by_key(|member| member.member);
     let mut expected: Vec<_> = model.members.iter().filter(|member| member.is_here).collect();
     expected.sort_by_key(|member| member.id);
-    let shown = members
-        .iter()
-        .map(|member| (member.member, member.role, member.passkeys == 1));
-    let expected = expected
-        .iter()
-        .map(|member| (member.id, member.role, member.passkey.is_some()));
+    let shown = members.iter().map(|member| (member.member, member.role, member.passkeys == 1));
+    let expected = expected.iter().map(|member| (member.id, member.role, member.passkey.is_some()));
     assert_eq!(shown.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 
     let mut shown: Vec<_> = invites.into_iter().map(|invite| invite.invite_id).collect();
     shown.sort();
     let open = (0..model.invites.len()).filter(|at| model.is_open(*at, now_ms));
-    let mut open: Vec<_> = open
-        .map(|at| model.invites[at].invited.invite_id.clone())
-        .collect();
+    let mut open: Vec<_> = open.map(|at| model.invites[at].invited.invite_id.clone()).collect();
     open.sort();
     assert_eq!(shown, open);
 
     for (at, session) in model.sessions.iter().enumerate() {
-        assert_eq!(
-            world.is_live(&session.text),
-            model.is_live(at, now_ms),
-            "session {at}"
-        );
+        assert_eq!(world.is_live(&session.text), model.is_live(at, now_ms), "session {at}");
         if let Ok(read) = world.session(&session.text) {
-            let times = (
-                read.times.created_at_ms,
-                read.times.last_seen_at_ms,
-                read.times.verified_at_ms,
-            );
+            let times = (read.times.created_at_ms, read.times.last_seen_at_ms, read.times.verified_at_ms);
             assert_eq!(times, (session.created_ms, session.seen_ms, session.verified_ms));
             let member = &model.members[session.member];
             assert_eq!((read.member, read.role), (member.id, member.role));
@@ -525,11 +426,7 @@ fn compare(world: &World, model: &Model) {
             assert!(read.recoveries.is_empty() || other(member));
         }
     }
-    assert_eq!(
-        world.audit().len(),
-        model.changes.min(200),
-        "each change has one row"
-    );
+    assert_eq!(world.audit().len(), model.changes.min(200), "each change has one row");
 }
 
 proptest! {
@@ -548,10 +445,7 @@ proptest! {
 fn compare_restored(world: &World, model: &Model) {
     let now_ms = world.now_ms.get();
     for (at, session) in model.sessions.iter().enumerate() {
-        assert!(
-            !world.is_live(&session.text) || model.is_live(at, now_ms),
-            "session {at}"
-        );
+        assert!(!world.is_live(&session.text) || model.is_live(at, now_ms), "session {at}");
     }
     for (at, invite) in model.invites.iter().enumerate() {
         let read = world.read_invite(&invite.invited.invite);
@@ -559,11 +453,7 @@ fn compare_restored(world: &World, model: &Model) {
     }
     let roles = world.members().members.into_iter();
     for member in roles {
-        let known = model
-            .members
-            .iter()
-            .find(|known| known.id == member.member)
-            .unwrap();
+        let known = model.members.iter().find(|known| known.id == member.member).unwrap();
         assert!(known.is_here && known.role == member.role, "{member:?}");
     }
     for member in &model.members {
@@ -571,11 +461,7 @@ fn compare_restored(world: &World, model: &Model) {
             continue;
         };
         let signed_in = world.sign_in(person, count + 100);
-        assert!(
-            signed_in.is_err() || member.is_here && !model.is_suspended,
-            "{:?}",
-            member.id
-        );
+        assert!(signed_in.is_err() || member.is_here && !model.is_suspended, "{:?}", member.id);
     }
 }
 

@@ -8,11 +8,7 @@ use domain::accounts::webauthn::Algorithm;
 fn a_passkey_signs_in_again_and_again() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let read = |id: &Bytes| {
-        world.send(ReadPasskey {
-            credential_id: id.clone(),
-        })
-    };
+    let read = |id: &Bytes| world.send(ReadPasskey { credential_id: id.clone() });
     let stored = read(&ada.credential).unwrap();
     assert_eq!(
         stored,
@@ -26,11 +22,7 @@ fn a_passkey_signs_in_again_and_again() {
     );
     let second = world.sign_in(&ada, 2).unwrap();
     let third = world.sign_in(&ada, 7).unwrap();
-    assert!(
-        [&ada.session, &second, &third]
-            .iter()
-            .all(|session| world.is_live(session))
-    );
+    assert!([&ada.session, &second, &third].iter().all(|session| world.is_live(session)));
     assert_eq!(read(&ada.credential).unwrap().sign_count, 7);
     let session = world.session(&third).unwrap();
     assert!(session.is_verified(world.now_ms.get()));
@@ -43,26 +35,17 @@ fn a_challenge_is_spent_once() {
     let ada = world.join("Ada", Role::Owner);
     let challenge = world.challenge();
     let sign_in = |sign_count| {
-        world.send(SignIn {
-            passkey: ada.passkey_use(sign_count, challenge.clone()),
-            user_agent: String::new(),
-        })
+        world.send(SignIn { passkey: ada.passkey_use(sign_count, challenge.clone()), user_agent: String::new() })
     };
     sign_in(2).unwrap();
     let before = world.dump();
     assert_eq!(refusal(sign_in(3)), (401, "passkey_refused"));
-    let verify = Verify {
-        session: ada.session.clone(),
-        passkey: ada.passkey_use(3, challenge.clone()),
-    };
+    let verify = Verify { session: ada.session.clone(), passkey: ada.passkey_use(3, challenge.clone()) };
     assert_eq!(refusal(world.send(verify)), (401, "passkey_refused"));
     let invited = world.invite(Actor::Operator, "Bob", Role::Analyst).unwrap();
     let mut passkey = world.new_passkey();
     passkey.challenge = challenge.clone();
-    assert_eq!(
-        refusal(world.accept_with(&invited.invite, Some(passkey))),
-        (401, "passkey_refused")
-    );
+    assert_eq!(refusal(world.accept_with(&invited.invite, Some(passkey))), (401, "passkey_refused"));
     assert_eq!(&world.dump()[3..6], &before[3..6]);
     // The sweep forgets it only once its expiry refuses it.
     world.pass(5 * MINUTE_MS);
@@ -77,10 +60,7 @@ fn an_expired_challenge_is_refused() {
     let ada = world.join("Ada", Role::Owner);
     let challenge = world.challenge();
     world.pass(5 * MINUTE_MS);
-    let sign_in = SignIn {
-        passkey: ada.passkey_use(2, challenge),
-        user_agent: String::new(),
-    };
+    let sign_in = SignIn { passkey: ada.passkey_use(2, challenge), user_agent: String::new() };
     assert_eq!(refusal(world.send(sign_in)), (401, "passkey_refused"));
 }
 
@@ -90,16 +70,8 @@ fn of_two_sign_ins_with_one_counter_the_second_is_refused() {
     let ada = world.join("Ada", Role::Owner);
     world.sign_in(&ada, 2).unwrap();
     for count in [2, 1, 0] {
-        assert_eq!(
-            refusal(world.sign_in(&ada, count)),
-            (401, "passkey_refused"),
-            "{count}"
-        );
-        assert_eq!(
-            refusal(world.verify(&ada.session, &ada, count)),
-            (401, "passkey_refused"),
-            "{count}"
-        );
+        assert_eq!(refusal(world.sign_in(&ada, count)), (401, "passkey_refused"), "{count}");
+        assert_eq!(refusal(world.verify(&ada.session, &ada, count)), (401, "passkey_refused"), "{count}");
     }
     world.sign_in(&ada, u32::MAX).unwrap();
 }
@@ -112,11 +84,7 @@ fn a_passkey_that_does_not_count_signs_in() {
     passkey.sign_count = 0;
     let credential = passkey.credential_id.clone();
     let signed_in = world.accept_with(&invited.invite, Some(passkey)).unwrap();
-    let ada = Person {
-        id: signed_in.member,
-        credential,
-        session: signed_in.session,
-    };
+    let ada = Person { id: signed_in.member, credential, session: signed_in.session };
     for _ in 0..2 {
         world.sign_in(&ada, 0).unwrap();
     }
@@ -132,28 +100,18 @@ fn a_passkey_verifies_a_session_of_its_own_member_for_5_minutes() {
     };
     world.pass(5 * MINUTE_MS);
     assert!(!is_verified());
-    assert_eq!(
-        refusal(world.verify(&ada.session, &bob, 2)),
-        (401, "passkey_refused")
-    );
+    assert_eq!(refusal(world.verify(&ada.session, &bob, 2)), (401, "passkey_refused"));
     assert_eq!(refusal(world.verify("s_p_x", &ada, 2)), (401, "not_signed_in"));
     assert!(!is_verified());
     world.verify(&ada.session, &ada, 2).unwrap();
     let session = world.session(&ada.session).unwrap();
     assert!(is_verified());
-    assert_eq!(
-        session.times.last_seen_at_ms,
-        world.now_ms.get(),
-        "it is a use as well"
-    );
+    assert_eq!(session.times.last_seen_at_ms, world.now_ms.get(), "it is a use as well");
     assert_eq!(session.times.created_at_ms, world::NOW);
     world.pass(5 * MINUTE_MS);
     assert!(!is_verified());
     world.pass(12 * HOUR_MS);
-    assert_eq!(
-        refusal(world.verify(&ada.session, &ada, 3)),
-        (401, "not_signed_in")
-    );
+    assert_eq!(refusal(world.verify(&ada.session, &ada, 3)), (401, "not_signed_in"));
 }
 
 #[test]

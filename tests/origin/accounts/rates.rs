@@ -23,9 +23,7 @@ fn wait_s<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> u32 {
 }
 
 fn read_passkey(world: &World, credential_id: &Bytes) -> Result<Passkey, Failure> {
-    world.send(ReadPasskey {
-        credential_id: credential_id.clone(),
-    })
+    world.send(ReadPasskey { credential_id: credential_id.clone() })
 }
 
 fn count_failure(world: &World, credential_id: &Bytes) -> Result<(), Failure> {
@@ -39,10 +37,7 @@ fn announce(world: &World, member: MemberId, change: AnnouncedChange) -> Result<
 }
 
 fn create_key() -> AnnouncedChange {
-    AnnouncedChange::CreateReportKey {
-        label: "BI".to_owned(),
-        scope: Scope::Reporting,
-    }
+    AnnouncedChange::CreateReportKey { label: "BI".to_owned(), scope: Scope::Reporting }
 }
 
 #[test]
@@ -72,23 +67,12 @@ fn strangers_lock_no_member_out() {
     let invited = world.invite(Actor::Operator, "Bob", Role::Analyst).unwrap();
     for n in 0..100_u8 {
         let unknown = Bytes(vec![n; 16]);
-        let expected = if n < 10 {
-            (401, "passkey_refused")
-        } else {
-            TOO_MANY
-        };
+        let expected = if n < 10 { (401, "passkey_refused") } else { TOO_MANY };
         assert_eq!(refusal(read_passkey(&world, &unknown)), expected, "{n}");
-        assert!(
-            count_failure(&world, &unknown).is_ok(),
-            "it was counted when it was looked for"
-        );
+        assert!(count_failure(&world, &unknown).is_ok(), "it was counted when it was looked for");
     }
     assert_eq!(refusal(world.read_invite("inv_p_lumen-arcade_0_0")), TOO_MANY);
-    assert_eq!(
-        crate::dump(&world.db, "rates").len(),
-        1,
-        "one row for all that is unknown"
-    );
+    assert_eq!(crate::dump(&world.db, "rates").len(), 1, "one row for all that is unknown");
     read_passkey(&world, &ada.credential).unwrap();
     world.sign_in(&ada, 2).unwrap();
     world.read_invite(&invited.invite).unwrap();
@@ -102,10 +86,7 @@ fn an_unknown_account_stores_nothing() {
         let unknown = Bytes(vec![n; 16]);
         assert_eq!(refusal(read_passkey(&world, &unknown)), (401, "passkey_refused"));
         count_failure(&world, &unknown).unwrap();
-        assert_eq!(
-            refusal(world.read_invite("inv_p_lumen-arcade_0_0")),
-            (404, "unknown_invite")
-        );
+        assert_eq!(refusal(world.read_invite("inv_p_lumen-arcade_0_0")), (404, "unknown_invite"));
     }
     assert!(world.dump().iter().all(|(_, rows)| rows.is_empty()));
 }
@@ -115,27 +96,18 @@ fn members_issue_30_invites_an_hour_and_the_operator_is_not_bound() {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Owner));
     for _ in 0..30 {
-        world
-            .invite(Actor::Member(bob.id), "Cleo", Role::Analyst)
-            .unwrap();
+        world.invite(Actor::Member(bob.id), "Cleo", Role::Analyst).unwrap();
     }
     let before = world.dump();
     world.pass(HOUR_MS - MINUTE_MS);
-    assert_eq!(
-        wait_s(world.invite(Actor::Member(bob.id), "Cleo", Role::Analyst)),
-        61
-    );
+    assert_eq!(wait_s(world.invite(Actor::Member(bob.id), "Cleo", Role::Analyst)), 61);
     assert_eq!(refusal(world.recover(Actor::Member(bob.id), ada.id)), TOO_MANY);
     assert_eq!(world.dump(), before, "a refused recovery ends nothing");
     // Another owner has a share of its own.
-    world
-        .invite(Actor::Member(ada.id), "Cleo", Role::Analyst)
-        .unwrap();
+    world.invite(Actor::Member(ada.id), "Cleo", Role::Analyst).unwrap();
     world.recover(Actor::Operator, bob.id).unwrap();
     world.pass(MINUTE_MS);
-    world
-        .invite(Actor::Member(bob.id), "Cleo", Role::Analyst)
-        .unwrap();
+    world.invite(Actor::Member(bob.id), "Cleo", Role::Analyst).unwrap();
 }
 
 /// Two members who do as much as they can leave a third its own; four are too many for the account.
@@ -152,9 +124,7 @@ fn no_two_members_use_up_what_others_need() {
         assert_eq!(refusal(key(*member)), TOO_MANY);
     }
     assert_eq!(refusal(key(members[3])), TOO_MANY);
-    let revoke = AnnouncedChange::RevokeReportKey {
-        key_id: "0123456789abcdef".to_owned(),
-    };
+    let revoke = AnnouncedChange::RevokeReportKey { key_id: "0123456789abcdef".to_owned() };
     announce(&world, members[3], revoke).unwrap();
 }
 
@@ -168,12 +138,7 @@ fn refused_changes_cost_nothing_and_ending_a_secret_has_no_rate() {
         fields: fields.iter().map(|field| (*field).to_owned()).collect(),
     };
     let settle = |entry, is_done| {
-        let settle = Settle {
-            entry,
-            is_done,
-            subject: None,
-            detail: None,
-        };
+        let settle = Settle { entry, is_done, subject: None, detail: None };
         world.send(settle).unwrap();
     };
     for _ in 0..100 {
@@ -192,15 +157,8 @@ fn refused_changes_cost_nothing_and_ending_a_secret_has_no_rate() {
     }
     assert_eq!(refusal(announce(&world, dan, change(&["name"]))), TOO_MANY);
     let secret = |change| AnnouncedChange::ChangeSecret { app_id, change };
-    assert_eq!(
-        refusal(announce(&world, dan, secret(SecretChange::RenewClick))),
-        TOO_MANY
-    );
-    for end in [
-        SecretChange::EndPreviousCallback,
-        SecretChange::EndPreviousClick,
-        SecretChange::EndClick,
-    ] {
+    assert_eq!(refusal(announce(&world, dan, secret(SecretChange::RenewClick))), TOO_MANY);
+    for end in [SecretChange::EndPreviousCallback, SecretChange::EndPreviousClick, SecretChange::EndClick] {
         announce(&world, dan, secret(end)).unwrap();
     }
 }
@@ -253,12 +211,7 @@ fn the_operators_members_replay_600_times_an_hour_and_what_is_refused_costs_noth
     };
     for n in 0..600 {
         let action = ["reward_replayed", "rewards_replayed"][n % 2];
-        let refused = Settle {
-            entry: operate(action).unwrap().entry,
-            is_done: false,
-            subject: None,
-            detail: None,
-        };
+        let refused = Settle { entry: operate(action).unwrap().entry, is_done: false, subject: None, detail: None };
         world.send(refused).unwrap();
         operate(action).unwrap();
     }

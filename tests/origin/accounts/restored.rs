@@ -16,9 +16,7 @@ fn people() -> (World, People) {
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Owner));
     let people = People {
         other: world.sign_in(&ada, 2).unwrap(),
-        invite: world
-            .invite(Actor::Member(ada.id), "Cleo", Role::Analyst)
-            .unwrap(),
+        invite: world.invite(Actor::Member(ada.id), "Cleo", Role::Analyst).unwrap(),
         ada,
         bob,
     };
@@ -60,9 +58,7 @@ fn endings() -> Vec<(&'static str, Step, Step)> {
         (
             "a role is lowered",
             |world, people| {
-                world
-                    .change(Actor::Operator, people.bob.id, Some(Role::Analyst))
-                    .unwrap();
+                world.change(Actor::Operator, people.bob.id, Some(Role::Analyst)).unwrap();
             },
             |world, _| assert_eq!(world.roles()[1].1, Role::Analyst),
         ),
@@ -81,22 +77,12 @@ fn endings() -> Vec<(&'static str, Step, Step)> {
                 let invite_id = people.invite.invite_id.clone();
                 world.send(WithdrawInvite { by, invite_id }).unwrap();
             },
-            |world, people| {
-                assert_eq!(
-                    refusal(world.read_invite(&people.invite.invite)),
-                    (404, "unknown_invite")
-                )
-            },
+            |world, people| assert_eq!(refusal(world.read_invite(&people.invite.invite)), (404, "unknown_invite")),
         ),
         (
             "an invite is spent",
             |world, people| drop(world.accept(&people.invite.invite).unwrap()),
-            |world, people| {
-                assert_eq!(
-                    refusal(world.accept(&people.invite.invite)),
-                    (404, "unknown_invite")
-                )
-            },
+            |world, people| assert_eq!(refusal(world.accept(&people.invite.invite)), (404, "unknown_invite")),
         ),
         (
             "the account is suspended",
@@ -120,15 +106,9 @@ fn sessions_and_invites_that_ended_stay_ended() {
             assert!(!world.is_live(session), "{name}");
         }
         assert_eq!(world.members().invites, [], "{name}");
-        let doubt = (
-            "members of lumen-arcade".to_owned(),
-            "account_restored".to_owned(),
-        );
+        let doubt = ("members of lumen-arcade".to_owned(), "account_restored".to_owned());
         assert_eq!(world.registers.doubts(), [doubt], "{name}");
-        assert!(
-            world.audit().iter().any(|row| row[1] == "account_restored"),
-            "{name}"
-        );
+        assert!(world.audit().iter().any(|row| row[1] == "account_restored"), "{name}");
     }
 }
 
@@ -142,9 +122,7 @@ fn an_account_keeps_its_sessions_if_its_restore_lost_no_end() {
     assert!(!world.is_live(&people.ada.session));
     let session = world.sign_in(&people.ada, 3).unwrap();
     let copy = world.db.copy();
-    world
-        .session_in_use(&session, domain::accounts::session::SessionUse::Action)
-        .unwrap();
+    world.session_in_use(&session, domain::accounts::session::SessionUse::Action).unwrap();
     world.put_back(copy);
     assert!(world.is_live(&session));
 }
@@ -172,10 +150,7 @@ fn a_challenge_from_before_the_restore_is_refused() {
     world.send(sign_in(challenge.clone(), 3)).unwrap();
     world.change(Actor::Operator, people.bob.id, None).unwrap();
     world.put_back(copy);
-    assert_eq!(
-        refusal(world.send(sign_in(challenge, 4))),
-        (401, "passkey_refused")
-    );
+    assert_eq!(refusal(world.send(sign_in(challenge, 4))), (401, "passkey_refused"));
     world.pass(1);
     world.send(sign_in(world.challenge(), 5)).unwrap();
 }
@@ -197,11 +172,7 @@ fn nobody_gets_in_until_the_register_has_answered() {
 fn a_repeat_that_is_refused_registers_what_was_changed() {
     let (mut world, people) = people();
     let copy = world.db.copy();
-    let remove = || ChangeMember {
-        by: Actor::Operator,
-        member: people.bob.id,
-        role: None,
-    };
+    let remove = || ChangeMember { by: Actor::Operator, member: people.bob.id, role: None };
     let service = world.service(true);
     crate::now(service.command(ReadMembers {}.into())).unwrap();
     world.registers.are_down.set(true);
@@ -224,9 +195,7 @@ fn an_object_that_does_not_know_its_name_reads_its_register_too() {
     world.put_back(copy);
     let service = world.service(false);
     crate::now(service.alarm());
-    let sessions = ReadSessions {
-        member: people.bob.id,
-    };
+    let sessions = ReadSessions { member: people.bob.id };
     let Reply::Sessions(sessions) = crate::now(service.command(sessions.into())).unwrap() else {
         panic!("no sessions");
     };
@@ -243,9 +212,7 @@ fn a_register_that_was_lost_gets_everything_again() {
     let (mut world, people) = people();
     let copy = world.db.copy();
     world.change(Actor::Operator, people.bob.id, None).unwrap();
-    world
-        .registers
-        .lose(&format!("register-{}", object_name(world.account.id())));
+    world.registers.lose(&format!("register-{}", object_name(world.account.id())));
     world.join("Dan", Role::Analyst);
     world.put_back(copy);
     assert_eq!(refusal(world.sign_in(&people.bob, 9)), (401, "passkey_refused"));

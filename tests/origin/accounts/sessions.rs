@@ -64,20 +64,12 @@ fn a_session_ends_with_its_sign_out_which_may_be_repeated() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let other = world.sign_in(&ada, 2).unwrap();
-    let sign_out = || {
-        world.send(SignOut {
-            session: ada.session.clone(),
-        })
-    };
+    let sign_out = || world.send(SignOut { session: ada.session.clone() });
     sign_out().unwrap();
     assert!(!world.is_live(&ada.session) && world.is_live(&other));
     let before = world.dump();
     sign_out().unwrap();
-    world
-        .send(SignOut {
-            session: "s_p".into(),
-        })
-        .unwrap();
+    world.send(SignOut { session: "s_p".into() }).unwrap();
     assert_eq!(world.dump(), before);
 }
 
@@ -85,14 +77,9 @@ fn a_session_ends_with_its_sign_out_which_may_be_repeated() {
 fn a_session_has_its_members_current_role() {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Analyst));
-    world
-        .change(Actor::Member(ada.id), bob.id, Some(Role::Developer))
-        .unwrap();
+    world.change(Actor::Member(ada.id), bob.id, Some(Role::Developer)).unwrap();
     let session = world.session(&bob.session).unwrap();
-    assert_eq!(
-        (session.member, session.name.as_str(), session.role),
-        (bob.id, "Bob", Role::Developer)
-    );
+    assert_eq!((session.member, session.name.as_str(), session.role), (bob.id, "Bob", Role::Developer));
     assert!(!world.is_live("s_p_lumen-arcade_no_such"));
 }
 
@@ -105,24 +92,12 @@ fn a_member_lists_its_live_sessions_and_ends_one() {
     let list = |member| world.send(ReadSessions { member }).unwrap();
     let listed = list(ada.id);
     let ids = [&second, &ada.session].map(|session| world.session(session).unwrap().session_id);
-    assert_eq!(
-        listed.iter().map(|row| &row.session_id).collect::<Vec<_>>(),
-        ids.iter().collect::<Vec<_>>()
-    );
+    assert_eq!(listed.iter().map(|row| &row.session_id).collect::<Vec<_>>(), ids.iter().collect::<Vec<_>>());
     assert_eq!(listed[1].user_agent, "Firefox");
     assert_eq!(listed[1].times, world.session(&ada.session).unwrap().times);
 
-    let end = |member, session_id: &str| {
-        world.send(EndSession {
-            member,
-            session_id: session_id.into(),
-        })
-    };
-    assert_eq!(
-        refusal(end(bob.id, &ids[0])),
-        (404, "not_found"),
-        "it is another's"
-    );
+    let end = |member, session_id: &str| world.send(EndSession { member, session_id: session_id.into() });
+    assert_eq!(refusal(end(bob.id, &ids[0])), (404, "not_found"), "it is another's");
     end(ada.id, &ids[0]).unwrap();
     assert!(!world.is_live(&second) && world.is_live(&ada.session));
     assert_eq!(refusal(end(ada.id, &ids[0])), (404, "not_found"));
@@ -135,10 +110,7 @@ fn a_member_lists_its_live_sessions_and_ends_one() {
 fn a_browsers_name_is_cut() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let sign_in = SignIn {
-        passkey: ada.passkey_use(2, world.challenge()),
-        user_agent: "é".repeat(500),
-    };
+    let sign_in = SignIn { passkey: ada.passkey_use(2, world.challenge()), user_agent: "é".repeat(500) };
     world.send(sign_in).unwrap();
     let mut agents: Vec<_> = world.send(ReadSessions { member: ada.id }).unwrap();
     agents.sort_by_key(|row| row.user_agent.len());

@@ -8,9 +8,7 @@ const SUSPENDED: (u16, &str) = (403, "account_suspended");
 fn a_suspended_account_lets_nobody_in() {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Analyst));
-    let invited = world
-        .invite(Actor::Member(ada.id), "Cleo", Role::Analyst)
-        .unwrap();
+    let invited = world.invite(Actor::Member(ada.id), "Cleo", Role::Analyst).unwrap();
     let recovery = world.recover(Actor::Member(ada.id), bob.id).unwrap();
     world.suspend(true);
     assert!(!world.is_live(&ada.session));
@@ -23,22 +21,13 @@ fn a_suspended_account_lets_nobody_in() {
         assert_eq!(refusal(world.accept_with(invite, None)), SUSPENDED);
     }
     // Somebody without a passkey or an invite of the account does not learn of the suspension.
-    let unknown = ReadPasskey {
-        credential_id: contract::operation::Bytes(vec![9; 16]),
-    };
+    let unknown = ReadPasskey { credential_id: contract::operation::Bytes(vec![9; 16]) };
     assert_eq!(refusal(world.send(unknown)), (401, "passkey_refused"));
     assert_eq!(refusal(world.sign_in(&ada, 1)), (401, "passkey_refused"));
-    assert_eq!(
-        refusal(world.read_invite("inv_p_lumen-arcade_0_0")),
-        (404, "unknown_invite")
-    );
+    assert_eq!(refusal(world.read_invite("inv_p_lumen-arcade_0_0")), (404, "unknown_invite"));
 
     world.suspend(false);
-    assert_eq!(
-        refusal(world.session(&ada.session)),
-        (401, "not_signed_in"),
-        "what has ended stays ended"
-    );
+    assert_eq!(refusal(world.session(&ada.session)), (401, "not_signed_in"), "what has ended stays ended");
     let session = world.sign_in(&ada, 2).unwrap();
     assert!(world.is_live(&session));
     world.accept(&invited.invite).unwrap();
@@ -50,11 +39,8 @@ fn suspension_may_be_repeated_and_an_older_one_changes_nothing() {
     let world = World::new();
     world.join("Ada", Role::Owner);
     let send = |is_suspended, revision| {
-        let suspend = Suspend {
-            is_suspended,
-            revision,
-            publisher: domain::model::PublisherId::parse("lumen-arcade").unwrap(),
-        };
+        let suspend =
+            Suspend { is_suspended, revision, publisher: domain::model::PublisherId::parse("lumen-arcade").unwrap() };
         world.send(suspend).unwrap();
         world.pass(1);
     };
@@ -67,12 +53,7 @@ fn suspension_may_be_repeated_and_an_older_one_changes_nothing() {
         assert_eq!(world.dump(), before, "{revision}");
     }
     send(false, 8);
-    let actions: Vec<_> = world
-        .audit()
-        .into_iter()
-        .map(|[_, action, ..]| action)
-        .skip(2)
-        .collect();
+    let actions: Vec<_> = world.audit().into_iter().map(|[_, action, ..]| action).skip(2).collect();
     assert_eq!(actions, ["account_suspended", "account_admitted"]);
 }
 

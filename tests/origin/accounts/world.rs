@@ -42,12 +42,7 @@ pub struct Person {
 impl Person {
     /// The answer of its passkey to a challenge.
     pub fn passkey_use(&self, sign_count: u32, challenge: SpentChallenge) -> PasskeyUse {
-        PasskeyUse {
-            credential_id: self.credential.clone(),
-            sign_count,
-            is_backed_up: false,
-            challenge,
-        }
+        PasskeyUse { credential_id: self.credential.clone(), sign_count, is_backed_up: false, challenge }
     }
 }
 
@@ -153,32 +148,19 @@ impl World {
     }
 
     pub fn invite(&self, by: Actor, name: &str, role: Role) -> Result<NewInvite, Failure> {
-        let invited = self.send(Invite {
-            owner: self.owner(),
-            by,
-            to: Invitee::New {
-                name: name.into(),
-                role,
-            },
-        })?;
+        let invited = self.send(Invite { owner: self.owner(), by, to: Invitee::New { name: name.into(), role } })?;
         self.secrets.borrow_mut().push(invited.invite.clone());
         Ok(invited)
     }
 
     pub fn recover(&self, by: Actor, member: MemberId) -> Result<NewInvite, Failure> {
-        let invited = self.send(Invite {
-            owner: self.owner(),
-            by,
-            to: Invitee::Recovery(member),
-        })?;
+        let invited = self.send(Invite { owner: self.owner(), by, to: Invitee::Recovery(member) })?;
         self.secrets.borrow_mut().push(invited.invite.clone());
         Ok(invited)
     }
 
     pub fn read_invite(&self, invite: &str) -> Result<InviteDetails, Failure> {
-        self.send(ReadInvite {
-            invite: invite.into(),
-        })
+        self.send(ReadInvite { invite: invite.into() })
     }
 
     /// A challenge that nobody has spent.
@@ -203,11 +185,7 @@ impl World {
     }
 
     pub fn accept_with(&self, invite: &str, passkey: Option<NewPasskey>) -> Result<SignedIn, Failure> {
-        let signed_in = self.send(Accept {
-            invite: invite.into(),
-            passkey,
-            user_agent: "Firefox".into(),
-        })?;
+        let signed_in = self.send(Accept { invite: invite.into(), passkey, user_agent: "Firefox".into() })?;
         self.secrets.borrow_mut().push(signed_in.session.clone());
         Ok(signed_in)
     }
@@ -216,11 +194,7 @@ impl World {
         let passkey = self.new_passkey();
         let credential = passkey.credential_id.clone();
         let signed_in = self.accept_with(invite, Some(passkey))?;
-        Ok(Person {
-            id: signed_in.member,
-            credential,
-            session: signed_in.session,
-        })
+        Ok(Person { id: signed_in.member, credential, session: signed_in.session })
     }
 
     /// A member who joined just now.
@@ -231,10 +205,7 @@ impl World {
 
     pub fn sign_in(&self, person: &Person, sign_count: u32) -> Result<String, Failure> {
         let signed_in = self.send(SignIn {
-            passkey: PasskeyUse {
-                is_backed_up: true,
-                ..person.passkey_use(sign_count, self.challenge())
-            },
+            passkey: PasskeyUse { is_backed_up: true, ..person.passkey_use(sign_count, self.challenge()) },
             user_agent: "Firefox".into(),
         })?;
         self.secrets.borrow_mut().push(signed_in.session.clone());
@@ -242,18 +213,12 @@ impl World {
     }
 
     pub fn verify(&self, session: &str, person: &Person, sign_count: u32) -> Result<(), Failure> {
-        self.send(Verify {
-            session: session.into(),
-            passkey: person.passkey_use(sign_count, self.challenge()),
-        })
-        .map(drop)
+        self.send(Verify { session: session.into(), passkey: person.passkey_use(sign_count, self.challenge()) })
+            .map(drop)
     }
 
     pub fn session_in_use(&self, session: &str, session_use: SessionUse) -> Result<Session, Failure> {
-        self.send(ReadSession {
-            session: session.into(),
-            session_use,
-        })
+        self.send(ReadSession { session: session.into(), session_use })
     }
 
     /// The session as a poll reads it, which changes nothing.
@@ -288,48 +253,25 @@ impl World {
 
     pub fn suspend(&self, is_suspended: bool) {
         let revision = self.draw().cast_signed();
-        self.send(Suspend {
-            is_suspended,
-            revision,
-            publisher: PublisherId::parse("lumen-arcade").unwrap(),
-        })
-        .unwrap();
+        self.send(Suspend { is_suspended, revision, publisher: PublisherId::parse("lumen-arcade").unwrap() }).unwrap();
     }
 
     /// The audit from the oldest row on: who, what, on whom, detail.
     pub fn audit(&self) -> Vec<[String; 4]> {
-        let read = ReadAudit {
-            limit: 200,
-            before: None,
-        };
+        let read = ReadAudit { limit: 200, before: None };
         let entries = self.send(read).unwrap().entries.into_iter().rev();
         entries
             .map(|entry| {
                 let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
-                [
-                    entry.by,
-                    entry.action,
-                    or_none(entry.subject),
-                    or_none(entry.detail),
-                ]
+                [entry.by, entry.action, or_none(entry.subject), or_none(entry.detail)]
             })
             .collect()
     }
 
     /// All rows of the object.
     pub fn dump(&self) -> Vec<(&'static str, Vec<platform::database::Row>)> {
-        [
-            "account",
-            "members",
-            "invites",
-            "sessions",
-            "passkeys",
-            "challenges",
-            "audit",
-            "rates",
-            "register",
-        ]
-        .map(|table| (table, crate::dump(&self.db, table)))
-        .into()
+        ["account", "members", "invites", "sessions", "passkeys", "challenges", "audit", "rates", "register"]
+            .map(|table| (table, crate::dump(&self.db, table)))
+            .into()
     }
 }

@@ -36,10 +36,7 @@ pub fn run_replays(db: &Sqlite) {
     use futures_util::FutureExt;
     use origin::objects::activity::publisher::replays;
 
-    let filter = RewardFilter {
-        until: Some(1),
-        ..RewardFilter::default()
-    };
+    let filter = RewardFilter { until: Some(1), ..RewardFilter::default() };
     let publisher = PublisherId::parse("acme").unwrap();
     let start = |key: &str| {
         let start = StartReplay {
@@ -52,15 +49,8 @@ pub fn run_replays(db: &Sqlite) {
         handle(db, NOW, start.into()).unwrap();
     };
     let outbox = Flaky(std::cell::Cell::new(true));
-    let count = CountReplay {
-        publisher: publisher.clone(),
-        app: app(1),
-        filter: filter.clone(),
-    };
-    replays::count(db, &outbox, &count, NOW + 10_000)
-        .now_or_never()
-        .unwrap()
-        .unwrap();
+    let count = CountReplay { publisher: publisher.clone(), app: app(1), filter: filter.clone() };
+    replays::count(db, &outbox, &count, NOW + 10_000).now_or_never().unwrap().unwrap();
     start("first");
     for _ in 0..3 {
         replays::step(db, &outbox).now_or_never().unwrap().unwrap();
@@ -68,10 +58,7 @@ pub fn run_replays(db: &Sqlite) {
     }
     start("second");
     let (app, replay_id) = (app(1), "2".to_owned());
-    let cancel = CancelReplay {
-        app,
-        replay_id: replay_id.clone(),
-    };
+    let cancel = CancelReplay { app, replay_id: replay_id.clone() };
     handle(db, NOW, cancel.into()).unwrap();
     let user_id = "u".to_owned();
     handle(db, NOW, EndReplaysOf { user_id, app: None }.into()).unwrap();

@@ -20,17 +20,11 @@ impl World {
     pub fn pass(&mut self, ms: i64) {
         let until_ms = self.now_ms() + ms.max(0);
         loop {
-            let waiting = self
-                .answered
-                .iter()
-                .enumerate()
-                .map(|(nth, (_, call))| (call.until_ms, None, nth));
+            let waiting = self.answered.iter().enumerate().map(|(nth, (_, call))| (call.until_ms, None, nth));
             let open = self.actors.iter().enumerate().flat_map(|(actor, of)| {
                 let calls = of.env.calls.borrow();
                 let ends: Vec<_> = calls.iter().map(|call| call.until_ms).collect();
-                ends.into_iter()
-                    .enumerate()
-                    .map(move |(nth, end_ms)| (end_ms, Some(actor), nth))
+                ends.into_iter().enumerate().map(move |(nth, end_ms)| (end_ms, Some(actor), nth))
             });
             let first = waiting.chain(open).min();
             let Some((end_ms, actor, nth)) = first.filter(|first| first.0 <= until_ms) else {
@@ -52,10 +46,7 @@ impl World {
     pub fn resolve_all(&mut self) {
         for _ in 0..10_000 {
             self.run();
-            let open = self
-                .actors
-                .iter()
-                .position(|actor| !actor.env.calls.borrow().is_empty());
+            let open = self.actors.iter().position(|actor| !actor.env.calls.borrow().is_empty());
             match open {
                 Some(actor) => self.resolve(actor, 0, Fate::Succeeds, false),
                 None if self.actors.iter().all(|actor| actor.tasks.is_empty()) => return,
@@ -80,11 +71,7 @@ impl World {
         self.actors[actor].env.calls.borrow_mut().remove(nth);
         match fate {
             Fate::Succeeds => {
-                let to = if has_arrived {
-                    EDGE
-                } else {
-                    self.deliver(&call.request, Some(&call))
-                };
+                let to = if has_arrived { EDGE } else { self.deliver(&call.request, Some(&call)) };
                 self.answered.push((to, call));
                 return;
             }

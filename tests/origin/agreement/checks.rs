@@ -78,10 +78,7 @@ impl World {
             .flat_map(|nth| {
                 let outbox = self.name(nth);
                 let paid = self.entries(nth).into_iter().filter(Entry::is_payment);
-                paid.map(move |entry| Paid {
-                    outbox: outbox.clone(),
-                    entry,
-                })
+                paid.map(move |entry| Paid { outbox: outbox.clone(), entry })
             })
             .collect()
     }
@@ -142,10 +139,7 @@ impl World {
             let ends = [Status::Reversed, Status::Rejected];
             assert!(ends.iter().any(|status| told.was_sent(entry.nonce[0], *status)));
         }
-        let paid_ids: BTreeSet<_> = rewards
-            .values()
-            .map(|reward| reward.entry.transaction_id.as_str())
-            .collect();
+        let paid_ids: BTreeSet<_> = rewards.values().map(|reward| reward.entry.transaction_id.as_str()).collect();
         let mut ids = BTreeMap::new();
         for (converted, answer) in told.answers.borrow().iter() {
             let id = answer.transaction_id.as_str();
@@ -157,9 +151,7 @@ impl World {
                 _ => {}
             }
         }
-        let standing = rewards
-            .values()
-            .filter(|reward| !reversed.contains(reward.entry.transaction_id.as_str()));
+        let standing = rewards.values().filter(|reward| !reversed.contains(reward.entry.transaction_id.as_str()));
         let mut once = BTreeSet::new();
         for reward in standing.filter(|reward| reward.offer() == OFFERS[1]) {
             let key = (reward.entry.user.clone(), reward.entry.goal.clone());
@@ -185,10 +177,7 @@ impl World {
             let key = format!("{}/{}", hex(&reward.nonce), reward.goal);
             let day = taken.remove(&key);
             // A reservation may wait for the counters past midnight.
-            assert!(
-                day.is_some_and(|day| day <= reward.paid_on()),
-                "{key} is paid without a take"
-            );
+            assert!(day.is_some_and(|day| day <= reward.paid_on()), "{key} is paid without a take");
         }
     }
 
@@ -223,9 +212,7 @@ impl World {
             add(by_source.entry((day, paid.outbox.clone())).or_default(), revenue);
         }
         let days: BTreeSet<UtcDay> = by_source.keys().map(|(day, _)| *day).collect();
-        let day = |row: &platform::database::Row, column| {
-            UtcDay::from_number(row.integer(column).unwrap()).unwrap()
-        };
+        let day = |row: &platform::database::Row, column| UtcDay::from_number(row.integer(column).unwrap()).unwrap();
         let mut shown: BTreeMap<(UtcDay, String), Sums> = BTreeMap::new();
         for row in db.query("SELECT DISTINCT day FROM segments", &[]).unwrap() {
             let day = day(&row, 0);
@@ -264,10 +251,7 @@ impl World {
         }
         for paid in paid.iter().filter(|paid| is_covered(paid.entry.paid_on())) {
             let conversions = if paid.is_reward() { 1 } else { -1 };
-            add(
-                &mut expected.entry(paid.offer()).or_default().1,
-                (conversions, paid.entry.payout),
-            );
+            add(&mut expected.entry(paid.offer()).or_default().1, (conversions, paid.entry.payout));
         }
         let mut shown: BTreeMap<String, (i64, Sums)> = BTreeMap::new();
         for nth in COUNTERS..LEDGER {
@@ -279,10 +263,7 @@ impl World {
             for stats in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {
                 let sums = shown.entry(stats.offer.to_string()).or_default();
                 sums.0 += i64::try_from(stats.clicks).unwrap();
-                add(
-                    &mut sums.1,
-                    (i64::try_from(stats.conversions).unwrap(), stats.payout_micro_usd),
-                );
+                add(&mut sums.1, (i64::try_from(stats.conversions).unwrap(), stats.payout_micro_usd));
             }
         }
         for offers in [&mut expected, &mut shown] {
@@ -311,12 +292,8 @@ impl World {
 
     /// Nothing differs, is unconfirmed, late or refused.
     fn check_items(&self) {
-        let is_about_sums = |item: &Item| {
-            matches!(
-                item.kind,
-                Kind::Differs | Kind::Unconfirmed | Kind::BatchLate | Kind::BatchRefused
-            )
-        };
+        let is_about_sums =
+            |item: &Item| matches!(item.kind, Kind::Differs | Kind::Unconfirmed | Kind::BatchLate | Kind::BatchRefused);
         let items: Vec<_> = self.items().into_iter().filter(is_about_sums).collect();
         for item in items.iter().filter(|item| item.kind == Kind::Differs) {
             self.check_differing(item);

@@ -76,32 +76,18 @@ pub struct Edge {
 
 impl Edge {
     pub fn new(env: Rc<Environment>, publisher: PublisherId) -> Self {
-        Self {
-            env,
-            told: Rc::default(),
-            publisher,
-            isolates: BTreeMap::new(),
-            clicks: BTreeMap::new(),
-        }
+        Self { env, told: Rc::default(), publisher, isolates: BTreeMap::new(), clicks: BTreeMap::new() }
     }
 
     pub fn convert(&mut self, postback: &Postback, catalog: &TestCatalog) -> Task {
         let conversion = self.conversion(postback, catalog);
         let (runtime, told) = (Runtime(Rc::clone(&self.env)), Rc::clone(&self.told));
         let converted = (postback.click, conversion.goal.clone());
-        told.sent
-            .borrow_mut()
-            .insert((postback.click, postback.status.as_str()));
-        let shard = OutboxShard {
-            app: app(),
-            number: conversion.click.shard,
-        };
+        told.sent.borrow_mut().insert((postback.click, postback.status.as_str()));
+        let shard = OutboxShard { app: app(), number: conversion.click.shard };
         Box::pin(async move {
             let timeout = Duration::from_secs(25);
-            if let Ok(answer) = runtime
-                .call(&shard.address(), Box::new(conversion), timeout)
-                .await
-            {
+            if let Ok(answer) = runtime.call(&shard.address(), Box::new(conversion), timeout).await {
                 told.answers.borrow_mut().push((converted, answer));
             }
         })
@@ -189,9 +175,7 @@ impl Edge {
         let isolate = Rc::clone(isolate);
         Some(Box::pin(async move {
             let address = counters::address(isolate.counters.clone());
-            let answer = runtime
-                .call(&address, batch.clone(), Duration::from_secs(10))
-                .await;
+            let answer = runtime.call(&address, batch.clone(), Duration::from_secs(10)).await;
             isolate.is_sending.set(false);
             if answer.is_err() {
                 return;
@@ -217,13 +201,8 @@ impl Edge {
 
     /// The operator says that a day has nothing to load.
     pub fn load(&self, day: UtcDay) -> Task {
-        let upload = Upload {
-            target: Target::Day(day),
-            format: Format::Ndjson,
-            gzip: false,
-            by: None,
-            is_dry_run: false,
-        };
+        let upload =
+            Upload { target: Target::Day(day), format: Format::Ndjson, gzip: false, by: None, is_dry_run: false };
         let address = ledger::address(&self.publisher, ledger::FACTS);
         let request = CallRequest::Object(address, serde_json::to_string(&upload).unwrap());
         let (env, told) = (Rc::clone(&self.env), Rc::clone(&self.told));
@@ -243,15 +222,10 @@ impl Edge {
     pub fn restate(&self, day: UtcDay) -> Task {
         let (runtime, told) = (Runtime(Rc::clone(&self.env)), Rc::clone(&self.told));
         let address = ledger::address(&self.publisher, ledger::OPERATOR);
-        let restate = Restate {
-            day,
-            is_dry_run: true,
-        };
+        let restate = Restate { day, is_dry_run: true };
         Box::pin(async move {
             let reply = runtime.call(&address, restate, Duration::from_secs(25)).await;
-            let reply = reply
-                .map(|reply: OperatorReply| reply.body)
-                .map_err(|error| error.to_string());
+            let reply = reply.map(|reply: OperatorReply| reply.body).map_err(|error| error.to_string());
             told.restated.borrow_mut().insert(day, reply);
         })
     }

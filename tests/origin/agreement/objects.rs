@@ -69,17 +69,12 @@ impl Kind {
         let (storage, runtime) = (Storage(Rc::clone(env)), Runtime(Rc::clone(env)));
         match self {
             Self::Outbox(_) => Process::Outbox(start_observed(env, Unobserved, KeyedFlights::default())),
-            Self::Counters(name) => Process::Counters(Rc::new(CountersService::new(
-                Some(name.clone()),
-                storage,
-                runtime,
-            ))),
-            Self::Ledger(_) => Process::Ledger(Rc::new(LedgerService::new(
-                Some(self.name()),
-                storage,
-                runtime,
-                String::new(),
-            ))),
+            Self::Counters(name) => {
+                Process::Counters(Rc::new(CountersService::new(Some(name.clone()), storage, runtime)))
+            }
+            Self::Ledger(_) => {
+                Process::Ledger(Rc::new(LedgerService::new(Some(self.name()), storage, runtime, String::new())))
+            }
         }
     }
 }

@@ -74,10 +74,7 @@ impl World {
             let days = day.number() - UtcDay::of_ms(NOON).number() + 1;
             is_kept &= rewards <= CAP * usize::try_from(days).unwrap();
         }
-        assert!(
-            is_kept || self.actors[COUNTERS].was_put_back_silently,
-            "{of_day:?}"
-        );
+        assert!(is_kept || self.actors[COUNTERS].was_put_back_silently, "{of_day:?}");
     }
 
     /// Checks the caps and the items, and that there is one for each difference.
@@ -103,9 +100,7 @@ impl World {
             }
             let item = items.iter().find(|item| is_of(item, source, *day));
             let is_unconfirmed = self.state_of(*day) == Some(DayState::Unconfirmed)
-                && items
-                    .iter()
-                    .any(|item| item.kind == Kind::Unconfirmed && item.subject == day.to_string());
+                && items.iter().any(|item| item.kind == Kind::Unconfirmed && item.subject == day.to_string());
             assert!(
                 item.is_some() || is_unconfirmed,
                 "{source} has {log:?} of {day}, and the ledger {stored:?}: {:?} {items:?}",
@@ -113,11 +108,8 @@ impl World {
             );
             if let Some(item) = item {
                 let missing = (log.0 - stored.0, log.1 - stored.1);
-                let side = if missing.1 > 0 || missing.1 == 0 && missing.0 > 0 {
-                    "ledger_behind"
-                } else {
-                    "log_behind"
-                };
+                let side =
+                    if missing.1 > 0 || missing.1 == 0 && missing.0 > 0 { "ledger_behind" } else { "log_behind" };
                 assert_eq!(item.reason, side, "{item:?}: {missing:?}");
             }
         }

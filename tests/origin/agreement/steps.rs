@@ -64,11 +64,7 @@ impl World {
         let (alarm_ms, running_ms) = (env.alarm_ms.get(), env.running_ms.get());
         env.db.begin_step();
         let work = &mut self.actors[nth].tasks[task];
-        let ended = work
-            .task
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-            .is_ready();
+        let ended = work.task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
         let call = work.call.clone();
         let moved = ended || before != state();
         if moved

@@ -88,8 +88,7 @@ impl World {
         let catalog = first_catalog();
         let publisher = catalog.app.publisher_id.clone();
         let outbox = |number| Kind::Outbox(OutboxShard { app: app(), number });
-        let counters =
-            OFFERS.map(|offer| Kind::Counters(counters::object_name(&OfferId::parse(offer).unwrap())));
+        let counters = OFFERS.map(|offer| Kind::Counters(counters::object_name(&OfferId::parse(offer).unwrap())));
         let kinds = OUTBOXES
             .map(outbox)
             .into_iter()
@@ -97,14 +96,8 @@ impl World {
             .chain([Kind::Ledger(publisher.clone())])
             .chain(OTHERS.map(outbox));
         let actor = |(nth, kind): (usize, Option<Kind>)| {
-            let db = kind
-                .as_ref()
-                .map_or_else(Sqlite::in_memory, |kind| migrated(kind.migrations()));
-            let env = Rc::new(Environment::of(
-                db,
-                Rc::clone(&clock),
-                seed.wrapping_add(nth as u64),
-            ));
+            let db = kind.as_ref().map_or_else(Sqlite::in_memory, |kind| migrated(kind.migrations()));
+            let env = Rc::new(Environment::of(db, Rc::clone(&clock), seed.wrapping_add(nth as u64)));
             Actor {
                 object: kind.map(|kind| {
                     let process = kind.start(&env);
@@ -164,9 +157,7 @@ impl World {
             }
             Op::Resolve(nth, fate, again) => {
                 let open: Vec<_> = (0..self.actors.len())
-                    .flat_map(|actor| {
-                        (0..self.actors[actor].env.calls.borrow().len()).map(move |call| (actor, call))
-                    })
+                    .flat_map(|actor| (0..self.actors[actor].env.calls.borrow().len()).map(move |call| (actor, call)))
                     .collect();
                 if !open.is_empty() {
                     let (actor, call) = open[nth % open.len()];
@@ -216,8 +207,7 @@ impl World {
     fn bounded(&mut self, ms: i64) -> i64 {
         let ms = ms.min(NOON + MOST_MS - self.now_ms());
         if ms > DAY_MS / 2 {
-            self.unreachable
-                .retain(|nth| !(COUNTERS..LEDGER).contains(nth) || !self.edge.has_unanswered());
+            self.unreachable.retain(|nth| !(COUNTERS..LEDGER).contains(nth) || !self.edge.has_unanswered());
             let again = self.edge.flush_again();
             self.send(again);
             self.resolve_all();
@@ -275,10 +265,7 @@ impl World {
         self.resolve_all();
         for _ in 0..20_000 {
             let objects = &self.actors[..EDGE];
-            let alarms = objects
-                .iter()
-                .enumerate()
-                .filter_map(|(nth, actor)| Some((actor.env.alarm_ms.get()?, nth)));
+            let alarms = objects.iter().enumerate().filter_map(|(nth, actor)| Some((actor.env.alarm_ms.get()?, nth)));
             let Some((at_ms, nth)) = alarms.min().filter(|alarm| alarm.0 <= until_ms) else {
                 self.pass(until_ms - self.now_ms());
                 return;

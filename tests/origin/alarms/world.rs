@@ -134,10 +134,7 @@ impl Http for Runtime {
             took_ms: 7,
             outcome: match status {
                 0 => Err(NoAnswer::new("connection", "no answer")),
-                status => Ok(HttpAnswer {
-                    status,
-                    ..HttpAnswer::default()
-                }),
+                status => Ok(HttpAnswer { status, ..HttpAnswer::default() }),
             },
         }
     }
@@ -160,16 +157,11 @@ pub fn start<'a>(
     runtime: &Runtime,
     name: Option<&str>,
 ) -> ActivityService<Storage<'a>, Runtime> {
-    ActivityService::new(
-        name.map(str::to_owned),
-        storage.clone(),
-        runtime.clone(),
-        |name| match name {
-            "STORE_KEYS" => Some(runtime.0.keys.get().to_owned()),
-            "DASHBOARD_URL" => Some("https://dash.example".to_owned()),
-            _ => None,
-        },
-    )
+    ActivityService::new(name.map(str::to_owned), storage.clone(), runtime.clone(), |name| match name {
+        "STORE_KEYS" => Some(runtime.0.keys.get().to_owned()),
+        "DASHBOARD_URL" => Some("https://dash.example".to_owned()),
+        _ => None,
+    })
 }
 
 impl<'a> World<'a> {
@@ -185,12 +177,7 @@ impl<'a> World<'a> {
             steps: Cell::new(0),
         }));
         let service = start(&storage, &runtime, NAME);
-        let world = Self {
-            storage,
-            runtime,
-            service,
-            sequence: 0,
-        };
+        let world = Self { storage, runtime, service, sequence: 0 };
         let set = world.set(Some(URL)).unwrap();
         assert!(set.body.contains("whsec_"), "{}", set.body);
         world
@@ -200,11 +187,7 @@ impl<'a> World<'a> {
     pub fn put_back(self, copy: &'a Sqlite) -> Self {
         let storage = Storage::new(copy);
         let service = start(&storage, &self.runtime, None);
-        Self {
-            storage,
-            service,
-            ..self
-        }
+        Self { storage, service, ..self }
     }
 
     pub fn now_ms(&self) -> i64 {
@@ -223,21 +206,12 @@ impl<'a> World<'a> {
     }
 
     pub fn set(&self, url: Option<&str>) -> Result<OperatorReply, Failure> {
-        self.operator(SetAlarmAddress {
-            publisher: PublisherId::parse("acme"),
-            url: url.map(str::to_owned),
-        })
+        self.operator(SetAlarmAddress { publisher: PublisherId::parse("acme"), url: url.map(str::to_owned) })
     }
 
     pub fn raise(&self, kind: AlarmKind, subject: &str, cause: i64) {
-        let alarm = Alarm {
-            kind,
-            subject: subject.to_owned(),
-            cause,
-            since_ms: self.now_ms(),
-            count: 1,
-            publisher: None,
-        };
+        let alarm =
+            Alarm { kind, subject: subject.to_owned(), cause, since_ms: self.now_ms(), count: 1, publisher: None };
         self.send(RaiseAlarms::from(vec![alarm])).unwrap();
     }
 
@@ -253,11 +227,7 @@ impl<'a> World<'a> {
             at_ms: self.now_ms(),
             owes_since_ms: None,
             next_by_ms: None,
-            endpoint: EndpointStanding {
-                state,
-                dead,
-                ..EndpointStanding::default()
-            },
+            endpoint: EndpointStanding { state, dead, ..EndpointStanding::default() },
             counts: vec![],
             entries: vec![],
         };
@@ -270,10 +240,7 @@ impl<'a> World<'a> {
         let start = StartReplay {
             publisher: PublisherId::parse("acme").unwrap(),
             app: AppId::from_number(42).unwrap(),
-            filter: RewardFilter {
-                until: Some(1),
-                ..RewardFilter::default()
-            },
+            filter: RewardFilter { until: Some(1), ..RewardFilter::default() },
             key: "k".into(),
             most: None,
         };
@@ -292,13 +259,7 @@ impl<'a> World<'a> {
 
     /// Fires the alarms until a time. One that hangs ends with its process.
     pub fn pass_until(&mut self, until_ms: i64) {
-        while let Some(at_ms) = self
-            .storage
-            .state
-            .alarm_ms
-            .get()
-            .filter(|at_ms| *at_ms <= until_ms)
-        {
+        while let Some(at_ms) = self.storage.state.alarm_ms.get().filter(|at_ms| *at_ms <= until_ms) {
             self.runtime.0.now_ms.set(at_ms.max(self.now_ms()));
             self.storage.state.alarm_ms.set(None);
             if self.service.alarm().now_or_never().is_none() {
@@ -306,10 +267,7 @@ impl<'a> World<'a> {
                 // The runtime runs an alarm again whose run did not end.
                 let again_ms = self.now_ms() + 20 * SECOND_MS;
                 let set_ms = self.storage.state.alarm_ms.get();
-                self.storage
-                    .state
-                    .alarm_ms
-                    .set(Some(set_ms.map_or(again_ms, |set_ms| set_ms.min(again_ms))));
+                self.storage.state.alarm_ms.set(Some(set_ms.map_or(again_ms, |set_ms| set_ms.min(again_ms))));
             }
         }
         self.runtime.0.now_ms.set(until_ms.max(self.now_ms()));
@@ -326,8 +284,6 @@ impl<'a> World<'a> {
     /// The ids that were sent in a time, each once.
     pub fn ids(&self, from_ms: i64, until_ms: i64) -> BTreeSet<String> {
         let sent = self.sent().into_iter();
-        sent.filter(|sent| (from_ms..until_ms).contains(&sent.at_ms))
-            .map(|sent| sent.id)
-            .collect()
+        sent.filter(|sent| (from_ms..until_ms).contains(&sent.at_ms)).map(|sent| sent.id).collect()
     }
 }

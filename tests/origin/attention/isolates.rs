@@ -23,11 +23,7 @@ fn tell(db: &Sqlite, isolate: &str, at_ms: i64, figures: &[(&str, &str, i64)]) {
         kind: kind.to_owned(),
         number,
     };
-    let report = IsolateMetrics {
-        isolate: isolate.to_owned(),
-        at_ms,
-        figures: figures.iter().map(figure).collect(),
-    };
+    let report = IsolateMetrics { isolate: isolate.to_owned(), at_ms, figures: figures.iter().map(figure).collect() };
     handle(db, at_ms, Command::Isolate(report)).unwrap();
 }
 
@@ -47,22 +43,8 @@ pub fn run_every_statement(db: &Sqlite) {
 #[test]
 fn figures_are_summed_over_isolates_and_the_greatest_memory_counts() {
     let db = migrated(MIGRATIONS);
-    tell(
-        &db,
-        "a",
-        NOW,
-        &[(Figure::SHED, "form", 3), (Figure::MEMORY_BYTES, "", 100)],
-    );
-    tell(
-        &db,
-        "b",
-        NOW + 1,
-        &[
-            (Figure::SHED, "form", 4),
-            (Figure::SHED, "click", 1),
-            (Figure::MEMORY_BYTES, "", 90),
-        ],
-    );
+    tell(&db, "a", NOW, &[(Figure::SHED, "form", 3), (Figure::MEMORY_BYTES, "", 100)]);
+    tell(&db, "b", NOW + 1, &[(Figure::SHED, "form", 4), (Figure::SHED, "click", 1), (Figure::MEMORY_BYTES, "", 90)]);
     // One figure is reported again, and another arrives late.
     tell(&db, "b", NOW + 2, &[(Figure::SHED, "form", 4)]);
     tell(&db, "a", NOW - 1, &[(Figure::SHED, "form", 2)]);
@@ -80,20 +62,10 @@ fn an_isolate_without_news_is_forgotten_after_a_day_and_an_old_figure_is_not_sho
     let later = NOW + DAY_MS + 1;
     tell(&db, "gone", NOW, &[(Figure::PANICS, "", 1)]);
     tell(&db, "busy", NOW, &[(Figure::PANICS, "", 5)]);
-    tell(
-        &db,
-        "busy",
-        NOW + 2,
-        &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 1)],
-    );
+    tell(&db, "busy", NOW + 2, &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 1)]);
     assert!(sweep::sweep(&db, later).unwrap().is_some());
     // The panics of long ago do not come back as new.
-    tell(
-        &db,
-        "busy",
-        later,
-        &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 2)],
-    );
+    tell(&db, "busy", later, &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 2)]);
     let shown = json!([{"figure": "shed", "kind": "form", "number": 2, "isolates": 1, "last_ms": later}]);
     assert_eq!(read(&db, later)["isolates"], shown);
     assert_eq!(dump(&db, "attention_figures").len(), 2);
@@ -107,18 +79,11 @@ fn the_oldest_figures_leave_where_there_is_no_room() {
         let report = IsolateMetrics {
             isolate: isolate.to_string(),
             at_ms: NOW + isolate,
-            figures: vec![Figure {
-                figure: Figure::PANICS.into(),
-                kind: String::new(),
-                number: 1,
-            }],
+            figures: vec![Figure { figure: Figure::PANICS.into(), kind: String::new(), number: 1 }],
         };
         isolates::put_isolate(&db, &report, 3).unwrap();
     }
-    let kept: Vec<_> = dump(&db, "attention_figures")
-        .iter()
-        .map(|row| row.text(0).unwrap().to_owned())
-        .collect();
+    let kept: Vec<_> = dump(&db, "attention_figures").iter().map(|row| row.text(0).unwrap().to_owned()).collect();
     assert_eq!(kept, ["2", "3", "4"]);
 }
 
@@ -138,12 +103,7 @@ fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, number
         resets: false,
         counts: vec![],
         items: vec![],
-        rewards: Some(DayRewards {
-            day: UtcDay::of_ms(at_ms).minus(1),
-            rewards,
-            after_24_h,
-            by_superseded_terms,
-        }),
+        rewards: Some(DayRewards { day: UtcDay::of_ms(at_ms).minus(1), rewards, after_24_h, by_superseded_terms }),
     };
     handle(db, at_ms, Command::Attention(Box::new(report))).unwrap();
 }
@@ -178,11 +138,7 @@ fn only_the_newest_day_counts_and_apps_with_the_most_such_rewards_come_first() {
         (midnight + DAY_MS + 2 * HOUR_MS, "2026-01-15", 0),
     ] {
         let rewards = &read(&db, at_ms)["rewards"];
-        assert_eq!(
-            (&rewards["date"], &rewards["rewards"]),
-            (&json!(date), &json!(all)),
-            "{at_ms}"
-        );
+        assert_eq!((&rewards["date"], &rewards["rewards"]), (&json!(date), &json!(all)), "{at_ms}");
     }
     sweep::sweep(&db, NOW + 3 * DAY_MS).unwrap();
     assert!(dump(&db, "attention_rewards").is_empty());

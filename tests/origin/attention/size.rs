@@ -13,11 +13,7 @@ use url::Url;
 fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
     let db = attention();
     let size = |at_ms, bytes| {
-        let report = ObjectSize {
-            source: "ledger-acme".into(),
-            at_ms,
-            bytes,
-        };
+        let report = ObjectSize { source: "ledger-acme".into(), at_ms, bytes };
         handle(&db, NOW, Command::Size(report)).unwrap();
         let page = list(&db, all());
         let bytes = page["items"][0]["bytes"].as_i64();
@@ -60,10 +56,7 @@ impl ObjectCall for Shared {
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         assert_eq!(to.name, "attention");
-        self.0
-            .told
-            .borrow_mut()
-            .push(serde_json::to_value(operation.into()).unwrap());
+        self.0.told.borrow_mut().push(serde_json::to_value(operation.into()).unwrap());
         Ok(serde_json::from_value(json!({})).unwrap())
     }
 }
@@ -93,16 +86,8 @@ impl Random for Shared {
 fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
     let db = Sqlite::in_memory();
     let storage = Storage::new(&db);
-    let large = Shared(Rc::new(Large {
-        now_ms: Cell::new(NOW),
-        told: RefCell::default(),
-    }));
-    let service = ActivityService::new(
-        Some("activity-acme".into()),
-        storage.clone(),
-        large.clone(),
-        |_| None,
-    );
+    let large = Shared(Rc::new(Large { now_ms: Cell::new(NOW), told: RefCell::default() }));
+    let service = ActivityService::new(Some("activity-acme".into()), storage.clone(), large.clone(), |_| None);
     let wake = |minutes: i64, bytes| {
         large.0.now_ms.set(NOW + minutes * MINUTE_MS);
         storage.state.bytes.set(bytes);

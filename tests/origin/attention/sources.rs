@@ -19,12 +19,7 @@ pub fn end_batch(db: &Sqlite, n: i64) {
 
 /// The answer of a ledger that lacks this amount of a day.
 fn missing(missing_micro_usd: i64) -> Vouched {
-    Vouched {
-        mark: 1,
-        missing_clicks: 0,
-        missing_micro_usd,
-        go_back_to: None,
-    }
+    Vouched { mark: 1, missing_clicks: 0, missing_micro_usd, go_back_to: None }
 }
 
 /// Makes a report and delivers it.
@@ -64,13 +59,7 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
         exchange(&db, &to, now_ms, MAX_ITEMS);
         let page = list(&to, all());
         let items = page["items"].as_array().unwrap().clone();
-        let kind = |item: &Json| {
-            (
-                item["kind"].clone(),
-                item["reason"].clone(),
-                item["since_ms"].clone(),
-            )
-        };
+        let kind = |item: &Json| (item["kind"].clone(), item["reason"].clone(), item["since_ms"].clone());
         items.iter().map(kind).collect::<Vec<_>>()
     };
     for now_ms in [NOW, NOW + 5] {
@@ -186,13 +175,7 @@ fn declined_items_are_offered_again_until_there_is_room() {
     exchange(&db, &to, NOW, 3);
     assert_eq!(listed(&to).len(), 3);
     let page = list(&to, all());
-    assert_eq!(
-        (
-            &page["counts"]["batch_refused"],
-            &page["not_listed"]["batch_refused"]
-        ),
-        (&json!(5), &json!(2))
-    );
+    assert_eq!((&page["counts"]["batch_refused"], &page["not_listed"]["batch_refused"]), (&json!(5), &json!(2)));
     // The promised report offers the items without room again.
     exchange(&db, &to, NOW + 1_000, 3);
     let next_ms = NOW + 1_000 + OFFER_MS;
@@ -253,25 +236,10 @@ fn every_statement_is_listed_for_the_conformance_test() {
     attention_feed::drop_changes(&db).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);
 
-    let items = vec![
-        ended(Kind::Held, "h"),
-        item(Kind::Disabled, "callback", NOW),
-        ended(Kind::Failing, "callback"),
-    ];
-    tell(
-        &to,
-        AttentionBatch {
-            resets: true,
-            counts: vec![(Kind::Dead, 1)],
-            ..report("t", 1, items)
-        },
-    );
+    let items = vec![ended(Kind::Held, "h"), item(Kind::Disabled, "callback", NOW), ended(Kind::Failing, "callback")];
+    tell(&to, AttentionBatch { resets: true, counts: vec![(Kind::Dead, 1)], ..report("t", 1, items) });
     for bytes in [NEARLY_FULL, NEARLY_FULL + 1] {
-        let size = ObjectSize {
-            source: "t".into(),
-            at_ms: NOW + bytes - NEARLY_FULL,
-            bytes,
-        };
+        let size = ObjectSize { source: "t".into(), at_ms: NOW + bytes - NEARLY_FULL, bytes };
         handle(&to, NOW, Command::Size(size)).unwrap();
     }
     let restored = Restored {
@@ -281,10 +249,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         doubts: vec![Doubt::new("2026-01-15", "load_again")],
     };
     handle(&to, NOW, restored.into()).unwrap();
-    let place = ItemPlace {
-        since_ms: NOW,
-        item: 9,
-    };
+    let place = ItemPlace { since_ms: NOW, item: 9 };
     handle(&to, NOW, EndItem { place }.into()).unwrap_err();
     list(&to, all());
     isolates::run_every_statement(&to);

@@ -26,17 +26,12 @@ fn publisher() -> PublisherId {
 /// Sends the ledger's due alarms. Returns the receiver, the kind, the subject and the count of each.
 pub fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind, String, i64)> {
     let raised = raise(db, now_ms, is_down).into_iter();
-    raised
-        .map(|(to, alarm)| (to, alarm.kind, alarm.subject, alarm.count))
-        .collect()
+    raised.map(|(to, alarm)| (to, alarm.kind, alarm.subject, alarm.count)).collect()
 }
 
 fn raise(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, Alarm)> {
     let told = Told::new(now_ms, is_down);
-    alarms::tell(db, &told, &publisher())
-        .now_or_never()
-        .unwrap()
-        .unwrap();
+    alarms::tell(db, &told, &publisher()).now_or_never().unwrap().unwrap();
     told.raised.into_inner()
 }
 
@@ -48,9 +43,7 @@ fn load(db: &Sqlite, of: UtcDay, revenue: i64) {
 fn load_at(db: &Sqlite, at_ms: i64, of: UtcDay, revenue: i64) {
     let key = ["00000042", "DE", "p", "t", "d", "s"].map(str::to_owned);
     final_days::store_publisher(db, &publisher()).unwrap();
-    upload(1, &[(of, key, [revenue; 5])])
-        .replace(db, at_ms, of)
-        .unwrap();
+    upload(1, &[(of, key, [revenue; 5])]).replace(db, at_ms, of).unwrap();
     ledger::alarm(db, at_ms + AGAIN_MS).unwrap();
 }
 
@@ -87,10 +80,7 @@ fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publish
         }],
     };
     offers::add(&db, later_ms, &batch).unwrap();
-    assert_eq!(
-        tell(&db, later_ms, false),
-        [changed(&to_publisher, "reports"), changed(&to_operator, "acme")]
-    );
+    assert_eq!(tell(&db, later_ms, false), [changed(&to_publisher, "reports"), changed(&to_operator, "acme")]);
 }
 
 #[test]
@@ -120,16 +110,11 @@ fn a_day_that_was_left_out_is_late_even_if_a_future_day_is_loaded() {
     }
     let told = tell(&db, day(3).start_ms() + 11 * HOUR_MS, false);
     assert_eq!(
-        told.iter()
-            .map(|(_, _, subject, _)| subject.clone())
-            .collect::<Vec<_>>(),
+        told.iter().map(|(_, _, subject, _)| subject.clone()).collect::<Vec<_>>(),
         [day(1).to_string(), format!("acme {}", day(1)),]
     );
     let next_ms = day(4).start_ms() + 12 * HOUR_MS;
-    assert_eq!(
-        alarms::due_ms(&db, day(3).start_ms() + 11 * HOUR_MS),
-        Ok(Some(next_ms))
-    );
+    assert_eq!(alarms::due_ms(&db, day(3).start_ms() + 11 * HOUR_MS), Ok(Some(next_ms)));
 }
 
 #[test]
@@ -138,27 +123,14 @@ fn a_day_that_was_loaded_only_before_its_end_is_late() {
     load_at(&db, day(1).start_ms() + 22 * HOUR_MS, day(1), 5);
     let noon_ms = day(2).start_ms() + 12 * HOUR_MS;
     let late = tell(&db, noon_ms, false);
-    let days: Vec<_> = late
-        .iter()
-        .map(|(_, kind, subject, _)| (*kind, subject.as_str()))
-        .collect();
+    let days: Vec<_> = late.iter().map(|(_, kind, subject, _)| (*kind, subject.as_str())).collect();
     let subjects = [day(1).to_string(), format!("acme {}", day(1))];
-    assert_eq!(
-        days,
-        subjects
-            .each_ref()
-            .map(|subject| (AlarmKind::FactsLate, subject.as_str()))
-    );
+    assert_eq!(days, subjects.each_ref().map(|subject| (AlarmKind::FactsLate, subject.as_str())));
     load_at(&db, noon_ms + HOUR_MS, day(1), 6);
     assert_eq!(
         tell(&db, noon_ms + DAY_MS, false),
         [late[0].clone(), late[1].clone()].map(|(to, kind, subject, count)| {
-            (
-                to,
-                kind,
-                subject.replace(&day(1).to_string(), &day(2).to_string()),
-                count,
-            )
+            (to, kind, subject.replace(&day(1).to_string(), &day(2).to_string()), count)
         })
     );
 }
@@ -166,11 +138,7 @@ fn a_day_that_was_loaded_only_before_its_end_is_late() {
 #[test]
 fn facts_are_late_at_noon_of_the_day_after_for_thirty_days() {
     let db = migrated(ledger::MIGRATIONS);
-    assert_eq!(
-        alarms::due_ms(&db, day(0).start_ms()),
-        Ok(None),
-        "nobody loads facts here"
-    );
+    assert_eq!(alarms::due_ms(&db, day(0).start_ms()), Ok(None), "nobody loads facts here");
     load(&db, day(0), 5);
     let mut late = Vec::new();
     // The last load was in the morning of day 1, and none follows.

@@ -29,12 +29,7 @@ pub fn sum(day: UtcDay, placement: Option<&str>, clicks: u64) -> OfferSum {
 
 /// A batch of one number after another.
 pub fn batch(source: &str, after: i64, sums: &[OfferSum]) -> AddOffers {
-    AddOffers {
-        source: source.into(),
-        after,
-        number: after + 1,
-        sums: sums.to_vec(),
-    }
+    AddOffers { source: source.into(), after, number: after + 1, sums: sums.to_vec() }
 }
 
 fn row(placement: &str) -> Key {
@@ -43,11 +38,7 @@ fn row(placement: &str) -> Key {
 
 #[test]
 fn a_retried_batch_of_click_counts_is_applied_once() {
-    let sums = [
-        sum(day(1), None, 3),
-        sum(day(1), Some("home"), 2),
-        sum(day(0), None, 1),
-    ];
+    let sums = [sum(day(1), None, 3), sum(day(1), Some("home"), 2), sum(day(0), None, 1)];
     under_faults(
         |_| {},
         |db| {
@@ -70,28 +61,15 @@ fn a_retried_batch_of_click_counts_is_applied_once() {
 fn each_source_has_its_own_mark_and_a_replaced_day_keeps_click_counts() {
     let db = ledger();
     let sums = [sum(day(1), None, 3)];
-    let add = |source, after| {
-        offers::add(&db, NOW_MS, &batch(source, after, &sums))
-            .unwrap()
-            .mark
-    };
+    let add = |source, after| offers::add(&db, NOW_MS, &batch(source, after, &sums)).unwrap().mark;
     assert_eq!(offers::mark(&db, "counters-1"), Ok(Mark { mark: 0 }));
     assert_eq!(add("counters-1", 6), 0, "it lacks the batch before");
     assert_eq!([add("counters-1", 0), add("counters-2", 0)], [1, 1]);
-    assert_eq!(
-        [add("counters-1", 0), add("counters-1", 7)],
-        [1, 1],
-        "neither begins at the mark"
-    );
+    assert_eq!([add("counters-1", 0), add("counters-1", 7)], [1, 1], "neither begins at the mark");
     assert_eq!(offers::mark(&db, "counters-1"), Ok(Mark { mark: 1 }));
-    upload(1, &[(day(1), key(0), [9; 5])])
-        .replace(&db, NOW_MS, day(1))
-        .unwrap();
+    upload(1, &[(day(1), key(0), [9; 5])]).replace(&db, NOW_MS, day(1)).unwrap();
     upload(2, &[]).replace(&db, NOW_MS, day(1)).unwrap();
-    assert_eq!(
-        reported(&db),
-        Rows::from([((day(1), row("offerwall")), [0, 0, 0, 6, 0])])
-    );
+    assert_eq!(reported(&db), Rows::from([((day(1), row("offerwall")), [0, 0, 0, 6, 0])]));
     upload::discard_all(&db).unwrap();
 }
 
@@ -115,12 +93,7 @@ fn an_app_has_at_most_200_placements_a_day() {
 #[test]
 fn placements_are_deleted_after_the_last_possible_click_of_their_day() {
     let db = ledger();
-    offers::add(
-        &db,
-        NOW_MS,
-        &batch("counters-1", 0, &[sum(day(1), Some("home"), 1)]),
-    )
-    .unwrap();
+    offers::add(&db, NOW_MS, &batch("counters-1", 0, &[sum(day(1), Some("home"), 1)])).unwrap();
     let due_ms = ledger::next_alarm(&db, NOW_MS).unwrap().unwrap();
     assert!(due_ms > NOW_MS + 38 * DAY_MS);
     assert!(ledger::alarm(&db, NOW_MS + DAY_MS).unwrap().is_some());
@@ -136,21 +109,11 @@ fn a_source_vouches_for_what_the_ledger_has_of_it() {
     offers::add(&db, NOW_MS, &batch("counters-1", 0, &sums)).unwrap();
     offers::add(&db, NOW_MS, &batch("counters-2", 0, &sums)).unwrap();
     let differing = || {
-        let rows = db
-            .query("SELECT source, day FROM totals WHERE differs", &[])
-            .unwrap();
-        rows.iter()
-            .map(|row| (row.text(0).unwrap().to_owned(), row.integer(1).unwrap()))
-            .collect::<Vec<_>>()
+        let rows = db.query("SELECT source, day FROM totals WHERE differs", &[]).unwrap();
+        rows.iter().map(|row| (row.text(0).unwrap().to_owned(), row.integer(1).unwrap())).collect::<Vec<_>>()
     };
     let vouch = |source: &str, of, number, clicks, revenue_micro_usd| {
-        let vouch = Vouch {
-            source: source.into(),
-            day: day(of),
-            number,
-            clicks,
-            revenue_micro_usd,
-        };
+        let vouch = Vouch { source: source.into(), day: day(of), number, clicks, revenue_micro_usd };
         offers::vouch(&db, NOW_MS, &vouch).unwrap()
     };
     let go_back_to = |source, of, number, clicks| vouch(source, of, number, clicks, 0).go_back_to;

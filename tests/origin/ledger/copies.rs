@@ -7,9 +7,7 @@ use proptest::prelude::*;
 
 use super::{restored::World, *};
 use crate::now;
-use contract::ledger::{
-    AddOffers, DayChange, DayChanges, ListDayChanges, OfferSum, ReadMark, Reply, Target, Vouch,
-};
+use contract::ledger::{AddOffers, DayChange, DayChanges, ListDayChanges, OfferSum, ReadMark, Reply, Target, Vouch};
 use domain::model::{
     AppId, OfferId,
     time::{HOUR_MS, SECOND_MS},
@@ -59,19 +57,11 @@ impl Copy {
     fn read_feed(&mut self, world: &World, limit: u32) -> Vec<DayChange> {
         let mut read = Vec::new();
         loop {
-            let list = ListDayChanges {
-                after: self.cursor,
-                limit,
-                before: None,
-            };
+            let list = ListDayChanges { after: self.cursor, limit, before: None };
             let Ok(Reply::DayChanges(page)) = world.send(list) else {
                 panic!("no changes");
             };
-            let DayChanges {
-                changes,
-                has_more,
-                final_through,
-            } = page;
+            let DayChanges { changes, has_more, final_through } = page;
             self.final_through = final_through;
             self.cursor = changes.last().map_or(self.cursor, |last| last.number);
             read.extend(changes);
@@ -112,8 +102,7 @@ impl Copy {
                 add_sums(&mut self.told, *day, app, sums, 1);
             }
         }
-        self.told_days
-            .extend((0..first_open.number() - day(0).number()).map(day));
+        self.told_days.extend((0..first_open.number() - day(0).number()).map(day));
     }
 
     fn check(&self, world: &World) {
@@ -126,12 +115,7 @@ impl Copy {
             }
         }
         let is_something = |(_, sums): &(&(UtcDay, String), &Sums)| sums.iter().any(|sum| *sum != 0);
-        assert!(
-            self.told
-                .iter()
-                .filter(is_something)
-                .eq(totals.iter().filter(is_something))
-        );
+        assert!(self.told.iter().filter(is_something).eq(totals.iter().filter(is_something)));
     }
 }
 
@@ -139,11 +123,7 @@ impl Copy {
 fn rows(of: UtcDay, n: u64) -> String {
     let row = |app: u64| {
         let country = ["DE", "US"][((n + app) % 2) as usize];
-        format!(
-            "{of},1000000{},{country},p,banner,house,7.0.0,9,8,7,6,{}.25\n",
-            app % 3,
-            (n + app) % 7
-        )
+        format!("{of},1000000{},{country},p,banner,house,7.0.0,9,8,7,6,{}.25\n", app % 3, (n + app) % 7)
     };
     (0..1 + n % 3).map(row).collect()
 }
@@ -151,21 +131,13 @@ fn rows(of: UtcDay, n: u64) -> String {
 impl Source {
     /// Sends what the ledger's mark lacks.
     fn send(&self, world: &World, name: &str) {
-        let Ok(Reply::Mark(known)) = world.send(ReadMark {
-            source: name.into(),
-            known: 0,
-        }) else {
+        let Ok(Reply::Mark(known)) = world.send(ReadMark { source: name.into(), known: 0 }) else {
             panic!("no mark");
         };
         let number = self.log.len() as i64;
         if known.mark < number {
             let sums = self.log.iter().skip(known.mark as usize).cloned().collect();
-            let batch = AddOffers {
-                source: name.into(),
-                after: known.mark,
-                number,
-                sums,
-            };
+            let batch = AddOffers { source: name.into(), after: known.mark, number, sums };
             world.send(batch).unwrap();
         }
     }
@@ -199,28 +171,17 @@ fn simulate(days: i64, choices: &[u64], restores: &[(i64, i64)]) -> (usize, usiz
     let mut to_load: BTreeSet<UtcDay> = BTreeSet::new();
     let mut loads = 0_u64;
     let mut told = 0;
-    let mut chosen = choices
-        .iter()
-        .copied()
-        .cycle()
-        .zip(0_u64..)
-        .map(|(choice, n)| hash(choice ^ n));
+    let mut chosen = choices.iter().copied().cycle().zip(0_u64..).map(|(choice, n)| hash(choice ^ n));
     let mut choose = |below: u64| chosen.next().unwrap_or(0) % below;
     for n in 1..days {
         let (today, yesterday) = (day(n), day(n - 1));
-        world
-            .now_ms
-            .set(world.now_ms.get().max(today.start_ms() + 3 * HOUR_MS));
+        world.now_ms.set(world.now_ms.get().max(today.start_ms() + 3 * HOUR_MS));
         let pass = |ms: i64| world.now_ms.set(world.now_ms.get() + ms);
         states.push(world.db.copy());
         // Clicks and rewards of today and yesterday, some of days long ago, and reversals.
         for (at, source) in sources.iter_mut().enumerate() {
             for _ in 0..2 + choose(2) {
-                let ago = if choose(120) == 0 {
-                    choose(25) as i64
-                } else {
-                    choose(2) as i64
-                };
+                let ago = if choose(120) == 0 { choose(25) as i64 } else { choose(2) as i64 };
                 let is_outbox = at == 1;
                 source.log.push(OfferSum {
                     day: day((n - ago).max(0)),
@@ -229,11 +190,7 @@ fn simulate(days: i64, choices: &[u64], restores: &[(i64, i64)]) -> (usize, usiz
                     country: None,
                     placement: None,
                     clicks: if is_outbox { 0 } else { 1 + choose(5) },
-                    revenue_micro_usd: if is_outbox {
-                        choose(9) as i64 * 1_000 - 3_000
-                    } else {
-                        0
-                    },
+                    revenue_micro_usd: if is_outbox { choose(9) as i64 * 1_000 - 3_000 } else { 0 },
                 });
             }
         }
@@ -302,9 +259,7 @@ proptest! {
 
 #[test]
 fn a_copy_reads_a_tenth_of_a_blind_window() {
-    let choices: Vec<u64> = (0..997_u64)
-        .map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-        .collect();
+    let choices: Vec<u64> = (0..997_u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
     let (days_read, told) = simulate(200, &choices, &[(60, 4), (140, 2)]);
     let blind = 200 * BLIND;
     println!("{days_read} days were read in 200 days, {told} times by the feed; blindly {blind}");

@@ -62,10 +62,7 @@ fn create(db: &Sqlite, now_ms: i64, seed: u8, session: u8) -> Result<String, Api
 }
 
 fn open(db: &Sqlite, now_ms: i64, export_id: &str, session: u8) -> Result<Export, ApiError> {
-    let open = OpenExport {
-        export_id: export_id.to_owned(),
-        session: Bytes(vec![session; 32]),
-    };
+    let open = OpenExport { export_id: export_id.to_owned(), session: Bytes(vec![session; 32]) };
     match run(db, now_ms, 0, Command::OpenExport(open))? {
         Reply::Export(export) => Ok(export),
         other => panic!("{other:?}"),
@@ -106,9 +103,7 @@ fn an_export_expires_or_makes_way_for_16_others() {
     let db = loaded();
     let first = create(&db, 1_000, 1, 7).unwrap();
     assert!(open(&db, 1_000 + MINUTES_5, &first, 7).is_err());
-    let ids: Vec<_> = (2..=18)
-        .map(|seed| create(&db, 2_000, seed, 7).unwrap())
-        .collect();
+    let ids: Vec<_> = (2..=18).map(|seed| create(&db, 2_000, seed, 7).unwrap()).collect();
     assert!(open(&db, 2_000, &ids[0], 7).is_err());
     for export_id in &ids[1..] {
         open(&db, 2_000, export_id, 7).unwrap();
@@ -120,18 +115,12 @@ fn an_export_has_no_page() {
     let db = loaded();
     let query = query(0, 90).replace("\"metrics\"", "\"pagination\":{\"count\":5},\"metrics\"");
     for (body, code) in [
-        (
-            format!(r#"{{"query":{query},"format":"csv"}}"#),
-            "invalid_pagination",
-        ),
+        (format!(r#"{{"query":{query},"format":"csv"}}"#), "invalid_pagination"),
         (r#"{"query":{},"format":"csv"}"#.to_owned(), "missing_field"),
         (r#"{"query":{},"format":"xlsx"}"#.to_owned(), "invalid_field"),
         (r#"{"query":{}}"#.to_owned(), "missing_field"),
     ] {
-        let create = CreateExport {
-            body,
-            session: Bytes(vec![7; 32]),
-        };
+        let create = CreateExport { body, session: Bytes(vec![7; 32]) };
         let refused = run(&db, 5, 1, Command::CreateExport(create)).unwrap_err();
         assert_eq!(refused.code, code);
     }
@@ -174,9 +163,7 @@ fn pieces_end_before_they_are_large_and_together_are_the_whole_result() {
     assert_eq!((pieces, length), (3, Some(body.len() as u64)));
     let body = String::from_utf8(body).unwrap();
     let expected = (0..25_000).map(|n| format!("{},place-{n:06},{n}\r\n", day(1)));
-    let expected: String = std::iter::once("date,placement_id,clicks\r\n".to_owned())
-        .chain(expected)
-        .collect();
+    let expected: String = std::iter::once("date,placement_id,clicks\r\n".to_owned()).chain(expected).collect();
     assert!(body == expected, "{} bytes", body.len());
 }
 
@@ -198,16 +185,11 @@ fn an_export_ends_when_facts_of_its_days_change_and_not_when_others_do() {
 fn a_merge_of_segments_changes_no_facts() {
     let db = ledger();
     for n in 1..=8 {
-        upload(n, &rows(1, 12_000))
-            .apply(&db, 5, &format!("k{n}"), 12_000)
-            .unwrap();
+        upload(n, &rows(1, 12_000)).apply(&db, 5, &format!("k{n}"), 12_000).unwrap();
     }
     let begun = first_piece(&db);
     ledger::alarm(&db, 5).unwrap();
     let (progress, _) = piece(&db, Some(&begun)).unwrap();
-    assert_ne!(
-        progress.version.segments, begun.version.segments,
-        "nothing was merged"
-    );
+    assert_ne!(progress.version.segments, begun.version.segments, "nothing was merged");
     assert!(progress.is_complete());
 }

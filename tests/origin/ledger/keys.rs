@@ -26,11 +26,7 @@ fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, 
     };
     match handle(db, &context, command)? {
         Reply::Operator(reply) => {
-            let body = if reply.body.is_empty() {
-                Value::Null
-            } else {
-                serde_json::from_str(&reply.body).unwrap()
-            };
+            let body = if reply.body.is_empty() { Value::Null } else { serde_json::from_str(&reply.body).unwrap() };
             Ok((reply.status, body))
         }
         other => panic!("{other:?}"),
@@ -39,18 +35,9 @@ fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, 
 
 fn create(db: &Sqlite, random: u8) -> (String, String) {
     let body = r#"{"label":"warehouse"}"#.into();
-    let (status, body) = send(
-        db,
-        5_000,
-        random,
-        Command::CreateKey(CreateKey { body, by: None }),
-    )
-    .unwrap();
+    let (status, body) = send(db, 5_000, random, Command::CreateKey(CreateKey { body, by: None })).unwrap();
     assert_eq!((status, body["scope"].as_str()), (201, Some("ia-reporting.READ")));
-    (
-        body["key_id"].as_str().unwrap().into(),
-        body["api_key"].as_str().unwrap().into(),
-    )
+    (body["key_id"].as_str().unwrap().into(), body["api_key"].as_str().unwrap().into())
 }
 
 #[test]
@@ -72,12 +59,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     assert_eq!(find(), serde_json::json!({"key_id": id, "label": "warehouse"}));
     let stored = format!("{:?}", super::super::dump(&db, "report_keys"));
     assert!(!stored.contains(&key), "{stored}");
-    assert_eq!(
-        send(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id.clone() }))
-            .unwrap()
-            .0,
-        204
-    );
+    assert_eq!(send(&db, 0, 0, Command::RevokeKey(RevokeKey { key_id: id.clone() })).unwrap().0, 204);
     assert_eq!(find(), serde_json::json!({"key_id": null, "label": null}));
     for _ in 0..2 {
         let refused = admit(&db, 20_000, &key).unwrap_err();
@@ -91,19 +73,11 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
 fn a_key_names_the_member_who_created_it() {
     let db = ledger();
     let member = MemberId([0xAB; 8]);
-    let create = CreateKey {
-        body: r#"{"label":"warehouse"}"#.into(),
-        by: Some(KeyCreator {
-            member,
-            name: "Ada".into(),
-        }),
-    };
+    let create =
+        CreateKey { body: r#"{"label":"warehouse"}"#.into(), by: Some(KeyCreator { member, name: "Ada".into() }) };
     send(&db, 5_000, 1, Command::CreateKey(create)).unwrap();
     let (_, listed) = send(&db, 10_000, 0, Command::ListKeys(ListKeys {})).unwrap();
-    assert_eq!(
-        listed["report_keys"][0]["created_by"],
-        serde_json::json!({ "member_id": member, "name": "Ada" })
-    );
+    assert_eq!(listed["report_keys"][0]["created_by"], serde_json::json!({ "member_id": member, "name": "Ada" }));
 }
 
 #[test]
@@ -121,25 +95,9 @@ fn each_key_has_its_own_rate_limit_and_a_refusal_does_not_extend_the_wait() {
 #[test]
 fn a_key_needs_a_label_and_a_publisher_has_at_most_100_keys() {
     let db = ledger();
-    for (body, code) in [
-        ("{}", "missing_field"),
-        (r#"{"label":""}"#, "invalid_field"),
-        ("[]", "invalid_json"),
-    ] {
-        let refused = send(
-            &db,
-            0,
-            0,
-            Command::CreateKey(CreateKey {
-                body: body.into(),
-                by: None,
-            }),
-        )
-        .unwrap_err();
-        assert!(
-            matches!(&refused, Failure::Refused(refusal) if refusal.code == code),
-            "{body}: {refused:?}"
-        );
+    for (body, code) in [("{}", "missing_field"), (r#"{"label":""}"#, "invalid_field"), ("[]", "invalid_json")] {
+        let refused = send(&db, 0, 0, Command::CreateKey(CreateKey { body: body.into(), by: None })).unwrap_err();
+        assert!(matches!(&refused, Failure::Refused(refusal) if refusal.code == code), "{body}: {refused:?}");
     }
     (0..100).for_each(|n| drop(create(&db, n)));
     let body = r#"{"label":"one more"}"#.into();

@@ -16,12 +16,7 @@ use origin::objects::ledger::{
 use platform::{database::Database, failure::Failure, params};
 
 const NOW_MS: i64 = 20_003 * DAY_MS;
-const SOURCES: [&str; 4] = [
-    "counters-1",
-    "counters-2",
-    "outbox-10000001-0",
-    "outbox-10000002-7",
-];
+const SOURCES: [&str; 4] = ["counters-1", "counters-2", "outbox-10000001-0", "outbox-10000002-7"];
 
 /// What happens to a batch of a source between its log and the segments.
 #[derive(Clone, Copy, Debug)]
@@ -75,18 +70,16 @@ fn sent() -> impl Strategy<Value = Sent> {
         -1_000_000..1_000_000_i64,
         fate,
     )
-        .prop_map(
-            |(source, day, app, offer, country, placement, amount, fate)| Sent {
-                source,
-                day,
-                app,
-                offer,
-                country,
-                placement,
-                amount,
-                fate,
-            },
-        )
+        .prop_map(|(source, day, app, offer, country, placement, amount, fate)| Sent {
+            source,
+            day,
+            app,
+            offer,
+            country,
+            placement,
+            amount,
+            fate,
+        })
 }
 
 /// The rows of a day that are not 0.
@@ -97,10 +90,7 @@ fn rows_of(db: &Sqlite, of: i64) -> Rows {
 }
 
 fn carry_out(db: &Sqlite, of: i64, is_dry_run: bool, reported: &ReportedDay) -> Result<Value, Failure> {
-    let restate = Restate {
-        day: day(of),
-        is_dry_run,
-    };
+    let restate = Restate { day: day(of), is_dry_run };
     let done = restate::apply(db, NOW_MS, restate, reported)?;
     Ok(serde_json::from_str(&done.reply.body).unwrap())
 }
@@ -121,11 +111,7 @@ fn ask(db: &Sqlite, of: i64, sent: &[Sent], is_kept: impl Fn(&str) -> bool) -> R
         let sums = numbered
             .filter(|(sent, number)| SOURCES[sent.source] == source && number <= through && sent.day == of)
             .map(|(sent, _)| sent.sum());
-        let part = DaySums {
-            sums: sums.collect(),
-            is_kept: is_kept(source),
-            ..DaySums::default()
-        };
+        let part = DaySums { sums: sums.collect(), is_kept: is_kept(source), ..DaySums::default() };
         put(&mut reported, &question, &part);
     }
     assert_eq!(reported.missing(db, day(of)).unwrap(), []);
@@ -143,9 +129,7 @@ fn apply_all(db: &Sqlite, sent: &[Sent], fates: bool) {
         let before = db.query_integer(last, &[]).unwrap();
         offers::add(db, NOW_MS, &batch).unwrap();
         match sent.fate {
-            Fate::Lost if fates => db
-                .execute("DELETE FROM segments WHERE id > ?", params![before])
-                .unwrap(),
+            Fate::Lost if fates => db.execute("DELETE FROM segments WHERE id > ?", params![before]).unwrap(),
             Fate::Doubled if fates => {
                 batch.source = "lost".into();
                 batch.after = 0;
@@ -241,21 +225,14 @@ fn a_source_is_asked_again_for_what_arrives_meanwhile() {
     let [question] = &reported.missing(&db, day(0)).unwrap()[..] else {
         panic!("one source");
     };
-    let part = DaySums {
-        sums: sums.to_vec(),
-        is_kept: true,
-        ..DaySums::default()
-    };
+    let part = DaySums { sums: sums.to_vec(), is_kept: true, ..DaySums::default() };
     put(&mut reported, question, &part);
     // A batch of another day is no reason to ask again.
     let other = [batches::sum(day(1), None, 1)];
     offers::add(&db, NOW_MS, &batch("counters-1", 1, &other)).unwrap();
     assert_eq!(reported.missing(&db, day(0)).unwrap(), []);
     offers::add(&db, NOW_MS, &batch("counters-1", 2, &sums)).unwrap();
-    let asked = Question {
-        source: "counters-1".into(),
-        through: 3,
-    };
+    let asked = Question { source: "counters-1".into(), through: 3 };
     assert_eq!(reported.missing(&db, day(0)).unwrap(), [asked]);
 }
 
@@ -269,15 +246,9 @@ fn a_day_that_is_not_over_is_not_restated() {
 fn state(db: &Sqlite) -> (&'static str, Option<String>) {
     let sql = "SELECT state FROM loads WHERE day = ?";
     let state = db.query_integer(sql, params![day(0).number()]).unwrap();
-    let item = db
-        .query_first("SELECT reason FROM attention WHERE kind = 11 AND is_open", &[])
-        .unwrap();
+    let item = db.query_first("SELECT reason FROM attention WHERE kind = 11 AND is_open", &[]).unwrap();
     (
-        state.map_or("not_loaded", |state| {
-            DayState::from_number(u8::try_from(state).unwrap())
-                .unwrap()
-                .as_str()
-        }),
+        state.map_or("not_loaded", |state| DayState::from_number(u8::try_from(state).unwrap()).unwrap().as_str()),
         item.map(|row| row.text(0).unwrap().to_owned()),
     )
 }
@@ -292,13 +263,7 @@ fn run_until(db: &Sqlite, now_ms: i64) -> Option<i64> {
 fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     let end_ms = day(1).start_ms();
     let vouch_to = |db: &Sqlite, now_ms, number, clicks| {
-        let vouch = Vouch {
-            source: "counters-1".into(),
-            day: day(0),
-            number,
-            clicks,
-            revenue_micro_usd: 0,
-        };
+        let vouch = Vouch { source: "counters-1".into(), day: day(0), number, clicks, revenue_micro_usd: 0 };
         offers::vouch(db, now_ms, &vouch).unwrap();
     };
     let vouch = |db: &Sqlite, now_ms, clicks| vouch_to(db, now_ms, 1, clicks);
@@ -371,11 +336,7 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     assert_eq!(state(&db), ("final_unconfirmed", Some("differs".to_owned())));
     let mut reported = ReportedDay::default();
     for question in reported.missing(&db, day(0)).unwrap() {
-        let part = DaySums {
-            sums: vec![batches::sum(day(0), None, 4)],
-            is_kept: true,
-            ..DaySums::default()
-        };
+        let part = DaySums { sums: vec![batches::sum(day(0), None, 4)], is_kept: true, ..DaySums::default() };
         put(&mut reported, &question, &part);
     }
     carry_out(&db, 0, false, &reported).unwrap();

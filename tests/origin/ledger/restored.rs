@@ -61,11 +61,7 @@ impl ObjectCall for Runtime<'_> {
 
 impl World {
     pub fn new() -> Self {
-        Self {
-            db: ledger(),
-            registers: Registers::default(),
-            now_ms: Cell::new(day(30).start_ms()),
-        }
+        Self { db: ledger(), registers: Registers::default(), now_ms: Cell::new(day(30).start_ms()) }
     }
 
     pub fn service(&self) -> LedgerService<Storage<'_>, Runtime<'_>> {
@@ -90,9 +86,7 @@ impl World {
 
     /// The status of a report with this key.
     fn status(&self, key: &str) -> u16 {
-        let report = now(self
-            .service()
-            .report(&publisher(), key, Asked::default(), async || Ok("{".into())));
+        let report = now(self.service().report(&publisher(), key, Asked::default(), async || Ok("{".into())));
         match report {
             // The query is invalid, but the key is valid.
             Ok(_) => 200,
@@ -102,22 +96,13 @@ impl World {
     }
 
     fn load(&self, target: Target) {
-        self.load_rows(
-            target,
-            &format!("{},10000001,DE,p,banner,house,7.0.0,1,1,1,1,0.5\n", day(3)),
-        );
+        self.load_rows(target, &format!("{},10000001,DE,p,banner,house,7.0.0,1,1,1,1,0.5\n", day(3)));
     }
 
     /// Loads facts, whose rows have no header.
     pub fn load_rows(&self, target: Target, rows: &str) {
         const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
-        let upload = Upload {
-            format: Format::Csv,
-            gzip: false,
-            target,
-            by: None,
-            is_dry_run: false,
-        };
+        let upload = Upload { format: Format::Csv, gzip: false, target, by: None, is_dry_run: false };
         let chunk: Result<_, ()> = Ok(format!("{HEADER}\n{rows}").into_bytes());
         let chunks = || Ok(Some(futures_util::stream::iter([chunk])));
         let reply = now(self.service().facts(&publisher(), upload, chunks)).unwrap();
@@ -142,17 +127,11 @@ fn keys_keep_their_state_after_a_restore() {
     world.send(RevokeKey { key_id: revoked_id }).unwrap();
     let (_, new) = world.create();
     world.db = copy;
-    assert_eq!(
-        [&revoked, &kept, &new].map(|key| world.status(key)),
-        [401, 200, 200]
-    );
+    assert_eq!([&revoked, &kept, &new].map(|key| world.status(key)), [401, 200, 200]);
     assert_eq!(world.registers.doubts(), [], "nothing is in doubt");
 
     let copy = world.db.copy();
-    let suspend = |is_suspended, revision| SuspendKeys {
-        is_suspended,
-        revision,
-    };
+    let suspend = |is_suspended, revision| SuspendKeys { is_suspended, revision };
     world.send(suspend(true, 5)).unwrap();
     world.db = copy;
     assert_eq!(world.status(&kept), 401);
@@ -165,12 +144,7 @@ fn keys_keep_their_state_after_a_restore() {
 #[test]
 fn a_batch_after_its_mark_shows_that_it_was_put_back() {
     let world = World::new();
-    let batch = |after, number| AddOffers {
-        source: "outbox-00000042-0".into(),
-        after,
-        number,
-        sums: vec![],
-    };
+    let batch = |after, number| AddOffers { source: "outbox-00000042-0".into(), after, number, sums: vec![] };
     let send = |batch| now(world.service().command(&publisher(), Command::AddOffers(batch)));
     for (after, number) in [(0, 5), (0, 5), (5, 7)] {
         send(batch(after, number)).unwrap();
@@ -205,9 +179,7 @@ fn a_change_is_answered_once_the_register_has_it() {
     let service = world.service();
     assert!(now(service.report(&publisher(), &key, Asked::default(), async || Ok("{".into()))).is_ok());
     world.registers.are_down.set(true);
-    let revoke = || RevokeKey {
-        key_id: key_id.clone(),
-    };
+    let revoke = || RevokeKey { key_id: key_id.clone() };
     let refused = now(service.command(&publisher(), revoke().into()));
     assert!(matches!(refused, Err(Failure::Refused(error)) if error.status == 503));
     world.registers.are_down.set(false);

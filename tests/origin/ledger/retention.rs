@@ -30,10 +30,7 @@ fn old_days_are_deleted_one_by_one_and_the_others_stay() {
     assert_eq!(reported(&db), all);
     let now_ms = first_kept_is(20);
     let mut sweeps = 0;
-    while retention::due_ms(&db, KEPT)
-        .unwrap()
-        .is_some_and(|due_ms| due_ms <= now_ms)
-    {
+    while retention::due_ms(&db, KEPT).unwrap().is_some_and(|due_ms| due_ms <= now_ms) {
         retention::sweep(&db, now_ms, KEPT).unwrap();
         sweeps += 1;
     }
@@ -41,16 +38,11 @@ fn old_days_are_deleted_one_by_one_and_the_others_stay() {
     let kept = reported_between(&db, day(20), day(90));
     assert_eq!(reported(&db), kept);
     assert_eq!(kept.len(), 20);
-    let columns = db.query("SELECT COUNT(*) FROM columns", &[]).unwrap()[0]
-        .integer(0)
-        .unwrap();
+    let columns = db.query("SELECT COUNT(*) FROM columns", &[]).unwrap()[0].integer(0).unwrap();
     for _ in 0..10 {
         retention::sweep(&db, first_kept_is(90), KEPT).unwrap();
     }
-    assert_eq!(
-        db.query("SELECT COUNT(*) FROM columns", &[]).unwrap()[0].integer(0),
-        Ok(0)
-    );
+    assert_eq!(db.query("SELECT COUNT(*) FROM columns", &[]).unwrap()[0].integer(0), Ok(0));
     assert!(columns > 0);
     assert_eq!(retention::due_ms(&db, KEPT), Ok(None));
 }
@@ -73,19 +65,10 @@ fn a_failed_write_leaves_each_day_whole_or_gone() {
 
 #[test]
 fn the_setting_has_a_range() {
-    for (text, days) in [
-        (None, Some(800)),
-        (Some("450"), Some(450)),
-        (Some("3650"), Some(3_650)),
-    ] {
+    for (text, days) in [(None, Some(800)), (Some("450"), Some(450)), (Some("3650"), Some(3_650))] {
         assert_eq!(retention::facts_days(text).ok(), days, "{text:?}");
     }
     for wrong in ["449", "3651", "-1", "1e3", ""] {
-        assert!(
-            retention::facts_days(Some(wrong))
-                .unwrap_err()
-                .contains("FACTS_DAYS"),
-            "{wrong}"
-        );
+        assert!(retention::facts_days(Some(wrong)).unwrap_err().contains("FACTS_DAYS"), "{wrong}");
     }
 }

@@ -10,9 +10,7 @@ use platform::failure::Failure;
 const NOW_MS: i64 = 20_050 * 86_400_000;
 
 fn facts(day: UtcDay, count: u32, value: i64) -> Vec<(UtcDay, Key, Sums)> {
-    (0..count)
-        .map(|n| (day, key(n), [value, 0, 0, 1, -value]))
-        .collect()
+    (0..count).map(|n| (day, key(n), [value, 0, 0, 1, -value])).collect()
 }
 
 fn expected(parts: &[&[(UtcDay, Key, Sums)]]) -> Rows {
@@ -43,10 +41,7 @@ fn replacing_a_day_is_atomic_under_every_fault() {
 
 #[test]
 fn a_retried_batch_of_facts_is_applied_once() {
-    let (first, batch) = (
-        facts(day(1), 20, 5),
-        [facts(day(1), 9, 2), facts(day(3), 4, 3)].concat(),
-    );
+    let (first, batch) = (facts(day(1), 20, 5), [facts(day(1), 9, 2), facts(day(3), 4, 3)].concat());
     under_faults(
         |db| upload(1, &first).replace(db, NOW_MS, day(1)).unwrap(),
         |db| {
@@ -68,9 +63,7 @@ fn a_retried_batch_of_facts_is_applied_once() {
 #[test]
 fn staged_facts_are_in_no_report_and_are_discarded() {
     let db = ledger();
-    upload(1, &facts(day(1), 20, 5))
-        .replace(&db, NOW_MS, day(1))
-        .unwrap();
+    upload(1, &facts(day(1), 20, 5)).replace(&db, NOW_MS, day(1)).unwrap();
     let before = reported(&db);
     let columns = dump(&db, "columns").len();
     let mut cut_off = upload(2, &facts(day(1), 30, 7));
@@ -85,13 +78,9 @@ fn staged_facts_are_in_no_report_and_are_discarded() {
 #[test]
 fn a_used_idempotency_key_refuses_another_batch() {
     let db = ledger();
-    upload(1, &facts(day(1), 2, 5))
-        .apply(&db, NOW_MS, "k", 2)
-        .unwrap();
+    upload(1, &facts(day(1), 2, 5)).apply(&db, NOW_MS, "k", 2).unwrap();
     let before = reported(&db);
-    let other = upload(2, &facts(day(1), 3, 5))
-        .apply(&db, NOW_MS, "k", 3)
-        .unwrap_err();
+    let other = upload(2, &facts(day(1), 3, 5)).apply(&db, NOW_MS, "k", 3).unwrap_err();
     assert!(matches!(other, Failure::Refused(refusal) if refusal.code == "idempotency_key_reused"));
     assert_eq!(reported(&db), before);
 }
@@ -101,15 +90,11 @@ fn a_day_holds_only_exactly_summable_numbers() {
     let db = ledger();
     let most = domain::reporting::metric::MAX_OF_A_DAY;
     let with = |requests, revenue| vec![(day(1), key(1), [requests, 0, 0, 0, revenue])];
-    upload(1, &with(most - 1, -most))
-        .apply(&db, NOW_MS, "k1", 1)
-        .unwrap();
+    upload(1, &with(most - 1, -most)).apply(&db, NOW_MS, "k1", 1).unwrap();
     let before = reported(&db);
     for (over, measure) in [(with(2, 0), "ad_requests"), (with(0, 1), "revenue")] {
         let refused = upload(2, &over).apply(&db, NOW_MS, "k2", 1).unwrap_err();
-        let Failure::Refused(refusal) = refused else {
-            panic!("{refused:?}")
-        };
+        let Failure::Refused(refusal) = refused else { panic!("{refused:?}") };
         assert_eq!(refusal.code, "invalid_facts");
         assert!(refusal.message.contains(measure), "{}", refusal.message);
         upload::discard(&db, 2).unwrap();
@@ -126,9 +111,7 @@ fn a_day_with_many_batches_stays_a_few_segments() {
     let mut all = Vec::new();
     for n in 0..200_u32 {
         let batch = vec![(day(1), key(n), [1, 2, 3, 4, 5]), (day(2), key(0), [1; 5])];
-        upload(i64::from(n) + 1, &batch)
-            .apply(&db, NOW_MS, &format!("k{n}"), 2)
-            .unwrap();
+        upload(i64::from(n) + 1, &batch).apply(&db, NOW_MS, &format!("k{n}"), 2).unwrap();
         all.push(batch);
         if let Some(due_ms) = ledger::next_alarm(&db, NOW_MS).unwrap() {
             assert!(due_ms > NOW_MS);
@@ -144,9 +127,7 @@ fn a_day_with_many_batches_stays_a_few_segments() {
 
 #[test]
 fn merging_changes_no_report_under_every_fault() {
-    let batches: Vec<_> = (0..10_u32)
-        .map(|n| vec![(day(1), key(n % 4), [1, 2, 3, 4, -5])])
-        .collect();
+    let batches: Vec<_> = (0..10_u32).map(|n| vec![(day(1), key(n % 4), [1, 2, 3, 4, -5])]).collect();
     under_faults(
         |db| {
             for (n, batch) in (1..).zip(&batches) {
@@ -164,16 +145,13 @@ fn merging_changes_no_report_under_every_fault() {
 #[test]
 fn a_damaged_segment_fails_the_report() {
     let db = ledger();
-    upload(1, &facts(day(1), 20, 5))
-        .replace(&db, NOW_MS, day(1))
-        .unwrap();
+    upload(1, &facts(day(1), 20, 5)).replace(&db, NOW_MS, day(1)).unwrap();
     let stored = dump(&db, "columns");
     let bytes = stored[0].blob(1).unwrap().to_vec();
     for at in [0, 3, 30, bytes.len() / 2, bytes.len() - 1] {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x10;
-        db.execute("UPDATE columns SET bytes = ?", platform::params![damaged])
-            .unwrap();
+        db.execute("UPDATE columns SET bytes = ?", platform::params![damaged]).unwrap();
         let query = Query {
             start: day(0),
             end: day(9),
@@ -185,9 +163,6 @@ fn a_damaged_segment_fails_the_report() {
             count: 10,
         };
         let error = report::build(&db, &query, &Budget::default()).unwrap_err();
-        assert!(
-            matches!(error, report::ReportError::Damaged(_)),
-            "{at}: {error:?}"
-        );
+        assert!(matches!(error, report::ReportError::Damaged(_)), "{at}: {error:?}");
     }
 }

@@ -58,10 +58,7 @@ fn the_outboxes_of_an_app_open_their_batches_in_turn() {
         }
         all.sort_unstable();
         let gap_ms = outbox::COALESCE_MS / outboxes;
-        assert!(
-            all.windows(2)
-                .all(|two| (gap_ms..=gap_ms + 1).contains(&(two[1] - two[0])))
-        );
+        assert!(all.windows(2).all(|two| (gap_ms..=gap_ms + 1).contains(&(two[1] - two[0]))));
     }
 }
 
@@ -82,15 +79,7 @@ fn a_failing_endpoint_is_called_again_after_its_pause() {
     let (db, _) = with_rewards(1);
     send_batches(&db, NOW);
     let resumes_ms = NOW + 25_000;
-    endpoint::set_health(
-        &db,
-        Health {
-            failures: FAILING_AFTER,
-            resumes_ms,
-        },
-        None,
-    )
-    .unwrap();
+    endpoint::set_health(&db, Health { failures: FAILING_AFTER, resumes_ms }, None).unwrap();
     assert_eq!(next_alarm(&db, NOW), Ok(Some(resumes_ms)));
     assert_eq!(next_alarm(&db, resumes_ms), Ok(Some(resumes_ms + NET_MS)));
 }
@@ -147,11 +136,7 @@ fn settings_that_a_restored_catalog_has_lost_are_not_asked_for_again() {
     apply_settings(&db, NOW, &settings(2, true));
     // An edge that still has the snapshot from before the restore knows newer settings.
     let mut later = conversion(2);
-    later.current.app = Some(CurrentApp {
-        revision: 10,
-        callback_revision: 9,
-        ..world.catalog.borrow().app.clone()
-    });
+    later.current.app = Some(CurrentApp { revision: 10, callback_revision: 9, ..world.catalog.borrow().app.clone() });
     world.has_snapshot.set(false);
     convert(&db, &world, &later).unwrap();
     let state = || endpoint::read(&db).unwrap().unwrap();

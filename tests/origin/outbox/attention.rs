@@ -27,19 +27,9 @@ pub const OF_BATCHES: &[&str] = &[
 pub fn report_all(db: &Sqlite, now_ms: i64) {
     let feed = AttentionFeed {
         db,
-        source: &|| {
-            Ok(Some(Source {
-                name: "outbox".into(),
-                app: Some(app()),
-                publisher: None,
-                rewards: None,
-            }))
-        },
+        source: &|| Ok(Some(Source { name: "outbox".into(), app: Some(app()), publisher: None, rewards: None })),
     };
-    let heard = DeclinedItems {
-        declined: vec![],
-        is_incomplete: false,
-    };
+    let heard = DeclinedItems { declined: vec![], is_incomplete: false };
     for _ in 0..2 {
         if attention_feed::due_ms(db, now_ms).unwrap() == Some(now_ms + SECOND_MS) {
             let made = feed.prepare(now_ms).unwrap().unwrap();
@@ -53,9 +43,7 @@ fn open(db: &Sqlite) -> Vec<(i64, String, String)> {
     let sql = "SELECT kind, subject, reason FROM attention WHERE is_open ORDER BY kind, subject";
     let text = |row: &platform::database::Row, column| row.text(column).unwrap().to_owned();
     let rows = db.query(sql, &[]).unwrap();
-    rows.iter()
-        .map(|row| (row.integer(0).unwrap(), text(row, 1), text(row, 2)))
-        .collect()
+    rows.iter().map(|row| (row.integer(0).unwrap(), text(row, 1), text(row, 2))).collect()
 }
 
 fn one(kind: i64, subject: &str, reason: &str) -> Vec<(i64, String, String)> {
@@ -111,12 +99,7 @@ fn a_capped_conversion_is_open_until_it_is_paid() {
     let mut both = vec![capped(2), capped(3)];
     both.sort();
     assert_eq!(open(&db), both);
-    settle(
-        &db,
-        &world,
-        &reward_id(3),
-        domain::conversions::table::Action::Approve,
-    );
+    settle(&db, &world, &reward_id(3), domain::conversions::table::Action::Approve);
     assert_eq!(open(&db), [capped(2)]);
     world.cap(Some(9));
     convert(&db, &world, &conversion(2)).unwrap();

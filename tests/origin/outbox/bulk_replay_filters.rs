@@ -17,12 +17,7 @@ use origin::{
 };
 use std::collections::BTreeSet;
 
-const ALL: Events = Events {
-    approved: true,
-    reversed: true,
-    pending: true,
-    rejected: true,
-};
+const ALL: Events = Events { approved: true, reversed: true, pending: true, rejected: true };
 const NOW_S: i64 = NOW / SECOND_MS;
 
 /// Rewards in each state, with callbacks in each state: of six clicks an hour apart, and two that were paid two days later.
@@ -30,14 +25,8 @@ fn every_state() -> (Sqlite, World) {
     let (db, world) = (outbox(), World::paying_each_click());
     world.events.set(ALL);
     apply_settings(&db, NOW, &settings(1, true));
-    let statuses = [
-        Status::Approved,
-        Status::Pending,
-        Status::Rejected,
-        Status::Approved,
-        Status::Pending,
-        Status::Pending,
-    ];
+    let statuses =
+        [Status::Approved, Status::Pending, Status::Rejected, Status::Approved, Status::Pending, Status::Pending];
     for (n, status) in (1..).zip(statuses) {
         let user = if n % 2 == 0 { "even" } else { "odd" };
         convert(&db, &world, &conversion(n).status(status).user(user)).unwrap();
@@ -94,14 +83,7 @@ fn listed(db: &Sqlite, now_ms: i64, filter: &RewardFilter) -> Vec<ListedReward> 
     }
 }
 
-pub fn step(
-    db: &Sqlite,
-    now_ms: i64,
-    filter: &RewardFilter,
-    after: i64,
-    limit: u32,
-    entries: i64,
-) -> Replayed {
+pub fn step(db: &Sqlite, now_ms: i64, filter: &RewardFilter, after: i64, limit: u32, entries: i64) -> Replayed {
     let step = ReplayRewards {
         publisher: PublisherId::parse("acme").unwrap(),
         filter: filter.clone(),
@@ -127,10 +109,7 @@ pub fn steps(db: &Sqlite, now_ms: i64, filter: &RewardFilter, limit: u32, entrie
 
 /// Every combination of conditions that the world tells apart.
 fn filters(db: &Sqlite, now_ms: i64) -> Vec<RewardFilter> {
-    let all = RewardFilter {
-        until: Some(now_ms / SECOND_MS + 1),
-        ..RewardFilter::default()
-    };
+    let all = RewardFilter { until: Some(now_ms / SECOND_MS + 1), ..RewardFilter::default() };
     let some = |values: &[u8]| values.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
     let states: Vec<_> = some(&[0, 1, 2, 3, 4, 5]);
     let deliveries = some(&[0, 1, 2, 3, 4]);
@@ -162,26 +141,15 @@ fn filters(db: &Sqlite, now_ms: i64) -> Vec<RewardFilter> {
             }
         }
     }
-    for id in [
-        reward_id(1),
-        reward_id(4),
-        reversal_id(4),
-        reward_id(8),
-        "none".into(),
-    ] {
-        filters.push(RewardFilter {
-            transaction_id: Some(id),
-            ..all.clone()
-        });
+    for id in [reward_id(1), reward_id(4), reversal_id(4), reward_id(8), "none".into()] {
+        filters.push(RewardFilter { transaction_id: Some(id), ..all.clone() });
     }
     filters
 }
 
 /// The callbacks among these that can be sent.
 fn sendable(listed: &[ListedReward]) -> BTreeSet<String> {
-    let sent = listed
-        .iter()
-        .filter(|reward| reward.delivery.is_some() && reward.user_id.is_some());
+    let sent = listed.iter().filter(|reward| reward.delivery.is_some() && reward.user_id.is_some());
     sent.map(|reward| reward.transaction_id.clone()).collect()
 }
 
@@ -193,11 +161,7 @@ fn a_count_equals_the_list_with_the_same_conditions() {
     for filter in filters(&db, now_ms) {
         let expected = i64::try_from(sendable(&listed(&db, now_ms, &filter)).len()).unwrap();
         for entries in [1, 3, bulk_replay::STEP] {
-            assert_eq!(
-                steps(&db, now_ms, &filter, 0, entries),
-                expected,
-                "{filter:?} by {entries}"
-            );
+            assert_eq!(steps(&db, now_ms, &filter, 0, entries), expected, "{filter:?} by {entries}");
         }
         counts.insert(expected);
     }
@@ -208,10 +172,7 @@ fn a_count_equals_the_list_with_the_same_conditions() {
 #[test]
 fn a_replay_sends_what_it_counts_and_the_reversals_of_its_rewards() {
     let conditions = |change: fn(&mut RewardFilter)| {
-        let mut filter = RewardFilter {
-            until: Some(NOW_S + 30 * 86_400),
-            ..RewardFilter::default()
-        };
+        let mut filter = RewardFilter { until: Some(NOW_S + 30 * 86_400), ..RewardFilter::default() };
         change(&mut filter);
         filter
     };
@@ -233,11 +194,7 @@ fn a_replay_sends_what_it_counts_and_the_reversals_of_its_rewards() {
             let expected = sendable(&shown);
             assert!(!expected.is_empty(), "{filter:?}");
             // Nothing else is due.
-            db.execute(
-                "UPDATE entries SET due_ms = ? WHERE delivery = 0",
-                params![later + DAY_MS],
-            )
-            .unwrap();
+            db.execute("UPDATE entries SET due_ms = ? WHERE delivery = 0", params![later + DAY_MS]).unwrap();
             let (mut after, mut sent, mut replayed) = (0, vec![], 0);
             loop {
                 let made = step(&db, later, &filter, after, limit, entries);
@@ -289,23 +246,13 @@ fn send_all_of(db: &Sqlite, now_ms: i64) -> Vec<String> {
 fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
     let (db, _) = with_rewards(1);
     fill(&db, 1_000);
-    let of = |from, until| RewardFilter {
-        from: Some(from),
-        until: Some(until),
-        ..RewardFilter::default()
-    };
+    let of = |from, until| RewardFilter { from: Some(from), until: Some(until), ..RewardFilter::default() };
     // The log's only entries are of another day, so the first step of a hundred is the last.
-    for filter in [
-        of(NOW_S - 10 * 86_400, NOW_S - 9 * 86_400),
-        of(NOW_S + 86_400, NOW_S + 2 * 86_400),
-    ] {
+    for filter in [of(NOW_S - 10 * 86_400, NOW_S - 9 * 86_400), of(NOW_S + 86_400, NOW_S + 2 * 86_400)] {
         assert_eq!(step(&db, NOW, &filter, 0, 0, 100).next, None, "{filter:?}");
     }
     assert!(step(&db, NOW, &of(NOW_S, NOW_S + 1), 0, 0, 100).next.is_some());
-    let transaction = RewardFilter {
-        transaction_id: Some(reward_id(1)),
-        ..of(0, NOW_S + 1)
-    };
+    let transaction = RewardFilter { transaction_id: Some(reward_id(1)), ..of(0, NOW_S + 1) };
     let counted = step(&db, NOW, &transaction, 0, 0, 1);
     assert_eq!((counted.replayed, counted.next), (1, None));
 
@@ -320,35 +267,18 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
         (sql::LIST_OF_USER, user),
         (sql::COUNT_PAID_LATER, later),
         (sql::LIST_PAID_LATER, later),
-        (
-            sql::PAID_LATER_AFTER,
-            "SEARCH entries USING COVERING INDEX entries_paid_later (movement>?)",
-        ),
-        (
-            sql::ENTRY_OF_USER_AFTER,
-            "SEARCH entries USING COVERING INDEX entries_by_user (user_id=? AND rowid>?)",
-        ),
-        (
-            sql::FIND,
-            "SEARCH entries USING COVERING INDEX entries_by_transaction (transaction_id=?)",
-        ),
+        (sql::PAID_LATER_AFTER, "SEARCH entries USING COVERING INDEX entries_paid_later (movement>?)"),
+        (sql::ENTRY_OF_USER_AFTER, "SEARCH entries USING COVERING INDEX entries_by_user (user_id=? AND rowid>?)"),
+        (sql::FIND, "SEARCH entries USING COVERING INDEX entries_by_transaction (transaction_id=?)"),
         (sql::REPLAY, "SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)"),
-        (
-            sql::REPLAY_REVERSALS,
-            "SEARCH e USING INDEX entries_after (after=?)",
-        ),
+        (sql::REPLAY_REVERSALS, "SEARCH e USING INDEX entries_after (after=?)"),
     ] {
         let plan = plan(&db, sql);
         assert_eq!(plan[0], first, "{sql}: {plan:?}");
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE"));
-        let scans = plan
-            .iter()
-            .any(|step| step.starts_with("SCAN") && !step.contains("json_each"));
+        let scans = plan.iter().any(|step| step.starts_with("SCAN") && !step.contains("json_each"));
         // Rewards that were paid later are in the order of their payment.
-        assert!(
-            !scans && (!sorts || sql.contains("paid_later") || sql == sql::PAID_LATER_AFTER),
-            "{sql}: {plan:?}"
-        );
+        assert!(!scans && (!sorts || sql.contains("paid_later") || sql == sql::PAID_LATER_AFTER), "{sql}: {plan:?}");
     }
 }
 
@@ -360,22 +290,10 @@ pub const PAY_LATER: &str = "UPDATE entries SET movement = movement + 2048000 WH
 
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     db.execute(PAY_LATER, &[]).unwrap();
-    let all = RewardFilter {
-        until: Some(now_ms / SECOND_MS + 1),
-        ..RewardFilter::default()
-    };
-    let of_user = RewardFilter {
-        user_id: Some("user-2".into()),
-        ..all.clone()
-    };
-    let late = RewardFilter {
-        from: Some(now_ms / SECOND_MS + 1),
-        ..all.clone()
-    };
-    let of_transaction = RewardFilter {
-        transaction_id: Some(reward_id(2)),
-        ..all.clone()
-    };
+    let all = RewardFilter { until: Some(now_ms / SECOND_MS + 1), ..RewardFilter::default() };
+    let of_user = RewardFilter { user_id: Some("user-2".into()), ..all.clone() };
+    let late = RewardFilter { from: Some(now_ms / SECOND_MS + 1), ..all.clone() };
+    let of_transaction = RewardFilter { transaction_id: Some(reward_id(2)), ..all.clone() };
     for filter in [all, of_user, late, of_transaction] {
         for limit in [0, 100] {
             step(db, now_ms, &filter, 0, limit, 10);
@@ -383,10 +301,7 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     }
     let named = ReplayRewards {
         publisher: PublisherId::parse("acme").unwrap(),
-        filter: RewardFilter {
-            until: Some(now_ms / SECOND_MS + 1),
-            ..RewardFilter::default()
-        },
+        filter: RewardFilter { until: Some(now_ms / SECOND_MS + 1), ..RewardFilter::default() },
         after: 0,
         limit: 100,
         step: Some("1".into()),

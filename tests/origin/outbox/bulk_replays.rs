@@ -4,8 +4,8 @@
 use super::*;
 use contract::{
     activity::{
-        CancelReplay, Command as ActivityCommand, CountReplay, EndReplaysOf, ReadReplay,
-        Reply as ActivityReply, StartReplay,
+        CancelReplay, Command as ActivityCommand, CountReplay, EndReplaysOf, ReadReplay, Reply as ActivityReply,
+        StartReplay,
     },
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::Command as OutboxCommand,
@@ -58,8 +58,7 @@ impl ObjectCall for World {
         let replayed = bulk_replay::step(&self.outbox, self.now_ms(), &step, CLAIM_MS, self.step).unwrap();
         let timeout_ms = i64::try_from(timeout.as_millis()).unwrap();
         let is_late = self.call_ms.get() > timeout_ms;
-        self.now_ms
-            .set(self.now_ms() + self.call_ms.get().min(timeout_ms));
+        self.now_ms.set(self.now_ms() + self.call_ms.get().min(timeout_ms));
         if is_late || !self.answers.get() {
             return Err(Unanswered::default().into());
         }
@@ -72,11 +71,7 @@ fn acme() -> PublisherId {
 }
 
 fn dead() -> RewardFilter {
-    RewardFilter {
-        delivery: Some(RewardDelivery::Dead),
-        until: Some(NOW / 1_000 + 60),
-        ..RewardFilter::default()
-    }
+    RewardFilter { delivery: Some(RewardDelivery::Dead), until: Some(NOW / 1_000 + 60), ..RewardFilter::default() }
 }
 
 impl World {
@@ -115,37 +110,19 @@ impl World {
         self.start_at_most(key, filter, None)
     }
 
-    fn start_at_most(
-        &self,
-        key: &str,
-        filter: RewardFilter,
-        most: Option<u32>,
-    ) -> Result<OperatorReply, Failure> {
-        self.replay(StartReplay {
-            publisher: acme(),
-            app: app(),
-            filter,
-            key: key.into(),
-            most,
-        })
+    fn start_at_most(&self, key: &str, filter: RewardFilter, most: Option<u32>) -> Result<OperatorReply, Failure> {
+        self.replay(StartReplay { publisher: acme(), app: app(), filter, key: key.into(), most })
     }
 
     /// Counts for a caller that asked so long ago.
     fn count_for(&self, filter: RewardFilter, waited_ms: i64) -> Result<i64, Failure> {
-        let count = CountReplay {
-            publisher: acme(),
-            app: app(),
-            filter,
-        };
+        let count = CountReplay { publisher: acme(), app: app(), filter };
         let asked_ms = self.now_ms() - waited_ms;
         now(replays::count(&self.activity, self, &count, asked_ms)).map(|counted| counted.count)
     }
 
     fn read(&self) -> Json {
-        let read = ReadReplay {
-            app: app(),
-            replay_id: "1".into(),
-        };
+        let read = ReadReplay { app: app(), replay_id: "1".into() };
         json(self.replay(read).unwrap())
     }
 
@@ -157,9 +134,7 @@ impl World {
 
     /// Wakes the object when its alarm is due. Returns how far the replay is.
     fn step(&self) -> (String, i64) {
-        let due_ms = activity::sweep::next_alarm(&self.activity, self.now_ms())
-            .unwrap()
-            .unwrap();
+        let due_ms = activity::sweep::next_alarm(&self.activity, self.now_ms()).unwrap().unwrap();
         self.now_ms.set(due_ms.max(self.now_ms()));
         now(replays::step(&self.activity, self)).unwrap();
         self.progress()
@@ -205,13 +180,7 @@ fn a_replay_sends_some_callbacks_a_second_until_all_are_sent() {
 #[test]
 fn a_replay_with_a_most_sends_no_more_even_if_more_match_by_then() {
     let world = World::new(250);
-    let start = StartReplay {
-        publisher: acme(),
-        app: app(),
-        filter: dead(),
-        key: "key".into(),
-        most: Some(120),
-    };
+    let start = StartReplay { publisher: acme(), app: app(), filter: dead(), key: "key".into(), most: Some(120) };
     world.replay(start).unwrap();
     assert_eq!(world.step(), ("running".to_owned(), 100));
     world.deliver();
@@ -232,19 +201,13 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
     assert_eq!(world.step(), ("running".to_owned(), 100));
     assert_eq!((world.now_ms(), world.waiting()), (NOW + 5_000, 0));
     assert_eq!(world.step(), ("running".to_owned(), 200));
-    let cancel = CancelReplay {
-        app: app(),
-        replay_id: "1".into(),
-    };
+    let cancel = CancelReplay { app: app(), replay_id: "1".into() };
     assert_eq!(world.replay(cancel.clone()).unwrap().status, 204);
     // The replay is over, so a second cancellation changes nothing.
     assert_eq!(world.replay(cancel).unwrap().status, 200);
     assert_eq!(world.step(), ("cancelled".to_owned(), 200));
     assert_eq!(world.waiting(), 100);
-    let unknown = CancelReplay {
-        app: app(),
-        replay_id: "x".into(),
-    };
+    let unknown = CancelReplay { app: app(), replay_id: "x".into() };
     assert_eq!(refusal(world.replay(unknown)).code, "not_found");
 }
 
@@ -252,10 +215,7 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
 #[test]
 fn a_replay_of_an_erased_users_callbacks_ends() {
     let world = World::new(10);
-    let of = |user: &str| RewardFilter {
-        user_id: Some(user.into()),
-        ..dead()
-    };
+    let of = |user: &str| RewardFilter { user_id: Some(user.into()), ..dead() };
     world.start_with("key", of("ann")).unwrap();
     let rows = || format!("{:?}", dump(&world.activity, "replays"));
     let end = |user: &str, of_app| {
@@ -272,11 +232,7 @@ fn a_replay_of_an_erased_users_callbacks_ends() {
         assert_eq!(world.progress(), ("cancelled".to_owned(), 0));
     }
     world.start_with("key", of("ann")).unwrap();
-    assert_eq!(
-        world.progress().0,
-        "cancelled",
-        "the same key leads to the same replay"
-    );
+    assert_eq!(world.progress().0, "cancelled", "the same key leads to the same replay");
 }
 
 #[test]
@@ -316,13 +272,7 @@ fn another_publishers_outbox_sends_nothing() {
 #[test]
 fn an_outbox_without_a_callback_has_nothing_to_send_again() {
     let world = World::new(3);
-    let step = contract::outbox::ReplayRewards {
-        publisher: acme(),
-        filter: dead(),
-        after: 0,
-        limit: 10,
-        step: None,
-    };
+    let step = contract::outbox::ReplayRewards { publisher: acme(), filter: dead(), after: 0, limit: 10, step: None };
     apply_settings(&world.outbox, NOW, &settings(2, false));
     let replayed = story::replay_some(&world.outbox, NOW, &step, CLAIM_MS).unwrap();
     assert_eq!((replayed.replayed, replayed.next, world.waiting()), (0, None, 0));
@@ -330,10 +280,7 @@ fn an_outbox_without_a_callback_has_nothing_to_send_again() {
 
 #[test]
 fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
-    let of = |user: &str| RewardFilter {
-        user_id: Some(user.into()),
-        ..dead()
-    };
+    let of = |user: &str| RewardFilter { user_id: Some(user.into()), ..dead() };
     for first in [dead(), of("user-1"), of("nobody")] {
         let world = World::new(1);
         assert_eq!(world.start_with("key", first.clone()).unwrap().status, 202);
@@ -345,10 +292,7 @@ fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
             }
             assert_eq!(world.start_with("key", first.clone()).unwrap().status, 200);
             let others = [dead(), of("user-1"), of("nobody")].into_iter();
-            let later = RewardFilter {
-                until: first.until.map(|until| until + 1),
-                ..first.clone()
-            };
+            let later = RewardFilter { until: first.until.map(|until| until + 1), ..first.clone() };
             for other in others.filter(|other| *other != first).chain([later]) {
                 assert_eq!(refusal(world.start_with("key", other)), KEY_REUSED);
             }
@@ -360,21 +304,14 @@ fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
 fn a_replay_that_is_over_names_no_user() {
     for is_cancelled in [false, true] {
         let world = World::new(1);
-        let filter = RewardFilter {
-            user_id: Some("user-1".into()),
-            http_status: Some(400),
-            ..dead()
-        };
+        let filter = RewardFilter { user_id: Some("user-1".into()), http_status: Some(400), ..dead() };
         let conditions = serde_json::json!({
             "delivery": "dead", "http_status": 400, "until": filter.until, "user_id": "user-1"
         });
         world.start_with("key", filter).unwrap();
         assert_eq!(world.read()["filter"], conditions);
         if is_cancelled {
-            let cancel = CancelReplay {
-                app: app(),
-                replay_id: "1".into(),
-            };
+            let cancel = CancelReplay { app: app(), replay_id: "1".into() };
             world.replay(cancel).unwrap();
         }
         while world.progress().0 == "running" {
@@ -387,10 +324,7 @@ fn a_replay_that_is_over_names_no_user() {
 
 #[test]
 fn a_count_ends_before_its_caller_stops_waiting() {
-    let world = World {
-        step: 10,
-        ..World::new(100)
-    };
+    let world = World { step: 10, ..World::new(100) };
     // Ten steps of a second each, and one that finds nothing more.
     world.call_ms.set(1_000);
     assert_eq!(world.count_for(dead(), 0).unwrap(), 100);
@@ -399,11 +333,7 @@ fn a_count_ends_before_its_caller_stops_waiting() {
     assert_eq!(refusal(world.count_for(dead(), 0)), COUNT_TOO_LONG);
     assert_eq!(world.now_ms() - asked_ms, 20_000);
     // Fewer days have fewer entries to count.
-    let of_day = RewardFilter {
-        from: Some(NOW / 1_000 + 86_400),
-        until: Some(NOW / 1_000 + 2 * 86_400),
-        ..dead()
-    };
+    let of_day = RewardFilter { from: Some(NOW / 1_000 + 86_400), until: Some(NOW / 1_000 + 2 * 86_400), ..dead() };
     assert_eq!(world.count_for(of_day, 0).unwrap(), 0);
     // The wait for another caller's count takes a part of the time.
     world.call_ms.set(1_000);
@@ -415,14 +345,8 @@ fn a_count_ends_before_its_caller_stops_waiting() {
 
 #[test]
 fn a_replay_pauses_only_where_it_has_sent_something() {
-    let world = World {
-        step: 10,
-        ..World::new(100)
-    };
-    let filter = RewardFilter {
-        delivery: Some(RewardDelivery::Delivered),
-        ..dead()
-    };
+    let world = World { step: 10, ..World::new(100) };
+    let filter = RewardFilter { delivery: Some(RewardDelivery::Delivered), ..dead() };
     world.start_with("key", filter).unwrap();
     while world.progress().0 == "running" {
         world.step();

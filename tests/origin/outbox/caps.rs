@@ -22,9 +22,7 @@ fn resume_overdue(db: &Sqlite, world: &World) -> Result<(), Failure> {
 
 /// The only reservation: its due time and its number of attempts.
 fn reservation(db: &Sqlite) -> (i64, i64) {
-    let rows = db
-        .query("SELECT due_ms, attempts FROM reservations", &[])
-        .unwrap();
+    let rows = db.query("SELECT due_ms, attempts FROM reservations", &[]).unwrap();
     assert_eq!(rows.len(), 1);
     (rows[0].integer(0).unwrap(), rows[0].integer(1).unwrap())
 }
@@ -112,10 +110,7 @@ fn a_pending_conversion_that_finds_the_cap_spent_stays_pending() {
     convert(&db, &world, &conversion(1).txn("t").status(Status::Pending)).unwrap();
     let before = dump(&db, "entries");
     assert_eq!(send(&db, &world, &conversion(1).txn("t")), CAPPED);
-    assert_eq!(
-        send(&db, &world, &conversion(1).status(Status::Pending)),
-        Ok(("pending", true))
-    );
+    assert_eq!(send(&db, &world, &conversion(1).status(Status::Pending)), Ok(("pending", true)));
     assert_eq!(dump(&db, "entries"), before);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
     world.cap(Some(1));
@@ -143,10 +138,7 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
         assert_eq!(refusal(resume_overdue(&db, &world)), common::UNAVAILABLE);
         let due_ms = world.now_ms.get() + wait_ms(attempt);
         assert_eq!(reservation(&db), (due_ms, i64::from(attempt) + 1));
-        assert_eq!(
-            super::alarms::next_alarm(&db, world.now_ms.get()),
-            Ok(Some(due_ms))
-        );
+        assert_eq!(super::alarms::next_alarm(&db, world.now_ms.get()), Ok(Some(due_ms)));
         world.now_ms.set(due_ms);
     }
     world.counters_answer.set(true);
@@ -172,14 +164,9 @@ fn a_limited_number_of_conversions_waits_for_counters_that_do_not_answer() {
     copy(MAX_OF_OFFER - 2, &offer);
     for n in [2, 3] {
         assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
-        assert_eq!(
-            dump(&db, "reservations").len(),
-            MAX_OF_OFFER,
-            "those of one offer"
-        );
+        assert_eq!(dump(&db, "reservations").len(), MAX_OF_OFFER, "those of one offer");
     }
-    db.execute("UPDATE reservations SET offer = 'another'", &[])
-        .unwrap();
+    db.execute("UPDATE reservations SET offer = 'another'", &[]).unwrap();
     copy(MAX_RESERVED - MAX_OF_OFFER - 1, "a third");
     for n in [3, 4] {
         assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
@@ -200,20 +187,13 @@ fn an_alarm_resumes_every_overdue_reservation_although_one_fails() {
     }
     world.pass(NET_MS);
     refusal(resume_overdue(&db, &world));
-    assert_eq!(
-        world.takes.borrow().len(),
-        8 + 8,
-        "each was resumed, although the first failed"
-    );
+    assert_eq!(world.takes.borrow().len(), 8 + 8, "each was resumed, although the first failed");
     world.counters_answer.set(true);
     world.pass(wait_ms(0));
     resume_overdue(&db, &world).unwrap();
     resume_overdue(&db, &world).unwrap();
     assert!(dump(&db, "reservations").is_empty());
-    let paid = entries(&db)
-        .iter()
-        .filter(|entry| entry["status"] == "approved")
-        .count();
+    let paid = entries(&db).iter().filter(|entry| entry["status"] == "approved").count();
     assert_eq!((paid, entries(&db).len()), (4, 8));
 }
 
@@ -303,14 +283,8 @@ fn a_reservation_is_settled_once() {
     let (db, world) = (outbox(), World::capped(5));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
-    let (_, reservation) = outbox::conversions::reservations::overdue(&db, NOW + NET_MS, 1)
-        .unwrap()
-        .remove(0);
-    for (end, expected) in [
-        (End::Taken, "approved"),
-        (End::Spent, "approved"),
-        (End::Taken, "approved"),
-    ] {
+    let (_, reservation) = outbox::conversions::reservations::overdue(&db, NOW + NET_MS, 1).unwrap().remove(0);
+    for (end, expected) in [(End::Taken, "approved"), (End::Spent, "approved"), (End::Taken, "approved")] {
         let answer = settle(&db, &world, &reservation, end).unwrap().unwrap();
         assert_eq!(answer.status.as_str(), expected);
     }
@@ -382,8 +356,7 @@ fn erasure_also_covers_a_reserved_conversion() {
     world.counters_answer.set(false);
     let waiting = conversion(1);
     convert(&db, &world, &waiting).unwrap_err();
-    let erased =
-        json(origin::objects::outbox::erasure::erase(&db, NOW, shard(), &waiting.click.user_id).unwrap());
+    let erased = json(origin::objects::outbox::erasure::erase(&db, NOW, shard(), &waiting.click.user_id).unwrap());
     assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
     world.counters_answer.set(true);
     assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));

@@ -25,12 +25,7 @@ fn publisher() -> PublisherId {
 
 /// The transaction id of a user's reward.
 fn reward_of(user: u8) -> String {
-    let row = RowKey {
-        app: app(),
-        shard: user % OUTBOXES,
-        nonce: [user; 12],
-        goal: "g-1",
-    };
+    let row = RowKey { app: app(), shard: user % OUTBOXES, nonce: [user; 12], goal: "g-1" };
     transaction_id(&row, Movement::Reward)
 }
 
@@ -53,10 +48,7 @@ impl Outboxes {
 
     fn of(&self, user: u8) -> (OutboxShard, &Sqlite) {
         let number = user % OUTBOXES;
-        (
-            OutboxShard { app: app(), number },
-            &self.databases[usize::from(number)],
-        )
+        (OutboxShard { app: app(), number }, &self.databases[usize::from(number)])
     }
 
     /// A refused operation changes nothing.
@@ -103,24 +95,14 @@ impl Outboxes {
     }
 
     fn read(&self, cursor: Cursor, limit: u32) -> Page {
-        let question = Question {
-            publisher: publisher(),
-            app: None,
-            cursor,
-            limit,
-        };
+        let question = Question { publisher: publisher(), app: None, cursor, limit };
         let apps = async |_, _| Ok((vec![(app(), OUTBOXES)], false));
         let ask = async |outbox: OutboxShard, read: ReadChanges| {
             self.asked.set(self.asked.get() + 1);
             let db = &self.databases[usize::from(outbox.number)];
             changes::read(db, self.world.now_ms.get(), outbox, &read)
         };
-        match now(reward_changes::read::<Failure>(
-            &question,
-            self.world.now_ms.get(),
-            apps,
-            ask,
-        )) {
+        match now(reward_changes::read::<Failure>(&question, self.world.now_ms.get(), apps, ask)) {
             Ok(page) => page,
             Err(error) => panic!("{error:?}"),
         }
@@ -145,8 +127,7 @@ impl Copy {
             let changed_ts = reward["changed_ts"].take().as_i64().unwrap();
             assert!(changed_ts >= last_ts);
             last_ts = changed_ts;
-            self.rewards
-                .insert(reward["transaction_id"].as_str().unwrap().to_owned(), reward);
+            self.rewards.insert(reward["transaction_id"].as_str().unwrap().to_owned(), reward);
         }
         // Readers store a cursor as text.
         self.cursor = Cursor::parse(&page.cursor.to_text()).unwrap();
@@ -234,11 +215,7 @@ proptest! {
 #[test]
 fn an_erasure_changes_a_reversed_reward_once() {
     let outboxes = Outboxes::new();
-    for op in [
-        Op::Says(1, Status::Approved),
-        Op::Says(1, Status::Reversed),
-        Op::Erases(1),
-    ] {
+    for op in [Op::Says(1, Status::Approved), Op::Says(1, Status::Reversed), Op::Erases(1)] {
         outboxes.carry_out(op);
         outboxes.world.pass(3_000);
     }
@@ -259,10 +236,7 @@ fn a_reader_is_told_that_a_pending_reward_has_expired() {
     outboxes.world.pass(3_000);
     kept.read_all(&outboxes, 10);
     let reward = &kept.rewards[&reward_of(1)];
-    assert_eq!(
-        (&reward["state"], &reward["reason"]),
-        (&"rejected".into(), &"expired".into())
-    );
+    assert_eq!((&reward["state"], &reward["reason"]), (&"rejected".into(), &"expired".into()));
 }
 
 /// Groups of apps are read one after the other up to the same number, also while rewards come. Apps share numbers.
@@ -277,21 +251,10 @@ fn read_in_groups(limit: u32) {
     // Each app has one outbox with a reward in each millisecond; a group has two apps.
     let ids: Vec<AppId> = (1..=5).map(|n| AppId::from_number(n * 7).unwrap()).collect();
     let now_ms = Cell::new(if limit < 10 { 5_200 } else { 10_000_i64 });
-    let question = |cursor| Question {
-        publisher: publisher(),
-        app: None,
-        cursor,
-        limit,
-    };
+    let question = |cursor| Question { publisher: publisher(), app: None, cursor, limit };
     let apps = async |from: Option<AppId>, to: Option<AppId>| {
-        let wanted = ids
-            .iter()
-            .copied()
-            .filter(|app| from.is_none_or(|from| *app >= from));
-        let wanted: Vec<AppId> = wanted
-            .filter(|app| to.is_none_or(|to| *app <= to))
-            .take(2)
-            .collect();
+        let wanted = ids.iter().copied().filter(|app| from.is_none_or(|from| *app >= from));
+        let wanted: Vec<AppId> = wanted.filter(|app| to.is_none_or(|to| *app <= to)).take(2).collect();
         let follow = wanted.last().is_some_and(|last| last < ids.last().unwrap());
         Ok::<_, ()>((wanted.into_iter().map(|app| (app, 1)).collect(), follow))
     };
@@ -318,11 +281,7 @@ fn read_in_groups(limit: u32) {
     let (mut cursor, mut read, mut pages) = (Cursor::default(), Vec::new(), 0);
     loop {
         let page = now(reward_changes::read(&question(cursor), now_ms.get(), apps, ask)).unwrap();
-        read.extend(
-            page.rewards
-                .iter()
-                .map(|reward| reward.get().parse::<i64>().unwrap()),
-        );
+        read.extend(page.rewards.iter().map(|reward| reward.get().parse::<i64>().unwrap()));
         cursor = page.cursor;
         pages += 1;
         if pages < 20 {
@@ -341,10 +300,5 @@ fn read_in_groups(limit: u32) {
         .collect();
     expected.sort_unstable();
     read.sort_unstable();
-    assert!(
-        read == expected,
-        "limit {limit}: {} of {}",
-        read.len(),
-        expected.len()
-    );
+    assert!(read == expected, "limit {limit}: {} of {}", read.len(), expected.len());
 }

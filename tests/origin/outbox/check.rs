@@ -13,11 +13,7 @@ use origin::objects::outbox::conversions::{
 };
 
 fn known(world: &World, revision: i64) -> contract::catalog::KnownOffer {
-    let question = GetOfferTerms {
-        offer_id: OfferId::parse(OFFER).unwrap(),
-        revision,
-        outbox: None,
-    };
+    let question = GetOfferTerms { offer_id: OfferId::parse(OFFER).unwrap(), revision, outbox: None };
     now(world.ask_offer(question)).unwrap()
 }
 
@@ -26,22 +22,14 @@ fn check_of(world: &World, conversion: &Conversion) -> CheckPostback {
     let sealed = known(world, conversion.click.offer_terms);
     let in_force = sealed.current.terms;
     let paying = in_force.paying(conversion.click.offer_terms, conversion.click.clicked_at_ms);
-    let numbered = |revision| NumberedTerms {
-        revision,
-        terms: known(world, revision).terms,
-    };
+    let numbered = |revision| NumberedTerms { revision, terms: known(world, revision).terms };
     let mut conversion = conversion.clone();
     conversion.current.offer = Some(sealed.current);
     CheckPostback {
         conversion,
         paying: numbered(paying),
         current: (in_force.revision != paying).then(|| numbered(in_force.revision)),
-        currency: CurrencyRate {
-            name: "Coins".into(),
-            per_usd: PerUsd(1),
-            decimals: 0,
-            rounding: Default::default(),
-        },
+        currency: CurrencyRate { name: "Coins".into(), per_usd: PerUsd(1), decimals: 0, rounding: Default::default() },
         outbox_shards: 8,
     }
 }
@@ -75,19 +63,13 @@ fn checked(
             Err(Failure::Refused(refusal)) => return Err(refusal.code),
             Err(Failure::Internal(cause)) => panic!("{cause}"),
         };
-        return Ok((
-            answered.answer.status.as_str(),
-            answered.answer.duplicate,
-            answered.reason,
-        ));
+        return Ok((answered.answer.status.as_str(), answered.answer.duplicate, answered.reason));
     }
 }
 
 /// A sequence of numbers without a pattern.
 fn draw(state: &mut u64, below: u64) -> u64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % below
 }
 
@@ -123,10 +105,8 @@ fn a_check_says_what_the_postback_is_then_answered_and_writes_nothing() {
             if draw(&mut seed, 20) == 0 {
                 postback.advertiser = Some(advertiser("other"));
             }
-            let tables = || {
-                ["outbox", "conversions", "entries", "reservations", "txns"]
-                    .map(|table| crate::dump(&db, table))
-            };
+            let tables =
+                || ["outbox", "conversions", "entries", "reservations", "txns"].map(|table| crate::dump(&db, table));
             let before = tables();
             let says = checked(&db, &world, &postback);
             assert_eq!(tables(), before, "a check has written");
@@ -159,14 +139,8 @@ fn a_check_says_what_the_postback_is_then_answered_and_writes_nothing() {
 #[test]
 fn a_check_of_an_outbox_that_never_had_a_conversion_is_answered() {
     let (db, world) = (outbox(), World::new());
-    assert_eq!(
-        checked(&db, &world, &conversion(1)),
-        Ok(("approved", false, None))
-    );
-    assert_eq!(
-        checked(&db, &world, &conversion(1).status(Status::Reversed)),
-        Ok(("reversed", false, None))
-    );
+    assert_eq!(checked(&db, &world, &conversion(1)), Ok(("approved", false, None)));
+    assert_eq!(checked(&db, &world, &conversion(1).status(Status::Reversed)), Ok(("reversed", false, None)));
     let mut old = conversion(1);
     old.click.clicked_at_ms = NOW - 401 * DAY_MS;
     assert_eq!(checked(&db, &world, &old), Err("conversion_window_closed"));

@@ -17,10 +17,7 @@ fn no_trace(db: &Sqlite) -> bool {
 #[test]
 fn only_the_offers_advertiser_reports_its_conversions() {
     let (db, world) = (outbox(), World::new());
-    let other = Conversion {
-        advertiser: Some(advertiser("other")),
-        ..conversion(1)
-    };
+    let other = Conversion { advertiser: Some(advertiser("other")), ..conversion(1) };
     assert_eq!(refusal(convert(&db, &world, &other)), INVALID_TOKEN);
     assert!(no_trace(&db));
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
@@ -30,10 +27,7 @@ fn only_the_offers_advertiser_reports_its_conversions() {
 fn the_advertiser_of_a_repeat_is_checked_too() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
-    let wrong = Conversion {
-        advertiser: Some(advertiser("other")),
-        ..conversion(1).status(Status::Reversed)
-    };
+    let wrong = Conversion { advertiser: Some(advertiser("other")), ..conversion(1).status(Status::Reversed) };
     assert_eq!(send(&db, &world, &wrong), Err("invalid_token"));
     assert_eq!(send(&db, &world, &conversion(1)), REPEATED);
 }
@@ -42,16 +36,10 @@ fn the_advertiser_of_a_repeat_is_checked_too() {
 fn a_goal_is_named_by_id_or_event_code_and_defaults_to_the_first() {
     let (db, world) = (outbox(), World::new());
     let paid = |n, named: Option<&str>| {
-        let postback = Conversion {
-            goal: named.map(str::to_owned),
-            ..conversion(n)
-        };
+        let postback = Conversion { goal: named.map(str::to_owned), ..conversion(n) };
         let id = convert(&db, &world, &postback).unwrap().transaction_id;
         let entry = entry(&db, &id);
-        (
-            entry["goal_id"].as_str().unwrap().to_owned(),
-            entry["payout"].to_string(),
-        )
+        (entry["goal_id"].as_str().unwrap().to_owned(), entry["payout"].to_string())
     };
     // The click named g-2, but the click's goal does not select the conversion's.
     assert_eq!(paid(1, None), ("g-1".into(), "0.75".into()));
@@ -94,10 +82,7 @@ fn a_goal_name_keeps_its_goal_for_a_click() {
         (conversion(1).goal("g-2"), &named),
     ] {
         let again = convert(&db, &world, &postback).unwrap();
-        assert_eq!(
-            (&again.transaction_id, again.duplicate),
-            (&first.transaction_id, true)
-        );
+        assert_eq!((&again.transaction_id, again.duplicate), (&first.transaction_id, true));
     }
     // A new name and another click use the goals that are in force now.
     let new = convert(&db, &world, &conversion(1).goal("install")).unwrap();
@@ -123,34 +108,19 @@ fn the_window_is_exact_to_the_millisecond_and_applies_to_new_conversions_only() 
     let last_ms = NOW - DAY_MS + 30 * DAY_MS;
     world.now_ms.set(last_ms);
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
-    assert_eq!(
-        send(&db, &world, &conversion(2).status(Status::Pending)),
-        Ok(("pending", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(2).status(Status::Pending)), Ok(("pending", false)));
     world.pass(1);
     let closed = refusal(convert(&db, &world, &conversion(3)));
     assert_eq!((closed.status, closed.code), (410, "conversion_window_closed"));
     assert!(closed.message.contains("30 days"));
-    assert_eq!(
-        send(&db, &world, &conversion(4).status(Status::Pending)),
-        Err("conversion_window_closed")
-    );
+    assert_eq!(send(&db, &world, &conversion(4).status(Status::Pending)), Err("conversion_window_closed"));
     // A rejection or reversal is accepted after the window, since it pays nothing.
-    assert_eq!(
-        send(&db, &world, &conversion(5).status(Status::Rejected)),
-        Ok(("rejected", false))
-    );
-    assert_eq!(
-        send(&db, &world, &conversion(6).status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(5).status(Status::Rejected)), Ok(("rejected", false)));
+    assert_eq!(send(&db, &world, &conversion(6).status(Status::Reversed)), Ok(("reversed", false)));
     world.pass(300 * DAY_MS);
     assert_eq!(send(&db, &world, &conversion(1)), REPEATED);
     assert_eq!(send(&db, &world, &conversion(2)), APPROVED);
-    assert_eq!(
-        send(&db, &world, &conversion(1).status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(1).status(Status::Reversed)), Ok(("reversed", false)));
 }
 
 #[test]
@@ -160,32 +130,18 @@ fn a_txn_is_unique_for_an_advertiser_and_a_goal() {
     assert_eq!(send(&db, &world, &conversion(1).txn("t")), REPEATED);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
     assert_eq!(send(&db, &world, &conversion(2).txn("T")), APPROVED);
-    assert_eq!(
-        send(&db, &world, &conversion(3).txn("t").goal("purchase")),
-        APPROVED
-    );
-    assert_eq!(
-        send(&db, &world, &conversion(4).txn("t").status(Status::Pending)),
-        Err("duplicate_txn")
-    );
-    assert_eq!(
-        send(&db, &world, &conversion(4).txn("t").status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(3).txn("t").goal("purchase")), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(4).txn("t").status(Status::Pending)), Err("duplicate_txn"));
+    assert_eq!(send(&db, &world, &conversion(4).txn("t").status(Status::Reversed)), Ok(("reversed", false)));
     // txns are separate for each advertiser, and for each app, which has its own outbox.
     world.change(|offer| offer.advertiser_id = advertiser("other"));
-    let others = |n| Conversion {
-        advertiser: Some(advertiser("other")),
-        ..conversion(n).txn("t").under_current(&world)
-    };
+    let others =
+        |n| Conversion { advertiser: Some(advertiser("other")), ..conversion(n).txn("t").under_current(&world) };
     assert_eq!(send(&db, &world, &others(5)), APPROVED);
     assert_eq!(send(&db, &world, &others(6)), Err("duplicate_txn"));
     let another = World::new();
     another.first(|offer| offer.advertiser_id = advertiser("other"));
-    assert_eq!(
-        send(&outbox(), &another, &others(6).under_current(&another)),
-        APPROVED
-    );
+    assert_eq!(send(&outbox(), &another, &others(6).under_current(&another)), APPROVED);
 }
 
 #[test]
@@ -205,11 +161,7 @@ fn a_pending_conversion_uses_the_txn_of_its_approval() {
         world.cap(cap);
         convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
         assert_eq!(send(&db, &world, &conversion(1).txn("t")), APPROVED);
-        assert_eq!(
-            send(&db, &world, &conversion(2).txn("t")),
-            Err("duplicate_txn"),
-            "{cap:?}"
-        );
+        assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"), "{cap:?}");
     }
 }
 
@@ -219,10 +171,7 @@ fn an_approval_with_a_used_txn_leaves_the_conversion_pending() {
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
     convert(&db, &world, &conversion(2).status(Status::Pending)).unwrap();
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
-    assert_eq!(
-        send(&db, &world, &conversion(2).status(Status::Pending)),
-        Ok(("pending", true))
-    );
+    assert_eq!(send(&db, &world, &conversion(2).status(Status::Pending)), Ok(("pending", true)));
     assert_eq!(send(&db, &world, &conversion(2).txn("u")), APPROVED);
 }
 
@@ -253,12 +202,7 @@ fn a_repeated_refusal_is_logged_once() {
 
 #[test]
 fn a_repeat_under_another_goal_name_changes_no_logged_entry() {
-    for status in [
-        Status::Pending,
-        Status::Rejected,
-        Status::Reversed,
-        Status::Approved,
-    ] {
+    for status in [Status::Pending, Status::Rejected, Status::Reversed, Status::Approved] {
         let (db, world) = (outbox(), World::new());
         convert(&db, &world, &conversion(1).txn("t").status(status)).unwrap();
         let before = dump(&db, "entries");
@@ -347,14 +291,10 @@ fn an_immediate_approval_leaves_the_same_rows_as_a_later_one() {
     }
     let postback = || conversion(1).txn("t");
     assert_eq!(send(&at_once, &world, &postback()), Ok(("approved", false)));
-    assert_eq!(
-        send(&later, &other, &postback().status(Status::Pending)),
-        Ok(("pending", false))
-    );
+    assert_eq!(send(&later, &other, &postback().status(Status::Pending)), Ok(("pending", false)));
     // A later payment has a number of its own.
     let all = |db: &Sqlite| {
-        db.execute("UPDATE entries SET movement = entry WHERE movement > 0", &[])
-            .unwrap();
+        db.execute("UPDATE entries SET movement = entry WHERE movement > 0", &[]).unwrap();
         TABLES.map(|table| dump(db, table))
     };
     assert_ne!(all(&at_once), all(&later));

@@ -63,12 +63,7 @@ fn summed(db: &Sqlite, day: UtcDay, through: i64) -> i64 {
 fn list(db: &Sqlite, day: UtcDay, entries: i64, limit: u32) -> Vec<DayEntry> {
     let (mut all, mut next) = (vec![], Some(0));
     while let Some(after) = next {
-        let list = ListDay {
-            day,
-            offer: offer(),
-            after,
-            limit,
-        };
+        let list = ListDay { day, offer: offer(), after, limit };
         let part = day::list(db, &list, entries).unwrap();
         assert!(part.entries.len() <= limit as usize);
         all.extend(part.entries);
@@ -87,12 +82,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn new(now_ms: i64, revenue_micro_usd: i64) -> Self {
-        Self {
-            now_ms,
-            revenue_micro_usd,
-            asked: RefCell::default(),
-            is_down: false,
-        }
+        Self { now_ms, revenue_micro_usd, asked: RefCell::default(), is_down: false }
     }
 }
 
@@ -138,13 +128,7 @@ fn add_up(db: &Sqlite, now_ms: i64, entries: i64) -> Vec<i64> {
 }
 
 fn sums(rewards: i64, reversals: i64, paid_micro_usd: i64, waiting_micro_usd: i64) -> OfferDay {
-    OfferDay {
-        rewards,
-        reversals,
-        paid_micro_usd,
-        waiting_micro_usd,
-        ..OfferDay::new(offer())
-    }
+    OfferDay { rewards, reversals, paid_micro_usd, waiting_micro_usd, ..OfferDay::new(offer()) }
 }
 
 #[test]
@@ -167,10 +151,7 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
     convert(&db, &world, &conversion(5).goal("g-2")).unwrap();
     convert(&db, &world, &conversion(6).status(Status::Rejected)).unwrap();
     let tomorrow = read(&db, today().minus(-1), 10);
-    let expected = OfferDay {
-        rewards_after_24_h: 2,
-        ..sums(2, 1, 2_000_000, 2_000_000)
-    };
+    let expected = OfferDay { rewards_after_24_h: 2, ..sums(2, 1, 2_000_000, 2_000_000) };
     assert_eq!(tomorrow.offers, [expected]);
     let entry = |transaction_id: String, kind, goal_id: &str, paid_micro_usd| DayEntry {
         transaction_id,
@@ -183,12 +164,7 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
     let expected = [
         entry(reward_id(4), RewardKind::Reward, "g-1", 750_000),
         entry(reversal_id(1), RewardKind::Reversal, "g-1", -750_000),
-        entry(
-            id_of(5, "g-2", Movement::Reward),
-            RewardKind::Reward,
-            "g-2",
-            2_000_000,
-        ),
+        entry(id_of(5, "g-2", Movement::Reward), RewardKind::Reward, "g-2", 2_000_000),
     ];
     assert_eq!(list(&db, today().minus(-1), 10, 10), expected);
     for entries in 1..=4 {
@@ -211,12 +187,7 @@ fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
     convert(&db, &world, &conversion(4).under_current(&world)).unwrap();
     convert(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
     // Pending under terms that were in force, and approved after they were superseded.
-    convert(
-        &db,
-        &world,
-        &conversion(5).under_current(&world).status(Status::Pending),
-    )
-    .unwrap();
+    convert(&db, &world, &conversion(5).under_current(&world).status(Status::Pending)).unwrap();
     let pending = conversion(5).under_current(&world);
     world.change(|offer| offer.goals[0].payout_micro_usd = 2);
     convert(&db, &world, &pending).unwrap();
@@ -230,10 +201,7 @@ fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
     let compared = Comparison::new(app(), today(), &[(5, found)], CountedDay::default());
     let json = serde_json::to_value(&compared).unwrap();
     let counts = ["rewards", "rewards_after_24_h", "rewards_by_superseded_terms"];
-    assert_eq!(
-        counts.map(|name| json[name].as_i64()),
-        [Some(5), Some(4), Some(2)]
-    );
+    assert_eq!(counts.map(|name| json[name].as_i64()), [Some(5), Some(4), Some(2)]);
 }
 
 #[test]
@@ -249,61 +217,36 @@ fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
         convert(&db, &world, &conversion(n)).unwrap();
     }
     assert_eq!(add_up(&db, tomorrow, 10), [1]);
-    assert_eq!(
-        add_up(&db, tomorrow, 10),
-        [0_i64; 0],
-        "the outbox has not vouched yet"
-    );
+    assert_eq!(add_up(&db, tomorrow, 10), [0_i64; 0], "the outbox has not vouched yet");
     // The total includes payments that the ledger does not have yet.
     let ledger = Ledger::new(tomorrow, 750_000);
     assert_eq!(now(night::vouch(&db, &ledger)), Ok(None));
     assert!(ledger.asked.borrow().is_empty());
     send_batches(&db, tomorrow);
-    let down = Ledger {
-        is_down: true,
-        ..Ledger::new(tomorrow + 5 * SECOND_MS, 0)
-    };
+    let down = Ledger { is_down: true, ..Ledger::new(tomorrow + 5 * SECOND_MS, 0) };
     assert_eq!(now(night::vouch(&db, &down)), Ok(None));
     assert_eq!(night::due_ms(&db), Ok(Some(down.now_ms + 10 * SECOND_MS)));
     let ledger = Ledger::new(down.now_ms + 10 * SECOND_MS, 750_000);
     assert_eq!(now(night::vouch(&db, &ledger)), Ok(Some(false)));
     let mark = batches::mark_of(&db, TO_LEDGER).unwrap();
-    let expected = Vouch {
-        source: "s".into(),
-        day: today(),
-        number: mark,
-        clicks: 0,
-        revenue_micro_usd: 750_000,
-    };
-    let asked = Vouch {
-        source: "s".into(),
-        ..ledger.asked.borrow()[0].clone()
-    };
+    let expected = Vouch { source: "s".into(), day: today(), number: mark, clicks: 0, revenue_micro_usd: 750_000 };
+    let asked = Vouch { source: "s".into(), ..ledger.asked.borrow()[0].clone() };
     assert_eq!(asked, expected);
     assert_eq!(night::due_ms(&db), Ok(None));
     assert!(dump(&db, "attention").is_empty());
     // A payment that the ledger lacks, found in one of several steps.
     let night_ms = tomorrow + DAY_MS;
     assert_eq!(add_up(&db, night_ms, 2), [2, 2, 1]);
-    assert_eq!(
-        now(night::vouch(&db, &Ledger::new(night_ms, 3_000_000))),
-        Ok(Some(true))
-    );
+    assert_eq!(now(night::vouch(&db, &Ledger::new(night_ms, 3_000_000))), Ok(Some(true)));
     let items = dump(&db, "attention");
     assert_eq!(items.len(), 1);
     assert_eq!((items[0].integer(0), items[0].text(1)), (Ok(8), Ok("2026-01-16")));
-    assert_eq!(
-        (items[0].text(3), items[0].text(4)),
-        (Ok("ledger_behind"), Ok("0.75"))
-    );
+    assert_eq!((items[0].text(3), items[0].text(4)), (Ok("ledger_behind"), Ok("0.75")));
     // Days on which the outbox did not wake are added up one after the other.
     let later = night_ms + 2 * DAY_MS;
     for revenue in [1, 0] {
         assert_eq!(add_up(&db, later, 10), [0]);
-        assert_eq!(
-            now(night::vouch(&db, &Ledger::new(later, revenue))),
-            Ok(Some(revenue != 0))
-        );
+        assert_eq!(now(night::vouch(&db, &Ledger::new(later, revenue))), Ok(Some(revenue != 0)));
     }
     assert_eq!(add_up(&db, later, 10), [0_i64; 0]);
     assert_eq!(dump(&db, "attention")[1].text(3), Ok("log_behind"));
@@ -320,39 +263,19 @@ fn a_night_has_the_days_rewards_reported_once_they_are_counted() {
     night::add_step(&db, night_ms, 1).unwrap();
     assert_eq!(night::last_rewards(&db), Ok(None));
     while night::add_step(&db, night_ms, 1).unwrap().is_some() {}
-    let rewards = DayRewards {
-        day: today(),
-        rewards: 2,
-        after_24_h: 0,
-        by_superseded_terms: 0,
-    };
+    let rewards = DayRewards { day: today(), rewards: 2, after_24_h: 0, by_superseded_terms: 0 };
     assert_eq!(night::last_rewards(&db), Ok(Some(rewards)));
-    assert_eq!(
-        attention_feed::due_ms(&db, night_ms),
-        Ok(Some(night_ms + SECOND_MS))
-    );
+    assert_eq!(attention_feed::due_ms(&db, night_ms), Ok(Some(night_ms + SECOND_MS)));
 }
 
 #[test]
 fn a_difference_to_the_ledger_names_the_side_and_the_transactions() {
-    let outbox_day = |paid, waiting| OutboxDay {
-        offers: vec![sums(1, 0, paid, waiting)],
-        next: None,
-        refilled_ms: 0,
-    };
+    let outbox_day = |paid, waiting| OutboxDay { offers: vec![sums(1, 0, paid, waiting)], next: None, refilled_ms: 0 };
     let days = [(0, outbox_day(100, 0)), (5, outbox_day(70, 20))];
     let compare = |applied: [i64; 2]| {
         let ledger = CountedDay {
-            offers: vec![OfferRevenue {
-                offer: offer(),
-                revenue_micro_usd: applied.iter().sum(),
-            }],
-            sources: applied
-                .map(|revenue_micro_usd| SourceDay {
-                    mark: 9,
-                    revenue_micro_usd,
-                })
-                .to_vec(),
+            offers: vec![OfferRevenue { offer: offer(), revenue_micro_usd: applied.iter().sum() }],
+            sources: applied.map(|revenue_micro_usd| SourceDay { mark: 9, revenue_micro_usd }).to_vec(),
         };
         let compared = Comparison::new(app(), today(), &days, ledger);
         let json = serde_json::to_value(&compared).unwrap();
@@ -367,17 +290,11 @@ fn a_difference_to_the_ledger_names_the_side_and_the_transactions() {
     assert_eq!(compare([121, 50]), (21, [side("log"), None], both));
     // An offer that only the ledger knows.
     let other = CountedDay {
-        offers: vec![OfferRevenue {
-            offer: OfferId::parse("o-9").unwrap(),
-            revenue_micro_usd: 7,
-        }],
+        offers: vec![OfferRevenue { offer: OfferId::parse("o-9").unwrap(), revenue_micro_usd: 7 }],
         sources: vec![],
     };
     let compared = Comparison::new(app(), today(), &[], other);
     assert_eq!(compared.difference_micro_usd, 7);
     let json = serde_json::to_value(&compared).unwrap();
-    assert_eq!(
-        (&json["ledger_micro_usd"], &json["date"]),
-        (&7.into(), &"2026-01-15".into())
-    );
+    assert_eq!((&json["ledger_micro_usd"], &json["date"]), (&7.into(), &"2026-01-15".into()));
 }

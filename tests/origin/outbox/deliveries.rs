@@ -42,10 +42,7 @@ fn a_claim_postpones_a_callback_by_the_time_limit_of_an_attempt() {
     let (db, _) = with_rewards(1);
     assert!(claim_most(&db, NOW - 1, 6).is_empty());
     let lost = claim(&db, NOW);
-    assert_eq!(
-        delivery_state(&db, &reward_id(1)),
-        (WAITING, Some(NOW + CLAIM_MS), 0)
-    );
+    assert_eq!(delivery_state(&db, &reward_id(1)), (WAITING, Some(NOW + CLAIM_MS), 0));
     assert!(claim(&db, NOW + CLAIM_MS - 1).is_empty());
     assert_eq!(claim(&db, NOW + CLAIM_MS), lost);
 }
@@ -64,15 +61,7 @@ fn an_attempts_answer_decides_the_callbacks_state() {
     ];
     for (status, header, delivery, wait_ms, works) in cases {
         let (db, _) = with_rewards(1);
-        endpoint::set_health(
-            &db,
-            Health {
-                failures: 2,
-                resumes_ms: 0,
-            },
-            None,
-        )
-        .unwrap();
+        endpoint::set_health(&db, Health { failures: 2, resumes_ms: 0 }, None).unwrap();
         let callback = claim(&db, NOW).remove(0);
         let ended_ms = NOW + 700;
         let judgement = judge_answer(&callback, ended_ms, status, header);
@@ -80,10 +69,7 @@ fn an_attempts_answer_decides_the_callbacks_state() {
         let (found, due_ms, callbacks) = delivery_state(&db, &reward_id(1));
         assert_eq!((found, callbacks), (delivery, 1), "{status} {header:?}");
         // The random part of the delay is at its middle, so the delay is within a millisecond of the schedule.
-        assert!(
-            (due_ms.unwrap() - ended_ms - wait_ms).abs() <= 1,
-            "{status}: {due_ms:?}"
-        );
+        assert!((due_ms.unwrap() - ended_ms - wait_ms).abs() <= 1, "{status}: {due_ms:?}");
         let (health, disabled_ms) = health(&db);
         assert_eq!(health.failures, if works { 0 } else { 3 }, "{status} {header:?}");
         let disables = status == 410 || header == Some("disable");
@@ -152,15 +138,7 @@ fn a_failing_endpoint_pauses_and_one_success_resets_it() {
     assert!(resumes_ms > NOW + DAY_MS);
     let first = (1..=5).filter_map(|n| delivery_state(&db, &reward_id(n)).1).min();
     assert_eq!(due_ms(&db), first.max(Some(resumes_ms)));
-    endpoint::set_health(
-        &db,
-        Health {
-            resumes_ms: resumes_ms + DAY_MS,
-            ..failing
-        },
-        None,
-    )
-    .unwrap();
+    endpoint::set_health(&db, Health { resumes_ms: resumes_ms + DAY_MS, ..failing }, None).unwrap();
     assert_eq!(due_ms(&db), Some(resumes_ms + DAY_MS));
     answer(&db, NOW + DAY_MS, &callbacks[5], 200);
     assert_eq!(health(&db), (Health::default(), None));
@@ -188,20 +166,14 @@ fn settings_that_are_sealed_again_change_nothing_but_the_seal() {
     apply_settings(&db, now_ms, &settings(2, true));
     let callbacks = claim(&db, now_ms);
     answer(&db, now_ms, &callbacks[0], 410);
-    let again = CallbackSettings {
-        sealed: Some(Bytes(vec![8; 40])),
-        ..settings(2, true)
-    };
+    let again = CallbackSettings { sealed: Some(Bytes(vec![8; 40])), ..settings(2, true) };
     apply_settings(&db, now_ms, &again);
     let state = endpoint::read(&db).unwrap().unwrap();
     assert_eq!(state.callback.sealed, again.sealed);
     assert!(!state.has_endpoint(), "it stays switched off");
     // An older revision changes nothing.
     apply_settings(&db, now_ms, &settings(1, true));
-    assert_eq!(
-        endpoint::read(&db).unwrap().unwrap().callback.sealed,
-        again.sealed
-    );
+    assert_eq!(endpoint::read(&db).unwrap().unwrap().callback.sealed, again.sealed);
 }
 
 #[test]
@@ -230,16 +202,8 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
         assert!(!endpoint::read(&db).unwrap().unwrap().has_endpoint());
         release(&db, now_ms + 10);
         assert_eq!(health(&db), (Health::default(), None), "{how}");
-        assert_eq!(
-            ids(&claim(&db, now_ms + 10)),
-            [reward_id(3), reward_id(1)],
-            "{how}"
-        );
-        assert_eq!(
-            delivery_state(&db, &reward_id(2)),
-            (WAITING, Some(now_ms + CLAIM_MS), 0),
-            "{how}"
-        );
+        assert_eq!(ids(&claim(&db, now_ms + 10)), [reward_id(3), reward_id(1)], "{how}");
+        assert_eq!(delivery_state(&db, &reward_id(2)), (WAITING, Some(now_ms + CLAIM_MS), 0), "{how}");
         // A released callback starts its schedule again.
         assert_eq!(delivery_state(&db, &reward_id(1)).2, 0, "{how}");
     }
@@ -277,10 +241,7 @@ fn an_outbox_with_pushed_settings_gets_its_publisher_from_the_first_conversion()
 #[test]
 fn a_reversal_waits_until_its_reward_is_delivered_or_dead() {
     type End = fn(&Sqlite, i64, &ClaimedCallback);
-    let ends: [(Option<i64>, End); 2] = [
-        (DELIVERED, |db, at, callback| answer(db, at, callback, 200)),
-        (DEAD, abort),
-    ];
+    let ends: [(Option<i64>, End); 2] = [(DELIVERED, |db, at, callback| answer(db, at, callback, 200)), (DEAD, abort)];
     for (delivery, end) in ends {
         let (db, world) = with_rewards(1);
         convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
@@ -307,10 +268,7 @@ fn a_reversal_of_a_delivered_reward_is_due_at_once() {
     assert_eq!(send_all(&db, NOW, 200), [reward_id(1)]);
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    assert_eq!(
-        delivery_state(&db, &reversal_id(1)),
-        (WAITING, Some(world.now_ms.get()), 0)
-    );
+    assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, Some(world.now_ms.get()), 0));
 }
 
 #[test]
@@ -350,10 +308,7 @@ fn a_reversal_is_sent_after_a_reward_that_the_publisher_does_not_want() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     outbox::callbacks::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
-    let reversals = Events {
-        reversed: true,
-        ..Events::NONE
-    };
+    let reversals = Events { reversed: true, ..Events::NONE };
     assert_eq!(ids(&claim_of(&db, NOW + 1, reversals)), [reversal_id(1)]);
 }
 

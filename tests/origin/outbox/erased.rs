@@ -139,15 +139,7 @@ fn an_outbox_that_does_not_know_its_settings_ends_no_callback() {
 fn nobody_finds_a_waiting_callback_by_its_erased_user() {
     let (db, world) = (outbox(), World::paying_each_click());
     apply_settings(&db, NOW, &settings(1, true));
-    convert(
-        &db,
-        &world,
-        &Conversion {
-            reason: Some("ann won".into()),
-            ..of_ann(1)
-        },
-    )
-    .unwrap();
+    convert(&db, &world, &Conversion { reason: Some("ann won".into()), ..of_ann(1) }).unwrap();
     erase_ann(&db);
     let shown = format!("{:?}", entries(&db)) + &story_text(&db, &reward_id(1));
     for hidden in ["ann", "c-one", "gaid\":\""] {
@@ -195,11 +187,7 @@ fn a_restored_outbox_remembers_whom_it_has_erased() {
 }
 
 fn close(db: &Sqlite, world: &World) {
-    let closed = CallbackSettings {
-        is_suspended: true,
-        is_closed: true,
-        ..settings(2, true)
-    };
+    let closed = CallbackSettings { is_suspended: true, is_closed: true, ..settings(2, true) };
     endpoint::store_settings(db, world, shard(), &closed).unwrap();
     while sweep(db, NOW).unwrap() == Some(NOW + SECOND_MS) {}
 }
@@ -213,22 +201,14 @@ fn a_closed_publisher_gets_its_waiting_callbacks_and_keeps_no_user() {
         convert(&db, &world, &conversion(n).user(&format!("user-of-{n}"))).unwrap();
     }
     for n in 251..=255_u8 {
-        convert(
-            &db,
-            &world,
-            &conversion(n).user("user-of-none").status(Status::Pending),
-        )
-        .unwrap();
+        convert(&db, &world, &conversion(n).user("user-of-none").status(Status::Pending)).unwrap();
     }
     send_all(&db, NOW, 200);
     convert(&db, &world, &conversion(0).user("user-of-the-last")).unwrap();
     close(&db, &world);
     let left = dump_all(&db);
     assert!(left.contains("user-of-the-last"));
-    assert_eq!(
-        left.matches("user-of-").count(),
-        left.matches("user-of-the-last").count()
-    );
+    assert_eq!(left.matches("user-of-").count(), left.matches("user-of-the-last").count());
     assert!(entry(&db, &reward_id(0))["user_id"].is_null());
     let waiting = claim(&db, NOW);
     assert_eq!(ids(&waiting), [reward_id(0)]);

@@ -22,10 +22,7 @@ fn fields(db: &Sqlite, id: &str) -> Json {
 fn erasure_removes_every_identifier_of_one_user_only() {
     let (db, _) = delivered();
     let of_bob = entry(&db, &reward_id(3));
-    assert_eq!(
-        json(erase(&db, NOW, shard(), "ann").unwrap()),
-        j!({ "erased": 2, "waiting": 0 })
-    );
+    assert_eq!(json(erase(&db, NOW, shard(), "ann").unwrap()), j!({ "erased": 2, "waiting": 0 }));
     assert!(!dump_all(&db).contains("ann"));
     for n in [1, 2] {
         let said = fields(&db, &reward_id(n));
@@ -40,24 +37,15 @@ fn erasure_removes_every_identifier_of_one_user_only() {
         assert_eq!(shown["attempts"][0]["http_status"], 200);
     }
     assert_eq!(entry(&db, &reward_id(3)), of_bob);
-    assert_eq!(
-        json(erase(&db, NOW, shard(), "ann").unwrap()),
-        j!({ "erased": 0, "waiting": 0 })
-    );
-    assert_eq!(
-        json(erase(&db, NOW, shard(), "nobody").unwrap()),
-        j!({ "erased": 0, "waiting": 0 })
-    );
+    assert_eq!(json(erase(&db, NOW, shard(), "ann").unwrap()), j!({ "erased": 0, "waiting": 0 }));
+    assert_eq!(json(erase(&db, NOW, shard(), "nobody").unwrap()), j!({ "erased": 0, "waiting": 0 }));
 }
 
 #[test]
 fn an_erased_conversion_is_not_paid_or_sent_again() {
     let (db, world) = delivered();
     erase(&db, NOW, shard(), "ann").unwrap();
-    assert_eq!(
-        send(&db, &world, &conversion(1).user("ann")),
-        Ok(("approved", true))
-    );
+    assert_eq!(send(&db, &world, &conversion(1).user("ann")), Ok(("approved", true)));
     assert!(!dump_all(&db).contains("ann"));
     let refused = refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS));
     assert_eq!((refused.status, refused.code), (409, "erased"));
@@ -74,24 +62,15 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
         convert(&db, &world, &conversion(1).user("ann")).unwrap();
         convert(&db, &world, &conversion(2).user("ann").status(Status::Pending)).unwrap();
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
-        assert_eq!(
-            json(erase(&db, NOW, shard(), "ann").unwrap()),
-            j!({ "erased": 1, "waiting": 1 })
-        );
+        assert_eq!(json(erase(&db, NOW, shard(), "ann").unwrap()), j!({ "erased": 1, "waiting": 1 }));
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
         // Nobody can read the user's id, or the receiver's answers about the user.
         let shown = entry(&db, &reward_id(1));
-        assert_eq!(
-            (&shown["user_id"], &shown["attempts"][0]["body"]),
-            (&Json::Null, &j!(""))
-        );
+        assert_eq!((&shown["user_id"], &shown["attempts"][0]["body"]), (&Json::Null, &j!("")));
         // A waiting callback may also be replayed, and the end of another user's callback changes nothing.
         replay(&db, NOW + DAY_MS, &reward_id(1), CLAIM_MS).unwrap();
         let callback = claim(&db, NOW + DAY_MS).remove(0);
-        assert_eq!(
-            (callback.fields.user_id.as_str(), callback.fields.c1.as_deref()),
-            ("ann", Some("c-one"))
-        );
+        assert_eq!((callback.fields.user_id.as_str(), callback.fields.c1.as_deref()), ("ann", Some("c-one")));
         answer(&db, NOW + DAY_MS, &callback, 500);
         assert!(dump_all(&db).contains("ann"));
         let callback = claim(&db, NOW + 2 * DAY_MS).remove(0);
@@ -99,13 +78,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
         assert!(!dump_all(&db).contains("ann"));
         let shown = entry(&db, &reward_id(1));
         assert_eq!(shown["attempts"].as_array().unwrap().len(), 3);
-        assert!(
-            shown["attempts"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|attempt| attempt["body"] == "")
-        );
+        assert!(shown["attempts"].as_array().unwrap().iter().all(|attempt| attempt["body"] == ""));
         assert_eq!(refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS)).code, "erased");
     }
 }
@@ -119,10 +92,7 @@ fn a_conversion_that_changes_after_erasure_is_erased_again() {
     }
     convert(&db, &world, &postback(4, Status::Approved)).unwrap();
     send_all(&db, NOW, 200);
-    assert_eq!(
-        json(erase(&db, NOW, shard(), "ann").unwrap()),
-        j!({ "erased": 4, "waiting": 0 })
-    );
+    assert_eq!(json(erase(&db, NOW, shard(), "ann").unwrap()), j!({ "erased": 4, "waiting": 0 }));
     // 1 is rejected, 2 stays pending, 3 is paid and 4 reversed. The callbacks of 3 and 4 need the user id.
     convert(&db, &world, &postback(1, Status::Rejected)).unwrap();
     convert(&db, &world, &postback(2, Status::Pending).goal("install")).unwrap();

@@ -20,9 +20,7 @@ struct MoneyRows {
 fn money_rows(db: &Sqlite, statuses: Vec<String>) -> MoneyRows {
     let rows = |sql: &str| db.query(sql, &[]).unwrap();
     MoneyRows {
-        entries: rows(
-            "SELECT transaction_id, after, payout_micro_usd, delivery, fields FROM entries ORDER BY entry",
-        ),
+        entries: rows("SELECT transaction_id, after, payout_micro_usd, delivery, fields FROM entries ORDER BY entry"),
         conversions: rows("SELECT nonce, goal, state, entry FROM conversions"),
 
         sums: payments(db),
@@ -58,11 +56,7 @@ fn assert_alike(outcomes: &[(String, MoneyRows)]) {
 #[test]
 fn a_conversion_is_paid_once() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
-        send_until_answered(
-            db,
-            &World::new(),
-            &[conversion(1).txn("t"), conversion(1).txn("t")],
-        )
+        send_until_answered(db, &World::new(), &[conversion(1).txn("t"), conversion(1).txn("t")])
     });
     let fault_free = &outcomes[0].1;
     let approved = format!("approved {}", reward_id(1));
@@ -75,15 +69,8 @@ fn a_conversion_is_paid_once() {
 fn a_conversion_under_a_cap_is_paid_once_and_takes_one() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::capped(1);
-        let left = send_until_answered(
-            db,
-            &world,
-            &[
-                conversion(1).txn("t"),
-                conversion(1).txn("t"),
-                conversion(2).txn("u"),
-            ],
-        );
+        let left =
+            send_until_answered(db, &world, &[conversion(1).txn("t"), conversion(1).txn("t"), conversion(2).txn("u")]);
         // One take, however often it was retried, and one claim once the alarm has freed what waits.
         assert_eq!(dump(&world.counters, "takes").len(), 1);
         for _ in 0..2 {
@@ -103,25 +90,12 @@ fn a_conversion_under_a_cap_is_paid_once_and_takes_one() {
 #[test]
 fn a_reward_is_taken_back_once() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
-        let statuses = [
-            Status::Pending,
-            Status::Approved,
-            Status::Reversed,
-            Status::Rejected,
-        ];
-        send_until_answered(
-            db,
-            &World::new(),
-            &statuses.map(|status| conversion(1).status(status)),
-        )
+        let statuses = [Status::Pending, Status::Approved, Status::Reversed, Status::Rejected];
+        send_until_answered(db, &World::new(), &statuses.map(|status| conversion(1).status(status)))
     });
     let fault_free = &outcomes[0].1;
     assert_eq!(fault_free.entries.len(), 2);
-    let paid: Vec<_> = fault_free
-        .sums
-        .iter()
-        .map(|row| row.integer(4).unwrap())
-        .collect();
+    let paid: Vec<_> = fault_free.sums.iter().map(|row| row.integer(4).unwrap()).collect();
     assert_eq!(paid, [750_000, -750_000]);
     assert_alike(&outcomes);
 }
@@ -153,11 +127,7 @@ fn the_alarm_finishes_an_interrupted_request_once() {
 fn a_callback_is_delivered_after_any_failed_write_and_its_reversal_follows() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::new();
-        send_ignoring_rows(
-            db,
-            &world,
-            &[conversion(1), conversion(1).status(Status::Reversed)],
-        );
+        send_ignoring_rows(db, &world, &[conversion(1), conversion(1).status(Status::Reversed)]);
         let mut calls = vec![];
         for round in 0..6 {
             let now_ms = NOW + round * CLAIM_MS;
@@ -180,10 +150,7 @@ fn a_callback_is_delivered_after_any_failed_write_and_its_reversal_follows() {
         let reversal = calls.iter().position(|id| *id == reversal_id(1)).unwrap();
         assert!(reversal > 0, "{fault}");
         assert!(calls[..reversal].iter().all(|id| *id == reward_id(1)), "{fault}");
-        assert!(
-            calls[reversal..].iter().all(|id| *id == reversal_id(1)),
-            "{fault}"
-        );
+        assert!(calls[reversal..].iter().all(|id| *id == reversal_id(1)), "{fault}");
     }
 }
 
@@ -202,18 +169,15 @@ fn a_user_is_erased_after_any_failed_write() {
         retry_until_answered(|| outbox::erasure::erase(db, NOW, shard(), "user-1"));
         for round in 0..4 {
             let now_ms = NOW + round * CLAIM_MS;
-            for callback in attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, DEFAULT_EVENTS)
-                .unwrap_or_default()
-                .callbacks
+            for callback in
+                attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, DEFAULT_EVENTS).unwrap_or_default().callbacks
             {
                 let judgement = judge_answer(&callback, now_ms, 200, None);
                 let _ = attempts::conclude(db, now_ms, &callback, &attempt(now_ms, 200), &judgement);
             }
         }
         let bodies = db.query("SELECT DISTINCT body FROM attempts", &[]).unwrap();
-        let entries = db
-            .query("SELECT user_id, erase, delivery, fields FROM entries", &[])
-            .unwrap();
+        let entries = db.query("SELECT user_id, erase, delivery, fields FROM entries", &[]).unwrap();
         (bodies, entries)
     });
     let text = format!("{:?}", outcomes[0].1);

@@ -16,16 +16,10 @@ use origin::{
 };
 
 /// The answer of an activity object that lacks nothing.
-const HEARD: FeedAnswer = FeedAnswer {
-    applied: true,
-    is_incomplete: false,
-};
+const HEARD: FeedAnswer = FeedAnswer { applied: true, is_incomplete: false };
 
 /// The answer of an activity object that was lost.
-const LOST: FeedAnswer = FeedAnswer {
-    applied: true,
-    is_incomplete: true,
-};
+const LOST: FeedAnswer = FeedAnswer { applied: true, is_incomplete: true };
 
 /// Reports everything, the promised last report included, also to the operator's attention.
 pub fn report_all(db: &Sqlite, now_ms: i64) {
@@ -93,10 +87,7 @@ impl platform::traits::ObjectCall for Applying {
 
 /// The entries of each report that an alarm sends.
 fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
-    let activity = Applying {
-        now_ms,
-        entries: RefCell::default(),
-    };
+    let activity = Applying { now_ms, entries: RefCell::default() };
     now(delivery::feed::send(&ActivityFeed(db), &activity)).unwrap();
     activity.entries.into_inner()
 }
@@ -140,19 +131,11 @@ fn a_report_has_what_changed_and_the_next_one_only_what_changed_since() {
     convert(&db, &world, &conversion(3).status(Status::Pending)).unwrap();
     let at_ms = world.now_ms.get();
     let first = report(&db, at_ms);
-    let states: Vec<_> = first
-        .entries
-        .iter()
-        .map(|entry| (entry.state, entry.delivery))
-        .collect();
+    let states: Vec<_> = first.entries.iter().map(|entry| (entry.state, entry.delivery)).collect();
     let waiting = Some(RewardDelivery::Waiting);
     assert_eq!(
         states,
-        [
-            (RewardState::Approved, waiting),
-            (RewardState::Approved, waiting),
-            (RewardState::Pending, None)
-        ]
+        [(RewardState::Approved, waiting), (RewardState::Approved, waiting), (RewardState::Pending, None)]
     );
     assert_eq!((first.app, first.shard), (app(), 5));
     assert_eq!((first.owes_since_ms, first.at_ms), (None, at_ms));
@@ -160,23 +143,11 @@ fn a_report_has_what_changed_and_the_next_one_only_what_changed_since() {
     assert_eq!(entry.transaction_id, reward_id(1));
     assert_eq!(entry.user_id.as_deref(), Some("user-1"));
     assert_eq!(entry.details.kind, RewardKind::Reward);
-    assert_eq!(
-        (entry.details.value.as_str(), entry.details.payout.as_str()),
-        ("75", "0.75")
-    );
-    let counts: Vec<_> = first
-        .counts
-        .iter()
-        .map(|count| (count.day, count.state, count.rewards, count.payout_micro_usd))
-        .collect();
+    assert_eq!((entry.details.value.as_str(), entry.details.payout.as_str()), ("75", "0.75"));
+    let counts: Vec<_> =
+        first.counts.iter().map(|count| (count.day, count.state, count.rewards, count.payout_micro_usd)).collect();
     let today = UtcDay::of_ms(NOW);
-    assert_eq!(
-        counts,
-        [
-            (today, RewardState::Pending, 1, 0),
-            (today, RewardState::Approved, 2, 1_500_000)
-        ]
-    );
+    assert_eq!(counts, [(today, RewardState::Pending, 1, 0), (today, RewardState::Approved, 2, 1_500_000)]);
 
     let callback = claim(&db, NOW).remove(0);
     answer(&db, NOW + 500, &callback, 200);
@@ -191,29 +162,17 @@ fn a_report_has_what_changed_and_the_next_one_only_what_changed_since() {
     assert_eq!(
         shown,
         [
-            (
-                RewardState::Approved,
-                Some(RewardDelivery::Delivered),
-                Some(200),
-                Some(NOW + 620)
-            ),
+            (RewardState::Approved, Some(RewardDelivery::Delivered), Some(200), Some(NOW + 620)),
             (RewardState::Reversed, waiting, None, None),
             (RewardState::Reversed, waiting, None, None),
         ]
     );
     assert_eq!(second.entries[2].details.kind, RewardKind::Reversal);
-    assert_eq!(
-        second.entries[2].details.original_transaction_id,
-        Some(reward_id(2))
-    );
+    assert_eq!(second.entries[2].details.original_transaction_id, Some(reward_id(2)));
     // The reward stays approved on its day.
     assert_eq!(second.counts.len(), 1);
     assert_eq!(
-        (
-            second.counts[0].state,
-            second.counts[0].rewards,
-            second.counts[0].payout_micro_usd
-        ),
+        (second.counts[0].state, second.counts[0].rewards, second.counts[0].payout_micro_usd),
         (RewardState::Reversed, 1, -750_000)
     );
 }
@@ -238,10 +197,7 @@ fn the_late_result_of_an_attempt_is_in_the_next_report() {
     let (db, _) = with_rewards(1);
     report_all(&db, NOW);
     assert_eq!(feed::due_ms(&db, NOW + 2_000), Ok(None));
-    let entry = db
-        .query_integer("SELECT entry FROM entries", &[])
-        .unwrap()
-        .unwrap();
+    let entry = db.query_integer("SELECT entry FROM entries", &[]).unwrap().unwrap();
     let late = params![entry, NOW, 9_000_i64, 503_i64, "busy", None::<&str>];
     db.execute(outbox::sql::ADD_ATTEMPT, late).unwrap();
     assert_eq!(report(&db, NOW + 3_000).entries[0].http_status, Some(503));
@@ -253,10 +209,7 @@ fn after_a_report_with_changes_comes_one_that_ends_the_promise() {
     assert!(report(&db, NOW).next_by_ms.unwrap() > NOW);
     assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 2_500)));
     let last = report(&db, NOW + 2_500);
-    assert_eq!(
-        (last.next_by_ms, last.entries.len(), last.counts.len()),
-        (None, 0, 0)
-    );
+    assert_eq!((last.next_by_ms, last.entries.len(), last.counts.len()), (None, 0, 0));
     assert_eq!(feed::due_ms(&db, NOW + 2_500), Ok(None));
 }
 
@@ -306,19 +259,14 @@ fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
     let (db, _) = with_rewards(3);
     let sql = "UPDATE entries SET fields = json_remove(fields, '$.payout') WHERE transaction_id = ?";
     db.execute(sql, params![reward_id(2)]).unwrap();
-    db.execute("INSERT INTO reward_counts VALUES (20468, 99, 1, 0, 1, 0)", &[])
-        .unwrap();
+    db.execute("INSERT INTO reward_counts VALUES (20468, 99, 1, 0, 1, 0)", &[]).unwrap();
     let first = report(&db, NOW);
     let reported: Vec<_> = first.entries.iter().map(|entry| &entry.transaction_id).collect();
     assert_eq!(reported, [&reward_id(1), &reward_id(3)]);
     assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
     // The unreadable entry is tried once, and again when it has changed.
     report_all(&db, NOW + 1_000);
-    db.execute(
-        "UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')",
-        &[],
-    )
-    .unwrap();
+    db.execute("UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')", &[]).unwrap();
     assert_eq!(report(&db, NOW + 2_000).entries.len(), 1);
 }
 
@@ -331,8 +279,7 @@ fn a_report_that_cannot_be_made_is_put_off() {
         now(delivery::feed::send(&ActivityFeed(&db), &Unreachable(at_ms))).unwrap_err();
         assert_eq!(feed::due_ms(&db, at_ms), Ok(Some(at_ms + wait_ms)));
     }
-    db.execute("ALTER TABLE attempts RENAME COLUMN lost TO ms", &[])
-        .unwrap();
+    db.execute("ALTER TABLE attempts RENAME COLUMN lost TO ms", &[]).unwrap();
     assert_eq!(sent(&db, NOW + 15_000), [1]);
 }
 

@@ -25,11 +25,7 @@ pub struct Witness {
 
 impl Witness {
     pub fn new() -> Self {
-        Self {
-            db: outbox(),
-            now_ms: NOW,
-            answers: Cell::new(usize::MAX),
-        }
+        Self { db: outbox(), now_ms: NOW, answers: Cell::new(usize::MAX) }
     }
 }
 
@@ -51,10 +47,8 @@ impl ObjectCall for Witness {
         }
         assert_eq!(to.name, witness(shard(), 8).object_name());
         let left = self.answers.get().checked_sub(1);
-        self.answers
-            .set(left.ok_or(CallError::Unanswered(Unanswered::default()))?);
-        let command: Command =
-            serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
+        self.answers.set(left.ok_or(CallError::Unanswered(Unanswered::default()))?);
+        let command: Command = serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
         let answer = match command {
             Command::AddJournal(batch) => serde_json::to_value(add(&self.db, &batch).unwrap()),
             Command::ReadJournal(question) => serde_json::to_value(read(&self.db, &question).unwrap()),
@@ -70,29 +64,13 @@ pub fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
 }
 
 fn journal_to(db: &Sqlite, witness: &Witness, after: i64, number: i64) -> i64 {
-    let batch = Batch {
-        destination: "witness".into(),
-        after,
-        number,
-        sums: BTreeMap::new(),
-    };
-    now(journals::send(
-        db,
-        witness,
-        (shard(), 8),
-        &batch,
-        &Cell::new(false),
-    ))
-    .unwrap()
-    .mark
+    let batch = Batch { destination: "witness".into(), after, number, sums: BTreeMap::new() };
+    now(journals::send(db, witness, (shard(), 8), &batch, &Cell::new(false))).unwrap().mark
 }
 
 /// Runs every statement of the journal. Those that put an outbox back run on an outbox that has lost everything.
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
-    let witness = Witness {
-        now_ms,
-        ..Witness::new()
-    };
+    let witness = Witness { now_ms, ..Witness::new() };
     journal(db, &witness, 0);
     for table in LOSE {
         db.execute(table, &[]).unwrap();
@@ -104,26 +82,10 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     let batch = contract::outbox::AddJournal {
         source: "another".into(),
         after: 0,
-        batch: read(
-            &witness.db,
-            &ReadJournal {
-                source: shard().object_name(),
-                after: 0,
-            },
-        )
-        .unwrap()
-        .next
-        .unwrap(),
+        batch: read(&witness.db, &ReadJournal { source: shard().object_name(), after: 0 }).unwrap().next.unwrap(),
     };
     add(db, &batch).unwrap();
-    read(
-        db,
-        &ReadJournal {
-            source: "another".into(),
-            after: 0,
-        },
-    )
-    .unwrap();
+    read(db, &ReadJournal { source: "another".into(), after: 0 }).unwrap();
 }
 
 pub const LOSE: [&str; 2] = ["DELETE FROM entries", "DELETE FROM conversions"];
@@ -224,10 +186,7 @@ fn a_batch_has_room_for_the_longest_entries() {
           movement + value * 64, 1, NULL, attempts_made, erase, superseded, uncapped, notice, reason, offer_terms, app_terms,
           placement, user_id, txn, first_at_ms, first_ms, first_status, first_body, first_error, fields FROM entries, n";
     db.execute(copies, &[]).unwrap();
-    let last = db
-        .query_integer("SELECT MAX(entry) FROM entries", &[])
-        .unwrap()
-        .unwrap();
+    let last = db.query_integer("SELECT MAX(entry) FROM entries", &[]).unwrap().unwrap();
     let mut mark = 0;
     while mark < last {
         mark = journal(&db, &witness, mark);

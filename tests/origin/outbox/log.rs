@@ -16,10 +16,7 @@ fn click_1(members: Json) -> Json {
         "transaction_id": reward_id(1), "user_id": "user-1", "offer_id": "o-1", "goal_id": "g-1",
         "click_ts": NOW_S - 86_400, "conversion_ts": NOW_S, "attempts": [],
     });
-    entry
-        .as_object_mut()
-        .unwrap()
-        .extend(members.as_object().unwrap().clone());
+    entry.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     entry
 }
 
@@ -27,10 +24,7 @@ fn click_1(members: Json) -> Json {
 fn an_unpaid_conversion_has_no_amounts_and_no_callback() {
     let cases = [
         // Its approval is still to come.
-        (
-            Status::Pending,
-            j!({ "status": "pending", "state": null, "promised_payout": 0.75 }),
-        ),
+        (Status::Pending, j!({ "status": "pending", "state": null, "promised_payout": 0.75 })),
         (Status::Rejected, j!({ "status": "rejected", "state": null })),
         (Status::Reversed, j!({ "status": "reversed", "state": null })),
     ];
@@ -66,10 +60,7 @@ fn a_reward_shows_the_state_of_its_callback() {
     convert(&db, &world, &conversion(1).txn("t")).unwrap();
     let paid = |members: Json| {
         let mut entry = click_1(j!({ "status": "approved", "txn": "t", "payout": 0.75, "value": 75 }));
-        entry
-            .as_object_mut()
-            .unwrap()
-            .extend(members.as_object().unwrap().clone());
+        entry.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
         entry
     };
     let shown = || entry(&db, &reward_id(1));
@@ -97,19 +88,13 @@ fn a_reward_shows_the_state_of_its_callback() {
     let callback = claim(&db, NOW + 20_000).remove(0);
     answer(&db, NOW + 20_000, &callback, 204);
     let second = j!({ "at": NOW_S + 20, "ms": 120, "http_status": 204, "body": "answer 204" });
-    assert_eq!(
-        shown(),
-        paid(j!({ "state": "delivered", "attempts": [first, second] }))
-    );
+    assert_eq!(shown(), paid(j!({ "state": "delivered", "attempts": [first, second] })));
 
     outbox::callbacks::replay::replay(&db, NOW + 30_000, &reward_id(1), CLAIM_MS).unwrap();
     let callback = claim(&db, NOW + 30_000).remove(0);
     abort(&db, NOW + 30_000, &callback);
     let third = j!({ "at": NOW_S + 30, "ms": 120, "http_status": 400, "body": "answer 400" });
-    assert_eq!(
-        shown(),
-        paid(j!({ "state": "dead", "attempts": [first, second, third] }))
-    );
+    assert_eq!(shown(), paid(j!({ "state": "dead", "attempts": [first, second, third] })));
     outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert!(shown()["user_id"].is_null() && shown().as_object().unwrap().contains_key("user_id"));
 }
@@ -131,10 +116,7 @@ fn a_reversal_has_its_own_entry() {
             "state": "waiting", "next_try_ts": NOW_S + 86_400,
         }))
     );
-    assert_eq!(
-        (&reward["status"], &reward["state"]),
-        (&j!("reversed"), &j!("delivered"))
-    );
+    assert_eq!((&reward["status"], &reward["state"]), (&j!("reversed"), &j!("delivered")));
     assert_eq!((&reward["payout"], &reward["value"]), (&j!(0.75), &j!(75)));
     assert_eq!(reversal, entry(&db, &reversal_id(1)));
     assert!(reward.get("original_transaction_id").is_none());
@@ -146,10 +128,7 @@ fn a_reversal_behind_its_reward_has_no_next_try() {
     convert(&db, &world, &conversion(1)).unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let shown = entry(&db, &reversal_id(1));
-    assert_eq!(
-        (&shown["state"], shown.get("next_try_ts")),
-        (&j!("waiting"), None)
-    );
+    assert_eq!((&shown["state"], shown.get("next_try_ts")), (&j!("waiting"), None));
 }
 
 #[test]
@@ -162,10 +141,7 @@ fn amounts_are_shown_exactly() {
         decimals: 6,
         rounding: Default::default(),
     };
-    world
-        .catalog
-        .borrow_mut()
-        .first_app(|app| app.currency = currency);
+    world.catalog.borrow_mut().first_app(|app| app.currency = currency);
     convert(&db, &world, &conversion(1)).unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     // A double would hold only about 16 digits of these amounts.
@@ -182,13 +158,7 @@ fn amounts_are_shown_exactly() {
 fn an_unknown_entry_is_not_found() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
-    for id in [
-        "",
-        "nothing",
-        &reward_id(2),
-        &reversal_id(1),
-        &reward_id(1).to_uppercase(),
-    ] {
+    for id in ["", "nothing", &reward_id(2), &reversal_id(1), &reward_id(1).to_uppercase()] {
         let refused = refusal(written::get(&db, id));
         assert_eq!((refused.status, refused.code), (404, "not_found"), "{id}");
     }
@@ -242,11 +212,7 @@ fn happens(db: &Sqlite, world: &World, event: &Event) {
     world.pass(DAY_MS);
     let now_ms = world.now_ms.get();
     match event {
-        Event::Postback {
-            click,
-            status,
-            capped,
-        } => {
+        Event::Postback { click, status, capped } => {
             world.cap(capped.then_some(0));
             let _ = convert(db, world, &conversion(*click).status(*status));
         }
@@ -359,16 +325,9 @@ fn the_only_match_of_a_long_log_is_found_by_following_cursors() {
     let (db, _) = with_rewards(1);
     abort(&db, NOW, &claim(&db, NOW)[0]);
     fill(&db, 2);
-    db.execute(
-        "UPDATE entries SET delivery = 1 WHERE entry > (SELECT MIN(entry) FROM entries)",
-        &[],
-    )
-    .unwrap();
+    db.execute("UPDATE entries SET delivery = 1 WHERE entry > (SELECT MIN(entry) FROM entries)", &[]).unwrap();
     fill(&db, 50_000);
-    assert_eq!(
-        pages(&db, None, Some("dead"), 100, WALK),
-        [[entry(&db, &reward_id(1))]]
-    );
+    assert_eq!(pages(&db, None, Some("dead"), 100, WALK), [[entry(&db, &reward_id(1))]]);
 }
 
 #[test]
@@ -394,16 +353,9 @@ fn an_entrys_number_has_the_time_and_the_shard_and_is_never_used_twice() {
     convert(&db, &world, &conversion(41)).unwrap();
     world.pass(DAY_MS + 5);
     convert(&db, &world, &conversion(42)).unwrap();
-    let numbers: Vec<_> = dump(&db, "entries")
-        .iter()
-        .map(|row| row.integer(0).unwrap())
-        .collect();
+    let numbers: Vec<_> = dump(&db, "entries").iter().map(|row| row.integer(0).unwrap()).collect();
     assert_eq!(numbers[0], NOW * 1_024 + i64::from(shard().number));
-    assert!(
-        numbers
-            .iter()
-            .all(|number| number % 64 == i64::from(shard().number))
-    );
+    assert!(numbers.iter().all(|number| number % 64 == i64::from(shard().number)));
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
     assert_eq!(numbers[41], (NOW + 5) * 1_024 + i64::from(shard().number));
 }
@@ -413,18 +365,12 @@ fn a_users_entries_are_listed_alone_page_by_page() {
     let (db, world) = with_rewards(5);
     convert(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
     let of_user = |user: &str, status: Option<&str>, before| {
-        let list = List {
-            user_id: Some(user.to_owned()),
-            ..list(status, None, 1, before)
-        };
+        let list = List { user_id: Some(user.to_owned()), ..list(status, None, 1, before) };
         // Its index serves it, however few entries a page may examine.
         shown(&written::list(&db, &list, 1).unwrap())
     };
     let user = entries(&db)[0]["user_id"].as_str().unwrap().to_owned();
-    let all: Vec<_> = entries(&db)
-        .into_iter()
-        .filter(|entry| entry["user_id"] == user.as_str())
-        .collect();
+    let all: Vec<_> = entries(&db).into_iter().filter(|entry| entry["user_id"] == user.as_str()).collect();
     let (mut listed, mut before) = (Vec::new(), None);
     loop {
         let (page, end) = of_user(&user, None, before);

@@ -21,11 +21,7 @@ async fn convert_or_keep(db: &Sqlite, world: &World, postback: &Conversion) -> R
     }
 }
 
-fn send_or_keep(
-    db: &Sqlite,
-    world: &World,
-    postback: &Conversion,
-) -> Result<(&'static str, bool), &'static str> {
+fn send_or_keep(db: &Sqlite, world: &World, postback: &Conversion) -> Result<(&'static str, bool), &'static str> {
     told(now(convert_or_keep(db, world, postback)))
 }
 
@@ -78,11 +74,7 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
         assert_eq!(decide(&db, &world), 1);
         dues.push(world.now_ms.get());
     }
-    assert!(
-        dues.windows(3)
-            .all(|three| three[2] - three[1] >= three[1] - three[0]),
-        "{dues:?}"
-    );
+    assert!(dues.windows(3).all(|three| three[2] - three[1] >= three[1] - three[0]), "{dues:?}");
     world.catalog.borrow_mut().find(OFFER);
     // The window closed meanwhile, and the postbacks came in time.
     world.pass(40 * DAY_MS);
@@ -105,10 +97,7 @@ fn a_kept_postback_is_taken_from_the_cap_of_the_day_on_which_it_came() {
         world.pass(days * DAY_MS);
         assert_eq!(send(&db, &world, &conversion(2)), APPROVED);
         assert_eq!(decide(&db, &world), 1);
-        assert_eq!(
-            send(&db, &world, &late).map(|(status, _)| (status, false)),
-            decided
-        );
+        assert_eq!(send(&db, &world, &late).map(|(status, _)| (status, false)), decided);
     }
 }
 
@@ -117,10 +106,7 @@ fn a_kept_postback_is_taken_from_the_cap_of_the_day_on_which_it_came() {
 fn a_strangers_postback_takes_no_place_of_another_that_is_kept() {
     let (db, world) = (outbox(), World::new());
     world.change(|offer| offer.advertiser_id = advertiser("rival"));
-    let own = Conversion {
-        advertiser: Some(advertiser("rival")),
-        ..conversion(1).under_current(&world)
-    };
+    let own = Conversion { advertiser: Some(advertiser("rival")), ..conversion(1).under_current(&world) };
     world.catalog.borrow_mut().lose(OFFER);
     for postback in [conversion(1).under_current(&world), own] {
         assert_eq!(send_or_keep(&db, &world, &postback), Err("unavailable"));
@@ -204,10 +190,7 @@ fn an_erasure_deletes_kept_postbacks_and_other_failures_keep_none() {
     assert_eq!((missing(&db), dump(&db, "kept").len()), (vec![], 0));
     world.catalog_answers.set(false);
     assert_eq!(send_or_keep(&db, &world, &late), Err("unavailable"));
-    let action = Conversion {
-        event: Event::Action(Action::Approve),
-        ..late
-    };
+    let action = Conversion { event: Event::Action(Action::Approve), ..late };
     let failure = kept::keep(&db, NOW, &action, LOST_TERMS.into()).unwrap();
     assert!(matches!(failure, Failure::Refused(refusal) if refusal.status == 503));
     assert_eq!(dump(&db, "kept").len(), 0);

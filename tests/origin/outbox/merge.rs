@@ -15,19 +15,16 @@ fn answer(log: &Log, list: &List, walk: usize) -> ListPage {
     let examined: Vec<_> = rest.clone().take(walk).collect();
     let limit = usize::try_from(list.limit).unwrap();
     let matching: Vec<_> = examined.iter().filter(|(_, matches)| *matches).collect();
-    let listed = matching.iter().take(limit).map(|(number, _)| ListedEntry {
-        number: *number,
-        entry: serde_json::value::to_raw_value(number).unwrap(),
-    });
+    let listed = matching
+        .iter()
+        .take(limit)
+        .map(|(number, _)| ListedEntry { number: *number, entry: serde_json::value::to_raw_value(number).unwrap() });
     let end = if matching.len() > limit {
         Some(matching[limit - 1].0)
     } else {
         rest.clone().nth(walk).map(|(unexamined, _)| unexamined + 1)
     };
-    ListPage {
-        entries: listed.collect(),
-        end,
-    }
+    ListPage { entries: listed.collect(), end }
 }
 
 fn merged(logs: &[Log], list: &List, walk: usize) -> (Vec<i64>, Option<i64>) {

@@ -69,13 +69,7 @@ impl Network {
         let world = World::paying_each_click();
         let events = receivers[0].0.events;
         world.events.set(events);
-        Self {
-            db: outbox(),
-            world,
-            events,
-            receivers,
-            travelling: Vec::new(),
-        }
+        Self { db: outbox(), world, events, receivers, travelling: Vec::new() }
     }
 
     fn arrive(&mut self, fields: &Fields, timestamp: i64) {
@@ -90,9 +84,7 @@ impl Network {
         for (callback, fate) in callbacks.iter().zip(fates.iter().cycle()) {
             match fate {
                 Fate::Delivered | Fate::Unanswered => self.arrive(&callback.fields, now_ms / SECOND_MS),
-                Fate::Late | Fate::Overlapping => self
-                    .travelling
-                    .push((callback.fields.clone(), now_ms / SECOND_MS)),
+                Fate::Late | Fate::Overlapping => self.travelling.push((callback.fields.clone(), now_ms / SECOND_MS)),
                 Fate::Lost | Fate::Dead => {}
             }
             match fate {
@@ -148,23 +140,11 @@ impl Network {
         for row in db.query(sql, &[]).unwrap() {
             let (value, payout) = (millionths(row.text(2).unwrap()), row.integer(3).unwrap());
             revenue += payout;
-            let (status, rewards) = if row.boolean(0).unwrap() {
-                (Told::Approved, 1)
-            } else {
-                (Told::Reversed, -1)
-            };
+            let (status, rewards) = if row.boolean(0).unwrap() { (Told::Approved, 1) } else { (Told::Reversed, -1) };
             if settings.is_told_of(status) {
-                let user = if settings.has("user_id") {
-                    row.text(1).unwrap()
-                } else {
-                    ""
-                };
+                let user = if settings.has("user_id") { row.text(1).unwrap() } else { "" };
                 let read = |field, amount| if settings.has(field) { amount } else { 0 };
-                add(
-                    &mut ledger,
-                    user,
-                    [rewards, read("value", value), read("payout", payout)],
-                );
+                add(&mut ledger, user, [rewards, read("value", value), read("payout", payout)]);
             }
         }
         // The same money went to the publisher's revenue.
@@ -176,26 +156,13 @@ impl Network {
 
 fn places() -> impl Strategy<Value = Vec<Place>> {
     // Fields that a receiver needs are drawn more often. The last two spellings are foreign, so saving refuses them.
-    const NEEDED: [&str; 6] = [
-        "transaction_id",
-        "status",
-        "value",
-        "user_id",
-        "payout",
-        "original_transaction_id",
-    ];
-    const SPELLINGS: [&str; 14] = [
-        "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "%7Bx%7D", "%7bx%7d", "{x%7D", "%7Bx}",
-        "[X]", "${x}",
-    ];
+    const NEEDED: [&str; 6] = ["transaction_id", "status", "value", "user_id", "payout", "original_transaction_id"];
+    const SPELLINGS: [&str; 14] =
+        ["{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "%7Bx%7D", "%7bx%7d", "{x%7D", "%7Bx}", "[X]", "${x}"];
     let fields = TABLE.map(|(name, _)| name).to_vec();
     let others = subsequence([fields.clone(), vec!["ts"]].concat(), 0..5);
     let named = (subsequence(NEEDED.as_slice(), 2..=6), others)
-        .prop_map(|(needed, others)| {
-            BTreeSet::from_iter([needed, others].concat())
-                .into_iter()
-                .collect()
-        })
+        .prop_map(|(needed, others)| BTreeSet::from_iter([needed, others].concat()).into_iter().collect())
         .prop_shuffle();
     // A parameter may have the name of another field.
     let names = Just(fields).prop_shuffle();
@@ -206,18 +173,9 @@ fn places() -> impl Strategy<Value = Vec<Place>> {
         let mut styles = styles.into_iter().zip(names).enumerate();
         let place = |field| {
             let (number, ((is_fields, place, around, spelling), name)) = styles.next().unwrap();
-            let name = if is_fields {
-                name.to_owned()
-            } else {
-                format!("p{number}")
-            };
+            let name = if is_fields { name.to_owned() } else { format!("p{number}") };
             let parameter = (place > 0).then_some(name);
-            Place {
-                field,
-                parameter,
-                around,
-                spelling,
-            }
+            Place { field, parameter, around, spelling }
         };
         named.into_iter().map(place).collect()
     })
@@ -233,12 +191,7 @@ fn settings(is_kept: fn(&Settings) -> bool) -> impl Strategy<Value = Vec<Setting
     ];
     let settings = prop::collection::vec((shape, prop::bool::weighted(0.2)), 24);
     (events, settings).prop_filter_map("none of these settings is kept", move |(events, settings)| {
-        let one = |((method, places), has_md5)| Settings {
-            places,
-            method,
-            events: events.clone(),
-            has_md5,
-        };
+        let one = |((method, places), has_md5)| Settings { places, method, events: events.clone(), has_md5 };
         let kept: Vec<_> = settings.into_iter().map(one).filter(is_kept).collect();
         (!kept.is_empty()).then_some(kept)
     })
@@ -246,15 +199,7 @@ fn settings(is_kept: fn(&Settings) -> bool) -> impl Strategy<Value = Vec<Setting
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     use {Fate as F, Step as S};
-    let fates = [
-        F::Delivered,
-        F::Delivered,
-        F::Unanswered,
-        F::Lost,
-        F::Late,
-        F::Overlapping,
-        F::Dead,
-    ];
+    let fates = [F::Delivered, F::Delivered, F::Unanswered, F::Lost, F::Late, F::Overlapping, F::Dead];
     let fates = prop::collection::vec(select(fates.to_vec()), 1..5);
     let of_goal = || (1..=5_u8, select(["g-1", "g-2"].as_slice()));
     let status = select(Status::ALL.as_slice());
@@ -271,9 +216,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// Whether saving refuses the settings because they do not tell rewards apart.
 fn is_refused(settings: &Settings) -> bool {
-    let is_refused = settings
-        .problem()
-        .is_some_and(|problem| problem.starts_with("must have {"));
+    let is_refused = settings.problem().is_some_and(|problem| problem.starts_with("must have {"));
     // A receiver without a transaction id cannot pay twice if it is told of no rewards.
     is_refused && (settings.has("transaction_id") || settings.is_told_of(Told::Approved))
 }

@@ -9,12 +9,7 @@ use retention::night;
 use settlement::settle;
 use suspended::{CAPPED, release, suspend};
 
-const ALL: Events = Events {
-    approved: true,
-    reversed: true,
-    pending: true,
-    rejected: true,
-};
+const ALL: Events = Events { approved: true, reversed: true, pending: true, rejected: true };
 
 /// A world whose publisher is told of everything.
 fn told_of_all() -> (Sqlite, World) {
@@ -24,12 +19,7 @@ fn told_of_all() -> (Sqlite, World) {
 }
 
 fn notice_id(n: u8, kind: Kind) -> String {
-    let row = RowKey {
-        app: app(),
-        shard: shard().number,
-        nonce: [n; 12],
-        goal: "g-1",
-    };
+    let row = RowKey { app: app(), shard: shard().number, nonce: [n; 12], goal: "g-1" };
     transaction_id(&row, kind)
 }
 
@@ -40,8 +30,7 @@ fn delivered(db: &Sqlite, now_ms: i64, events: Events) -> Vec<(Told, String)> {
         answer(db, now_ms, callback, 200);
     }
     let sent = callbacks.into_iter();
-    sent.map(|callback| (callback.fields.status, callback.fields.transaction_id))
-        .collect()
+    sent.map(|callback| (callback.fields.status, callback.fields.transaction_id)).collect()
 }
 
 #[test]
@@ -55,31 +44,21 @@ fn a_notice_has_an_id_of_its_own_and_pays_nothing() {
     assert_eq!((pending.value.as_str(), pending.payout.as_str()), ("0", "0"));
     assert_eq!(pending.pending_value.unwrap().as_str(), "75");
     let shown = entry(&db, &notice_id(1, Kind::Pending));
-    assert_eq!(
-        (&shown["status"], &shown["state"]),
-        (&"pending".into(), &"waiting".into())
-    );
+    assert_eq!((&shown["status"], &shown["state"]), (&"pending".into(), &"waiting".into()));
     assert!(shown.get("payout").is_none() && shown.get("value").is_none());
     assert_eq!(shown["original_transaction_id"], reward_id(1));
     // The reward itself has its own id, and no money has moved.
     assert!(entry(&db, &reward_id(1))["state"].is_null());
     assert!(payments(&db).is_empty());
 
-    assert_eq!(
-        settle(&db, &world, &reward_id(1), Action::Reject, &[]),
-        Ok(("rejected", false))
-    );
+    assert_eq!(settle(&db, &world, &reward_id(1), Action::Reject, &[]), Ok(("rejected", false)));
     let rejected = claim_of(&db, NOW, ALL).remove(0).fields;
     assert_eq!(rejected.transaction_id, notice_id(1, Kind::Rejected));
     assert_eq!((rejected.status, rejected.value.as_str()), (Told::Rejected, "0"));
     assert_eq!(rejected.reason.as_deref(), Some("checked by hand"));
     assert!(claim_of(&db, NOW, ALL).is_empty());
     let today = domain::model::time::UtcDay::of_ms(NOW);
-    let read = contract::outbox::ReadDay {
-        day: today,
-        after: 0,
-        mark: 0,
-    };
+    let read = contract::outbox::ReadDay { day: today, after: 0, mark: 0 };
     assert!(day::read(&db, read, day::STEP).unwrap().offers.is_empty());
 }
 
@@ -92,26 +71,15 @@ fn each_side_is_told_of_each_event_once() {
     let table = [
         (vec![Status::Approved], vec![(Told::Approved, &reward)]),
         (
-            vec![
-                Status::Approved,
-                Status::Pending,
-                Status::Reversed,
-                Status::Rejected,
-            ],
+            vec![Status::Approved, Status::Pending, Status::Reversed, Status::Rejected],
             vec![(Told::Approved, &reward), (Told::Reversed, &reversal)],
         ),
-        (
-            vec![Status::Pending, Status::Approved],
-            vec![(Told::Pending, &pending), (Told::Approved, &reward)],
-        ),
+        (vec![Status::Pending, Status::Approved], vec![(Told::Pending, &pending), (Told::Approved, &reward)]),
         (
             vec![Status::Pending, Status::Reversed, Status::Approved],
             vec![(Told::Pending, &pending), (Told::Rejected, &rejected)],
         ),
-        (
-            vec![Status::Rejected, Status::Pending],
-            vec![(Told::Rejected, &rejected)],
-        ),
+        (vec![Status::Rejected, Status::Pending], vec![(Told::Rejected, &rejected)]),
         (vec![Status::Reversed, Status::Rejected, Status::Approved], vec![]),
     ];
     for (postbacks, expected) in table {
@@ -156,10 +124,7 @@ fn a_conversion_that_waits_again_is_told_of_once() {
     suspend(&db, &world, 2, true);
     send(&db, &world, &conversion(1)).unwrap();
     suspend(&db, &world, 3, false);
-    assert_eq!(
-        delivered(&db, NOW, ALL),
-        [(Told::Pending, notice_id(1, Kind::Pending))]
-    );
+    assert_eq!(delivered(&db, NOW, ALL), [(Told::Pending, notice_id(1, Kind::Pending))]);
     world.cap(Some(0));
     assert_eq!(release(&db, &world), [CAPPED]);
     let again = send(&db, &world, &conversion(1).status(Status::Pending));
@@ -187,15 +152,9 @@ fn a_callback_that_the_publisher_does_not_want_ends_without_an_attempt() {
     }
     send(&db, &world, &conversion(20).status(Status::Reversed)).unwrap();
     retention(&db, "user-20");
-    let only_reversed = Events {
-        approved: false,
-        ..DEFAULT_EVENTS
-    };
+    let only_reversed = Events { approved: false, ..DEFAULT_EVENTS };
     // Every due callback is examined, and the reversal no longer waits for its reward.
-    assert_eq!(
-        delivered(&db, NOW, only_reversed),
-        [(Told::Reversed, reversal_id(20))]
-    );
+    assert_eq!(delivered(&db, NOW, only_reversed), [(Told::Reversed, reversal_id(20))]);
     let (ended, _) = page(&db, None, Some("not_wanted"), 100, None);
     assert_eq!(ended.len(), 20);
     assert!(ended.iter().all(|entry| entry["attempts"] == Json::Array(vec![])));
@@ -230,10 +189,7 @@ fn notices_leave_with_their_conversion() {
             let night = NOW + nights * DAY_MS;
             while outbox::retention::sweep(&db, night).unwrap() == Some(night + SECOND_MS) {}
             let left = dump(&db, "entries").len();
-            assert!(
-                (left > 0) == (nights == 399) || nights == 402,
-                "{statuses:?} {nights}: {left}"
-            );
+            assert!((left > 0) == (nights == 399) || nights == 402, "{statuses:?} {nights}: {left}");
         }
         assert!(dump(&db, "conversions").is_empty());
     }
@@ -248,10 +204,7 @@ fn a_user_who_was_erased_is_told_of_and_erased_again() {
     // The operator's rejection does not know the user, so the publisher is not told.
     let (other, other_world) = (db, world);
     send(&other, &other_world, &conversion(1).status(Status::Rejected)).unwrap();
-    assert_eq!(
-        delivered(&other, NOW, ALL),
-        [(Told::Rejected, notice_id(1, Kind::Rejected))]
-    );
+    assert_eq!(delivered(&other, NOW, ALL), [(Told::Rejected, notice_id(1, Kind::Rejected))]);
     assert!(entries(&other).iter().all(|entry| entry["user_id"].is_null()));
     let (db, world) = told_of_all();
     send(&db, &world, &conversion(1).status(Status::Pending)).unwrap();

@@ -16,10 +16,7 @@ const FOREIGN: Result<(&str, bool), &str> = Err("invalid_token");
 const CLOSED: Result<(&str, bool), &str> = Err("conversion_window_closed");
 
 fn by(name: &str, conversion: Conversion) -> Conversion {
-    Conversion {
-        advertiser: Some(advertiser(name)),
-        ..conversion
-    }
+    Conversion { advertiser: Some(advertiser(name)), ..conversion }
 }
 
 /// The offer moves from `brand` to `rival`, and gains a goal.
@@ -48,11 +45,7 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
         ("rival", newer, APPROVED),
     ] {
         let named = conversion.goal.clone();
-        assert_eq!(
-            send(&db, &world, &by(sender, conversion)),
-            answer,
-            "{sender} {named:?}"
-        );
+        assert_eq!(send(&db, &world, &by(sender, conversion)), answer, "{sender} {named:?}");
     }
 }
 
@@ -101,20 +94,10 @@ fn a_goal_is_found_in_other_letters_where_nothing_else_can_be_meant() {
     assert_eq!(send(&db, &world, &conversion(1).goal("G-1")), REPEATED);
     // A code that was saved with a blank.
     world.change(|offer| offer.goals.push(goal("g-5", "purchase5 ", 1_000_000)));
-    assert_eq!(
-        send(
-            &db,
-            &world,
-            &conversion(4).under_current(&world).goal("purchase5")
-        ),
-        APPROVED
-    );
+    assert_eq!(send(&db, &world, &conversion(4).under_current(&world).goal("purchase5")), APPROVED);
     // Another goal that is alike makes it ambiguous, whatever terms have it. Exact names stay exact.
     world.change(|offer| offer.goals.push(goal("g-4", "Install", 9_000_000)));
-    assert_eq!(
-        send(&db, &world, &conversion(2).goal("iNSTALL")),
-        Err("unknown_goal")
-    );
+    assert_eq!(send(&db, &world, &conversion(2).goal("iNSTALL")), Err("unknown_goal"));
     assert_eq!(send(&db, &world, &conversion(2).goal("install")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(2).goal("Install")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(1).goal("INSTALL")), REPEATED);
@@ -147,9 +130,7 @@ fn a_reward_that_each_click_was_promised_stands_against_one_for_each_user() {
 
 /// Lets the click of [`conversion`] be so many days old.
 fn days(world: &World, days: i64) {
-    world
-        .now_ms
-        .set(conversion(1).click.clicked_at_ms + days * DAY_MS);
+    world.now_ms.set(conversion(1).click.clicked_at_ms + days * DAY_MS);
 }
 
 #[test]
@@ -186,11 +167,7 @@ fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
         world.change(|offer| offer.goals[0].payout_micro_usd = 1);
         days(&world, approved);
         night(&db, world.now_ms.get());
-        assert_eq!(
-            settle(&db, &world, &reward_id(1), Approve, &[]),
-            approval,
-            "{case}"
-        );
+        assert_eq!(settle(&db, &world, &reward_id(1), Approve, &[]), approval, "{case}");
         let paid = sum_of_day(&db, UtcDay::of_ms(world.now_ms.get()));
         if approval == APPROVED {
             assert_eq!(paid, 750_000, "{case}");
@@ -198,11 +175,7 @@ fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
         send_all(&db, world.now_ms.get(), 200);
         days(&world, reversed);
         night(&db, world.now_ms.get());
-        assert_eq!(
-            settle(&db, &world, &reward_id(1), Reverse, &[]),
-            reversal,
-            "{case}"
-        );
+        assert_eq!(settle(&db, &world, &reward_id(1), Reverse, &[]), reversal, "{case}");
         if reversal == REVERSED {
             let reversal = entry(&db, &id_of(1, "g-1", Movement::Reversal));
             assert_eq!(reversal["payout"], -0.75, "{case}");
@@ -212,9 +185,7 @@ fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
 
 /// The payments of a UTC day as batches have them, in micro-USD.
 fn sum_of_day(db: &Sqlite, day: UtcDay) -> i64 {
-    let rows = payments(db)
-        .into_iter()
-        .filter(|row| row.integer(0) == Ok(day.number()));
+    let rows = payments(db).into_iter().filter(|row| row.integer(0) == Ok(day.number()));
     rows.map(|row| row.integer(4).unwrap()).sum()
 }
 
@@ -241,12 +212,8 @@ fn a_user_who_is_erased_while_an_action_waits_is_not_sent() {
     let (db, world) = (outbox(), World::new());
     world.cap(Some(0));
     assert_eq!(send(&db, &world, &conversion(1)), Err("conversion_capped"));
-    let settle = Settle {
-        transaction_id: reward_id(1),
-        action: Approve,
-        reason: "checked".into(),
-        despite: Vec::new(),
-    };
+    let settle =
+        Settle { transaction_id: reward_id(1), action: Approve, reason: "checked".into(), despite: Vec::new() };
     let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
     outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!(send(&db, &world, &action), Err("user_erased"));
@@ -255,22 +222,10 @@ fn a_user_who_is_erased_while_an_action_waits_is_not_sent() {
 #[test]
 fn a_user_who_is_erased_while_a_rejection_waits_is_not_named_in_its_notice() {
     let (db, world) = (outbox(), World::new());
-    world.events.set(Events {
-        pending: true,
-        rejected: true,
-        ..Events::NONE
-    });
-    assert_eq!(
-        send(&db, &world, &conversion(1).status(Status::Pending)),
-        Ok(("pending", false))
-    );
+    world.events.set(Events { pending: true, rejected: true, ..Events::NONE });
+    assert_eq!(send(&db, &world, &conversion(1).status(Status::Pending)), Ok(("pending", false)));
     send_all(&db, NOW, 200);
-    let settle = Settle {
-        transaction_id: reward_id(1),
-        action: Reject,
-        reason: "checked".into(),
-        despite: Vec::new(),
-    };
+    let settle = Settle { transaction_id: reward_id(1), action: Reject, reason: "checked".into(), despite: Vec::new() };
     let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
     outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!(send(&db, &world, &action), Ok(("rejected", false)));

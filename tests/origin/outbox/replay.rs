@@ -40,19 +40,12 @@ fn a_replay_starts_a_new_schedule_at_once() {
     for n in [1, 2, 3] {
         let shown = json(replay(&db, later, &reward_id(n), CLAIM_MS).unwrap());
         assert_eq!(shown, entry(&db, &reward_id(n)));
-        assert_eq!(
-            (&shown["state"], &shown["next_try_ts"]),
-            (&j!("waiting"), &j!(later / SECOND_MS))
-        );
+        assert_eq!((&shown["state"], &shown["next_try_ts"]), (&j!("waiting"), &j!(later / SECOND_MS)));
         assert_eq!(shown["attempts"].as_array().unwrap().len(), 1);
         assert_eq!(delivery_state(&db, &reward_id(n)), (Some(0), Some(later), 0));
     }
     let fields = claim(&db, later).remove(0).fields;
-    assert_eq!(
-        (fields.transaction_id, fields.conversion_ts),
-        (reward_id(1), NOW_S),
-        "the content is unchanged"
-    );
+    assert_eq!((fields.transaction_id, fields.conversion_ts), (reward_id(1), NOW_S), "the content is unchanged");
 }
 
 #[test]
@@ -60,10 +53,7 @@ fn a_replay_without_an_endpoint_waits_for_one() {
     let db = with_ended_callbacks();
     apply_settings(&db, NOW, &settings(2, false));
     let shown = json(replay(&db, NOW, &reward_id(1), CLAIM_MS).unwrap());
-    assert_eq!(
-        (&shown["state"], shown.get("next_try_ts")),
-        (&j!("no_endpoint"), None)
-    );
+    assert_eq!((&shown["state"], shown.get("next_try_ts")), (&j!("no_endpoint"), None));
 }
 
 #[test]
@@ -105,11 +95,7 @@ fn a_delivered_reversal_is_sent_again_once_although_its_reward_is_delivered_betw
         convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
         send_all(&db, world.now_ms.get(), 200);
         let later = NOW + DAY_MS;
-        let filter = RewardFilter {
-            delivery: Some(RewardDelivery::Delivered),
-            until,
-            ..RewardFilter::default()
-        };
+        let filter = RewardFilter { delivery: Some(RewardDelivery::Delivered), until, ..RewardFilter::default() };
         let (mut sum, mut after) = (0, Some(0));
         while let Some(from) = after {
             let made = bulk_replay_filters::step(&db, later, &filter, from, 1_000, 1);
@@ -181,19 +167,13 @@ fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
     answer(&db, now_ms, &callbacks.remove(0), 500);
     let written = || {
         enable(&db, now_ms + DAY_MS, CLAIM_MS, now_ms + DAY_MS).unwrap();
-        let attempts =
-            "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts_made = 0 AND due_ms <= ?";
-        let whole = db
-            .query_first(attempts, params![now_ms + DAY_MS])
-            .unwrap()
-            .unwrap();
+        let attempts = "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts_made = 0 AND due_ms <= ?";
+        let whole = db.query_first(attempts, params![now_ms + DAY_MS]).unwrap().unwrap();
         assert_eq!(whole.integer(0).unwrap(), 5);
         dump(&db, "writes").len()
     };
-    db.execute("CREATE TABLE writes (entry INTEGER) STRICT", &[])
-        .unwrap();
-    let counted =
-        "CREATE TRIGGER counted AFTER UPDATE ON entries BEGIN INSERT INTO writes VALUES (new.entry); END";
+    db.execute("CREATE TABLE writes (entry INTEGER) STRICT", &[]).unwrap();
+    let counted = "CREATE TRIGGER counted AFTER UPDATE ON entries BEGIN INSERT INTO writes VALUES (new.entry); END";
     db.execute(counted, &[]).unwrap();
     assert_eq!(written(), 1, "the one that had failed");
     assert_eq!(written(), 1);
@@ -210,22 +190,12 @@ fn the_endpoints_state_is_shown() {
 
     let db = with_ended_callbacks();
     let shown = |state, consecutive_failures, next_try_ts| {
-        let shown = Standing {
-            state,
-            consecutive_failures,
-            next_try_ts,
-            waiting: 2,
-            dead: 2,
-            reserving: 0,
-        };
+        let shown = Standing { state, consecutive_failures, next_try_ts, waiting: 2, dead: 2, reserving: 0 };
         assert_eq!(standing(&db), Ok(shown));
     };
     shown(EndpointState::Healthy, 1, Some(NOW_S + 86_400));
     let resumes_ms = NOW + 2 * DAY_MS;
-    let failing = Health {
-        failures: FAILING_AFTER,
-        resumes_ms,
-    };
+    let failing = Health { failures: FAILING_AFTER, resumes_ms };
     endpoint::set_health(&db, failing, None).unwrap();
     shown(EndpointState::Failing, 5, Some(resumes_ms / SECOND_MS));
     endpoint::set_health(&db, failing, Some(NOW)).unwrap();

@@ -67,8 +67,7 @@ impl ObjectCall for Runtime {
             contract::counters::BINDING => {
                 assert_eq!(to.name, COUNTERS);
                 let command: ToCounters = serde_json::from_value(json).unwrap();
-                serde_json::to_value(crate::ask_counters(&objects.counters, objects.now_ms, command).unwrap())
-                    .unwrap()
+                serde_json::to_value(crate::ask_counters(&objects.counters, objects.now_ms, command).unwrap()).unwrap()
             }
             _ if objects.is_down.get() => return Err(CallError::from_answer(503, "{}".into(), None)),
             _ => {
@@ -114,26 +113,10 @@ fn send_and_lose(objects: &Objects) {
     let payments = OutboxLog::of(&objects.outbox, state.as_ref());
     let name = shard().object_name();
     let to_ledger = async |batch: &Batch| deliver(objects, &name, batch).await;
-    now(batches::send(
-        &objects.outbox,
-        &At(NOW),
-        &name,
-        &payments,
-        true,
-        to_ledger,
-    ))
-    .unwrap();
+    now(batches::send(&objects.outbox, &At(NOW), &name, &payments, true, to_ledger)).unwrap();
     let clicks = ClickLog(&objects.counters, None);
     let to_ledger = async |batch: &Batch| deliver(objects, COUNTERS, batch).await;
-    now(batches::send(
-        &objects.counters,
-        &At(NOW),
-        COUNTERS,
-        &clicks,
-        true,
-        to_ledger,
-    ))
-    .unwrap();
+    now(batches::send(&objects.counters, &At(NOW), COUNTERS, &clicks, true, to_ledger)).unwrap();
     assert_eq!(counted(&objects.ledger), (9, 2_250_000));
     let lose = "DELETE FROM segments WHERE clicks = 0";
     objects.ledger.execute(lose, &[]).unwrap();
@@ -156,11 +139,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
         placement: None,
         clicks: 9,
     };
-    let flush = Flush {
-        isolate: "i".into(),
-        sequence: 1,
-        sums: vec![clicked].into(),
-    };
+    let flush = Flush { isolate: "i".into(), sequence: 1, sums: vec![clicked].into() };
     crate::ask_counters(&counters_db, NOW, flush.into()).unwrap();
     let objects = Rc::new(Objects {
         ledger: migrated(ledger::MIGRATIONS),
@@ -181,12 +160,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
         clicks: 4,
         revenue_micro_usd: 0,
     };
-    let batch = contract::ledger::AddOffers {
-        source: "lost".into(),
-        after: 0,
-        number: 1,
-        sums: vec![doubled],
-    };
+    let batch = contract::ledger::AddOffers { source: "lost".into(), after: 0, number: 1, sums: vec![doubled] };
     offers::add(&objects.ledger, NOW, &batch).unwrap();
     for table in ["marks", "totals"] {
         let delete = format!("DELETE FROM {table} WHERE source = 'lost'");
@@ -199,12 +173,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
     objects.ledger.execute(differs, &[]).unwrap();
 
     let runtime = Runtime(Rc::clone(&objects));
-    let service = LedgerService::new(
-        Some("ledger-pub".into()),
-        Storage::new(&objects.ledger),
-        runtime,
-        String::new(),
-    );
+    let service = LedgerService::new(Some("ledger-pub".into()), Storage::new(&objects.ledger), runtime, String::new());
     let restate = |day, is_dry_run| now(service.restate(&publisher(), Restate { day, is_dry_run }));
     let refused = |failed: Result<OperatorReply, Failure>| match failed {
         Err(Failure::Refused(refusal)) => (refusal.status, refusal.message.into_owned()),
@@ -222,16 +191,9 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
     assert_eq!(counted(&objects.ledger), (13, 0), "a dry run");
     let done = restate(today, false).unwrap();
     let json = |reply: &OperatorReply| serde_json::from_str::<Json>(&reply.body).unwrap();
-    assert_eq!(
-        json(&done)["after"],
-        serde_json::json!({ "clicks": 9, "revenue": 2.25 })
-    );
+    assert_eq!(json(&done)["after"], serde_json::json!({ "clicks": 9, "revenue": 2.25 }));
     assert_eq!(json(&told)["apps"], json(&done)["apps"]);
     assert_eq!(counted(&objects.ledger), (9, 2_250_000));
     let open = "SELECT COUNT(*) FROM attention WHERE is_open";
-    assert_eq!(
-        objects.outbox.query_integer(open, &[]).unwrap(),
-        Some(0),
-        "the outbox's item has ended"
-    );
+    assert_eq!(objects.outbox.query_integer(open, &[]).unwrap(), Some(0), "the outbox's item has ended");
 }

@@ -104,18 +104,10 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     for day in [1, 90, 91, 300] {
         at(day);
         night(&db, world.now_ms.get());
-        assert_eq!(
-            send(&db, &world, &approved(0).txn("t-0")),
-            Ok(("approved", true)),
-            "day {day}"
-        );
+        assert_eq!(send(&db, &world, &approved(0).txn("t-0")), Ok(("approved", true)), "day {day}");
         assert_eq!(
             send(&db, &world, &conversion(5).txn("t-0").status(Status::Rejected)),
-            if day == 1 {
-                Ok(("rejected", false))
-            } else {
-                Ok(("rejected", true))
-            }
+            if day == 1 { Ok(("rejected", false)) } else { Ok(("rejected", true)) }
         );
         assert_eq!(rows(&db, "entries"), i64::from(many) + 4);
         assert_eq!(tries(&db) > 0, day <= 91, "day {day}");
@@ -145,23 +137,9 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     // Then the rows leave, except the waiting callback and the reward that was taken back late.
     at(402);
     night(&db, world.now_ms.get());
-    let left: Vec<_> = entries(&db)
-        .iter()
-        .map(|entry| entry["transaction_id"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(
-        left,
-        [
-            reversal_id(3),
-            id_of(5, "g-1", Movement::Reward),
-            reward_id(4),
-            reward_id(3)
-        ]
-    );
-    assert_eq!(
-        (rows(&db, "conversions"), tries(&db), rows(&db, "txns")),
-        (3, 2, 0)
-    );
+    let left: Vec<_> = entries(&db).iter().map(|entry| entry["transaction_id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(left, [reversal_id(3), id_of(5, "g-1", Movement::Reward), reward_id(4), reward_id(3)]);
+    assert_eq!((rows(&db, "conversions"), tries(&db), rows(&db, "txns")), (3, 2, 0));
     weighs(402, 0..30);
     // A callback that waited leaves the night after its delivery, and a reward with its reversal.
     at(500);
@@ -171,14 +149,7 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
     weighs(500, 0..30);
     at(800);
     night(&db, world.now_ms.get());
-    assert_eq!(
-        [
-            rows(&db, "entries"),
-            rows(&db, "conversions"),
-            rows(&db, "attempts")
-        ],
-        [0; 3]
-    );
+    assert_eq!([rows(&db, "entries"), rows(&db, "conversions"), rows(&db, "attempts")], [0; 3]);
     assert_eq!(due_ms(&db, world.now_ms.get()), Ok(None));
 }
 
@@ -224,10 +195,7 @@ fn terms_that_no_click_can_need_leave() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     world.change(|offer| offer.goals[0].payout_micro_usd = 5);
-    world
-        .catalog
-        .borrow_mut()
-        .change_app(|app| app.currency.name = "Gems".into());
+    world.catalog.borrow_mut().change_app(|app| app.currency.name = "Gems".into());
     convert(&db, &world, &conversion(2).under_current(&world)).unwrap();
     assert_eq!(rows(&db, "terms"), 4);
     night(&db, NOW + 431 * DAY_MS);
@@ -254,10 +222,7 @@ fn superseded_terms_stay_431_days_after_the_newer_ones_were_learned() {
     world.pass(102 * DAY_MS);
     night(&db, world.now_ms.get());
     assert_eq!(rows(&db, "terms"), 3);
-    assert_eq!(
-        send(&db, &world, &late.status(Status::Approved)),
-        Ok(("approved", false))
-    );
+    assert_eq!(send(&db, &world, &late.status(Status::Approved)), Ok(("approved", false)));
     assert_eq!(entry(&db, &reward_id(2))["payout"], 0.75);
     assert_eq!(world.catalog.borrow().questions.len(), asked);
     world.pass(328 * DAY_MS);

@@ -20,10 +20,7 @@ fn of_24_clicks_of_a_user_one_is_rewarded() {
     assert_eq!(refused.len(), 23);
     assert!(refused.iter().all(|entry| entry["code"] == "already_rewarded"));
     assert_eq!(send(&db, &world, &of_ann(1)), Ok(("approved", true)));
-    assert_eq!(
-        send(&db, &world, &of_ann(1).goal("install")),
-        Ok(("approved", true))
-    );
+    assert_eq!(send(&db, &world, &of_ann(1).goal("install")), Ok(("approved", true)));
     // Another goal and another user are rewarded, and users and goals do not run into each other.
     assert_eq!(send(&db, &world, &of_ann(25).goal("g-2")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(26).user("anng")), APPROVED);
@@ -44,10 +41,7 @@ fn a_reversal_frees_the_reward_and_an_erasure_does_not() {
     send_all(&db, NOW, 200);
     outbox::erasure::erase(&db, NOW, shard(), "ann").unwrap();
     assert_eq!(send(&db, &world, &of_ann(2)), TAKEN);
-    assert_eq!(
-        send(&db, &world, &of_ann(1).status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &of_ann(1).status(Status::Reversed)), Ok(("reversed", false)));
     assert_eq!(send(&db, &world, &of_ann(2)), APPROVED);
     assert_eq!(send(&db, &world, &of_ann(3)), TAKEN);
 }

@@ -13,12 +13,8 @@ pub fn settle(
     action: Action,
     despite: &[Reason],
 ) -> Result<(&'static str, bool), &'static str> {
-    let settle = Settle {
-        transaction_id: id.into(),
-        action,
-        reason: "checked by hand".into(),
-        despite: despite.to_vec(),
-    };
+    let settle =
+        Settle { transaction_id: id.into(), action, reason: "checked by hand".into(), despite: despite.to_vec() };
     let settled = settlement::conversion(db, world.now_ms.get(), shard(), &settle).and_then(|conversion| {
         now(async {
             let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
@@ -46,19 +42,10 @@ fn an_approval_pays_what_the_postback_would_have_paid() {
             assert_eq!(send(&db, &world, &full()), Err("conversion_capped"));
             // A change that the operator makes meanwhile has no effect.
             world.change(|offer| offer.goals[1].payout_micro_usd = 1);
-            world
-                .catalog
-                .borrow_mut()
-                .change_app(|app| app.currency.name = "Gems".into());
+            world.catalog.borrow_mut().change_app(|app| app.currency.name = "Gems".into());
             let id = id_of(1, "g-2", Movement::Reward);
-            assert_eq!(
-                settle(&db, &world, &id, Action::Approve, &[]),
-                Ok(("approved", false))
-            );
-            assert_eq!(
-                settle(&db, &world, &id, Action::Approve, &[]),
-                Ok(("approved", true))
-            );
+            assert_eq!(settle(&db, &world, &id, Action::Approve, &[]), Ok(("approved", false)));
+            assert_eq!(settle(&db, &world, &id, Action::Approve, &[]), Ok(("approved", true)));
         } else {
             send(&db, &world, &full()).unwrap();
         }
@@ -81,18 +68,12 @@ fn a_reversal_by_the_operator_takes_back_what_was_paid_and_frees_the_reward() {
     assert_eq!(send(&db, &world, &of_ann(2)), Err("already_rewarded"));
     let callbacks = claim(&db, NOW);
     answer(&db, NOW, &callbacks[0], 200);
-    assert_eq!(
-        settle(&db, &world, &reward_id(1), Action::Reverse, &[]),
-        Ok(("reversed", false))
-    );
+    assert_eq!(settle(&db, &world, &reward_id(1), Action::Reverse, &[]), Ok(("reversed", false)));
     let taken_back = claim(&db, NOW).pop().unwrap().fields;
     assert_eq!(taken_back.value, callbacks[0].fields.value.negated());
     assert_eq!(taken_back.reason.as_deref(), Some("checked by hand"));
     assert_eq!(entry(&db, &reversal_id(1))["reason"], "checked by hand");
-    assert_eq!(
-        settle(&db, &world, &reward_id(1), Action::Reverse, &[]),
-        Ok(("reversed", true))
-    );
+    assert_eq!(settle(&db, &world, &reward_id(1), Action::Reverse, &[]), Ok(("reversed", true)));
     assert_eq!(send(&db, &world, &of_ann(2)), Ok(("approved", false)));
 }
 
@@ -107,10 +88,7 @@ fn a_rejection_keeps_the_entry_and_gives_it_a_reason() {
         assert_eq!(settled, Ok(("rejected", repeat)));
     }
     let after = entry(&db, &reward_id(1));
-    assert_eq!(
-        (&after["status"], &after["reason"]),
-        (&"rejected".into(), &"checked by hand".into())
-    );
+    assert_eq!((&after["status"], &after["reason"]), (&"rejected".into(), &"checked by hand".into()));
     assert_eq!(after["conversion_ts"], before["conversion_ts"]);
     for reason in ["checked by hand", "other"] {
         let mut list = list(None, None, 10, None);
@@ -132,17 +110,9 @@ fn refused_and_held_conversions_are_found_by_their_code() {
         let (found, _) = shown(&written::list(&db, &list, written::WALK).unwrap());
         assert_eq!(found.len(), 1, "{reason}");
         assert_eq!(found[0]["transaction_id"], reward_id(n));
-        assert_eq!(
-            (&found[0]["status"], &found[0]["code"]),
-            (&status.into(), &reason.into())
-        );
+        assert_eq!((&found[0]["status"], &found[0]["code"]), (&status.into(), &reason.into()));
         list.status = Some("pending".into());
-        assert!(
-            written::list(&db, &list, written::WALK)
-                .unwrap()
-                .entries
-                .is_empty()
-        );
+        assert!(written::list(&db, &list, written::WALK).unwrap().entries.is_empty());
     }
 }
 
@@ -152,14 +122,8 @@ fn an_erased_user_is_neither_paid_nor_charged() {
     send(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
     send(&db, &world, &conversion(2)).unwrap();
     outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
-    assert_eq!(
-        settle(&db, &world, &reward_id(1), Action::Approve, &[]),
-        Err("user_erased")
-    );
-    assert_eq!(
-        settle(&db, &world, &reward_id(1), Action::Reject, &[]),
-        Ok(("rejected", false))
-    );
+    assert_eq!(settle(&db, &world, &reward_id(1), Action::Approve, &[]), Err("user_erased"));
+    assert_eq!(settle(&db, &world, &reward_id(1), Action::Reject, &[]), Ok(("rejected", false)));
     assert!(entry(&db, &reward_id(1))["user_id"].is_null());
     // A reward with a waiting callback still has its user, and is taken back after that callback.
     outbox::erasure::erase(&db, NOW, shard(), "user-2").unwrap();
@@ -210,12 +174,7 @@ fn settle_many(db: &Sqlite, world: &World, many: &SettleMany) -> (Settled, usize
 }
 
 /// The same, for as long as there is time.
-fn settle_while(
-    db: &Sqlite,
-    world: &World,
-    many: &SettleMany,
-    has_time: impl Fn() -> bool,
-) -> (Settled, usize) {
+fn settle_while(db: &Sqlite, world: &World, many: &SettleMany, has_time: impl Fn() -> bool) -> (Settled, usize) {
     let steps = Cell::new(0);
     let step = async |many: SettleMany| {
         steps.set(steps.get() + 1);
@@ -227,25 +186,11 @@ fn settle_while(
 }
 
 fn many(filter: SettleFilter, action: Action) -> SettleMany {
-    SettleMany {
-        filter,
-        action,
-        reason: "checked by hand".into(),
-        despite: vec![],
-        dry_run: false,
-        after: 0,
-    }
+    SettleMany { filter, action, reason: "checked by hand".into(), despite: vec![], dry_run: false, after: 0 }
 }
 
 fn filter(status: &str) -> SettleFilter {
-    SettleFilter {
-        status: status.into(),
-        reason: None,
-        user_id: None,
-        offer_id: None,
-        since: None,
-        until: None,
-    }
+    SettleFilter { status: status.into(), reason: None, user_id: None, offer_id: None, since: None, until: None }
 }
 
 /// How many conversions have a status.
@@ -262,14 +207,8 @@ fn many_conversions_are_counted_first_and_then_settled_in_steps() {
         send(&db, &world, &conversion(n).user(&format!("user-{}", n % 7))).unwrap();
         world.pass(SECOND_MS);
     }
-    let held = SettleFilter {
-        reason: Some("too_fast".into()),
-        ..filter("held")
-    };
-    let dry_run = SettleMany {
-        dry_run: true,
-        ..many(held.clone(), Action::Approve)
-    };
+    let held = SettleFilter { reason: Some("too_fast".into()), ..filter("held") };
+    let dry_run = SettleMany { dry_run: true, ..many(held.clone(), Action::Approve) };
     let (counted, steps) = settle_many(&db, &world, &dry_run);
     assert_eq!((counted.count, counted.settled, steps), (230, 0, 1));
     // Conversions of one user, within a time.
@@ -298,10 +237,7 @@ fn many_conversions_are_counted_first_and_then_settled_in_steps() {
     assert_eq!(parts, [(100, 100), (100, 100), (28, 28)]);
     let (again, _) = settle_many(&db, &world, &many(held, Action::Approve));
     assert_eq!(again, Settled::default());
-    let of_others = SettleFilter {
-        offer_id: Some("other".into()),
-        ..filter("approved")
-    };
+    let of_others = SettleFilter { offer_id: Some("other".into()), ..filter("approved") };
     let (none, _) = settle_many(&db, &world, &many(of_others, Action::Reverse));
     assert_eq!(none, Settled::default());
 }
@@ -325,43 +261,20 @@ fn refusals_among_many_are_counted_by_code() {
 #[test]
 fn an_approval_despite_its_txn_claims_it_if_nobody_has() {
     let (db, world) = (outbox(), World::capped(0));
-    assert_eq!(
-        send(&db, &world, &conversion(1).txn("t")),
-        Err("conversion_capped")
-    );
-    settle(
-        &db,
-        &world,
-        &reward_id(1),
-        Action::Approve,
-        &[Reason::DuplicateTxn],
-    )
-    .unwrap();
+    assert_eq!(send(&db, &world, &conversion(1).txn("t")), Err("conversion_capped"));
+    settle(&db, &world, &reward_id(1), Action::Approve, &[Reason::DuplicateTxn]).unwrap();
     world.cap(None);
     assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
     // The operator's approval counts even if another conversion has the txn.
     assert_eq!(send(&db, &world, &conversion(3).txn("t")), Err("duplicate_txn"));
-    settle(
-        &db,
-        &world,
-        &reward_id(3),
-        Action::Approve,
-        &[Reason::DuplicateTxn],
-    )
-    .unwrap();
-    assert_eq!(
-        entry(&db, &reward_id(3))["value"],
-        entry(&db, &reward_id(1))["value"]
-    );
+    settle(&db, &world, &reward_id(3), Action::Approve, &[Reason::DuplicateTxn]).unwrap();
+    assert_eq!(entry(&db, &reward_id(3))["value"], entry(&db, &reward_id(1))["value"]);
 }
 
 #[test]
 fn an_approval_pays_by_the_terms_of_the_app_that_are_in_force_now() {
     let (db, world) = (outbox(), World::new());
-    assert_eq!(
-        send(&db, &world, &conversion(1).status(Status::Pending)),
-        Ok(("pending", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(1).status(Status::Pending)), Ok(("pending", false)));
     // No postback tells this outbox of the mistyped rate.
     let mut catalog = world.catalog.borrow_mut();
     catalog.change_app(|app| app.currency.per_usd = PerUsd(200_000_000));

@@ -29,10 +29,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(3).txn("u")).unwrap_err();
     world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
     convert(&db, &world, &conversion(1).goal("g-2")).unwrap();
-    let of_pending = Events {
-        pending: true,
-        ..Events::NONE
-    };
+    let of_pending = Events { pending: true, ..Events::NONE };
     world.events.set(of_pending);
     convert(&db, &world, &conversion(4).status(Status::Pending)).unwrap();
     let reject = settlement::settle(&db, &world, &reward_id(4), Action::Reject, &[]);
@@ -64,35 +61,20 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     for state in [None, Some("dead")] {
         page(&db, Some("approved"), state, 10, None);
     }
-    let disabled = Disabled {
-        revision: 2,
-        enabled_ms: 0,
-    };
+    let disabled = Disabled { revision: 2, enabled_ms: 0 };
     endpoint::disable(&db, now_ms, disabled).unwrap();
     world.catalog.borrow_mut().set_callback(settings(9, true));
     convert(&db, &world, &conversion(1)).unwrap();
     endpoint::forget_lost_settings(&db, 1).unwrap();
     let today = domain::model::time::UtcDay::of_ms(now_ms);
-    let read = ReadDay {
-        day: today,
-        after: 0,
-        mark: 0,
-    };
+    let read = ReadDay { day: today, after: 0, mark: 0 };
     day::read(&db, read, day::STEP).unwrap();
-    let list_day = ListDay {
-        day: today,
-        offer: OfferId::parse(OFFER).unwrap(),
-        after: 0,
-        limit: 10,
-    };
+    let list_day = ListDay { day: today, offer: OfferId::parse(OFFER).unwrap(), after: 0, limit: 10 };
     day::list(&db, &list_day, day::STEP).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     read_story(&db, &story::of("acme", &reward_id(1))).unwrap();
     of_click(&db, &read_click(1, None)).unwrap();
-    let of_user = List {
-        user_id: Some("user-1".to_owned()),
-        ..list(Some("approved"), None, 10, None)
-    };
+    let of_user = List { user_id: Some("user-1".to_owned()), ..list(Some("approved"), None, 10, None) };
     written::list(&db, &of_user, written::WALK).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     bulk_replay_filters::run_every_statement(&db, now_ms);
@@ -106,8 +88,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     while night::add_step(&db, tomorrow, day::STEP).unwrap().is_some() {}
     now(night::vouch(&db, &super::days::Ledger::new(tomorrow, 0))).unwrap();
     feed::report_all(&db, now_ms);
-    db.execute("UPDATE feed SET standing = standing + 1", &[])
-        .unwrap();
+    db.execute("UPDATE feed SET standing = standing + 1", &[]).unwrap();
     feed::report_in_vain(&db, now_ms + 3_000);
     feed::report_after_a_loss(&db, now_ms + 10_000);
     // A second attempt, which is no entry's first.
@@ -117,9 +98,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     }
     feed::report_after_a_loss(&db, now_ms + DAY_MS);
     for nights in [500, 501] {
-        while retention::sweep(&db, now_ms + nights * DAY_MS).unwrap()
-            == Some(now_ms + nights * DAY_MS + SECOND_MS)
-        {}
+        while retention::sweep(&db, now_ms + nights * DAY_MS).unwrap() == Some(now_ms + nights * DAY_MS + SECOND_MS) {}
     }
 
     convert(&db, &world, &conversion(9)).unwrap();
@@ -167,15 +146,9 @@ fn frequent_statements_use_an_index() {
                 "reservations USING PRIMARY KEY (nonce=?)",
             ],
         ),
-        (
-            sql::FREE_TXN,
-            &["txns USING PRIMARY KEY (advertiser=? AND goal=? AND txn=?)"],
-        ),
+        (sql::FREE_TXN, &["txns USING PRIMARY KEY (advertiser=? AND goal=? AND txn=?)"]),
         (sql::GET_OFFER, &["offers USING PRIMARY KEY (offer=?)"]),
-        (
-            sql::GET_TERMS,
-            &["terms USING PRIMARY KEY (kind=? AND id=? AND revision=?)"],
-        ),
+        (sql::GET_TERMS, &["terms USING PRIMARY KEY (kind=? AND id=? AND revision=?)"]),
         (sql::AMEND, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
         (
             sql::PAY,
@@ -186,10 +159,7 @@ fn frequent_statements_use_an_index() {
                 "changes",
             ],
         ),
-        (
-            sql::GET_PAID,
-            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
-        ),
+        (sql::GET_PAID, &["entries USING INDEX entries_by_transaction (transaction_id=?)"]),
         (
             sql::DUE,
             &[
@@ -198,19 +168,10 @@ fn frequent_statements_use_an_index() {
                 "r USING INTEGER PRIMARY KEY (rowid=?)",
             ],
         ),
-        (
-            sql::FIRST_DUE,
-            &["entries USING COVERING INDEX entries_waiting (due_ms>?)"],
-        ),
+        (sql::FIRST_DUE, &["entries USING COVERING INDEX entries_waiting (due_ms>?)"]),
         (sql::CONCLUDE, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
-        (
-            sql::RELEASE_REVERSAL,
-            &["entries USING INDEX entries_after (after=?)"],
-        ),
-        (
-            erasure::USER_TO_ERASE,
-            &["entries USING INTEGER PRIMARY KEY (rowid=?)"],
-        ),
+        (sql::RELEASE_REVERSAL, &["entries USING INDEX entries_after (after=?)"]),
+        (erasure::USER_TO_ERASE, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
         (
             sql::LIST,
             &[
@@ -219,19 +180,10 @@ fn frequent_statements_use_an_index() {
                 "r USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
             ],
         ),
-        (
-            sql::ENTRY_BEFORE,
-            &["entries USING INTEGER PRIMARY KEY (rowid<?)"],
-        ),
+        (sql::ENTRY_BEFORE, &["entries USING INTEGER PRIMARY KEY (rowid<?)"]),
         (sql::ENTRY_AFTER, &["entries USING INTEGER PRIMARY KEY (rowid>?)"]),
-        (
-            erasure::COUNT_OF_USER,
-            &["entries USING INDEX entries_by_user (user_id=?)"],
-        ),
-        (
-            erasure::MARK_USER,
-            &["entries USING COVERING INDEX entries_by_user (user_id=?)"],
-        ),
+        (erasure::COUNT_OF_USER, &["entries USING INDEX entries_by_user (user_id=?)"]),
+        (erasure::MARK_USER, &["entries USING COVERING INDEX entries_by_user (user_id=?)"]),
         (
             sql::GET_ENTRY,
             &[
@@ -244,19 +196,10 @@ fn frequent_statements_use_an_index() {
     for (sql, steps) in hot {
         let mut plan = plan(&db, sql);
         // Leaves out the single rows of `outbox` and `positions`, and steps that only combine subqueries.
-        plan.retain(|step| {
-            step != "SCAN outbox" && step != "SCAN positions" && !step.contains("SCALAR SUBQUERY")
-        });
+        plan.retain(|step| step != "SCAN outbox" && step != "SCAN positions" && !step.contains("SCALAR SUBQUERY"));
         plan.retain(|step| !["COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION ALL"].contains(&step.as_str()));
-        let found: Vec<_> = plan
-            .iter()
-            .filter_map(|step| step.strip_prefix("SEARCH "))
-            .collect();
-        assert_eq!(
-            (found.as_slice(), found.len()),
-            (steps, plan.len()),
-            "{sql}: {plan:?}"
-        );
+        let found: Vec<_> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
+        assert_eq!((found.as_slice(), found.len()), (steps, plan.len()), "{sql}: {plan:?}");
     }
 }
 
@@ -311,12 +254,7 @@ fn statements_that_scan_the_log_stop_after_some_rows() {
     ];
     // A journal has 31 days of batches, and those of the last three days name users. A restore reads all kept
     // postbacks, and the closing of a publisher deletes them.
-    let long = [
-        erasure::ERASE_JOURNAL,
-        erasure::USERS_BESIDE_LOG,
-        erasure::DROP_KEPT,
-        erasure::MARK_ALL_RESERVATIONS,
-    ];
+    let long = [erasure::ERASE_JOURNAL, erasure::USERS_BESIDE_LOG, erasure::DROP_KEPT, erasure::MARK_ALL_RESERVATIONS];
     let of_log = [sql::ALL, erasure::ALL].concat().into_iter();
     for sql in of_log.filter(|sql| !long.contains(sql)) {
         let plan = plan(&db, sql);
@@ -331,8 +269,5 @@ fn statements_that_scan_the_log_stop_after_some_rows() {
     }
     // Dead callbacks are found by their index, although the list starts with the newest.
     let few = plan(&db, sql::LIST_FEW);
-    assert!(
-        few[0].starts_with("SEARCH e USING INDEX entries_dead (delivery=?"),
-        "{few:?}"
-    );
+    assert!(few[0].starts_with("SEARCH e USING INDEX entries_dead (delivery=?"), "{few:?}");
 }

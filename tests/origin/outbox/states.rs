@@ -24,11 +24,7 @@ fn event(event: Event) -> Conversion {
     let postback = of_click(1);
     match event {
         Sent(status) => postback.status(status),
-        Act(_) | Event::Release => Conversion {
-            advertiser: None,
-            event,
-            ..postback
-        },
+        Act(_) | Event::Release => Conversion { advertiser: None, event, ..postback },
     }
 }
 
@@ -58,13 +54,8 @@ fn stand(db: &Sqlite, world: &World, reason: Reason) {
 
 /// Suspends the publisher, or admits it again.
 fn suspend(db: &Sqlite, world: &World, is_suspended: bool) {
-    let known = endpoint::read(db)
-        .unwrap()
-        .map_or(1, |state| state.callback.revision);
-    let settings = CallbackSettings {
-        is_suspended,
-        ..settings(known + 1, true)
-    };
+    let known = endpoint::read(db).unwrap().map_or(1, |state| state.callback.revision);
+    let settings = CallbackSettings { is_suspended, ..settings(known + 1, true) };
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
@@ -160,38 +151,12 @@ fn every_event_in_every_state_does_what_the_table_says() {
     let unpaid = ["paid", "pending", "rejected", "tombstone", "paid", "rejected", NO];
     let held = ["same", "same", "rejected", "rejected", "paid", "rejected", NO];
     let mut table = vec![
-        (
-            None,
-            ["paid", "pending", "rejected", "tombstone", GONE, GONE, GONE],
-        ),
-        (
-            Some(State::Pending),
-            ["paid", "same", "rejected", "rejected", "paid", "rejected", NO],
-        ),
-        (
-            Some(State::Approved),
-            [
-                "same",
-                "same",
-                "taken back",
-                "taken back",
-                "same",
-                NO,
-                "taken back",
-            ],
-        ),
-        (
-            Some(State::Rejected),
-            ["same", "same", "same", "same", NO, "same", NO],
-        ),
-        (
-            Some(State::Reversed),
-            ["same", "same", "same", "same", NO, NO, "same"],
-        ),
-        (
-            Some(State::Tombstone),
-            ["same", "same", "same", "same", NO, NO, NO],
-        ),
+        (None, ["paid", "pending", "rejected", "tombstone", GONE, GONE, GONE]),
+        (Some(State::Pending), ["paid", "same", "rejected", "rejected", "paid", "rejected", NO]),
+        (Some(State::Approved), ["same", "same", "taken back", "taken back", "same", NO, "taken back"]),
+        (Some(State::Rejected), ["same", "same", "same", "same", NO, "same", NO]),
+        (Some(State::Reversed), ["same", "same", "same", "same", NO, NO, "same"]),
+        (Some(State::Tombstone), ["same", "same", "same", "same", NO, NO, NO]),
     ];
     for reason in Reason::ALL {
         if reason.holds() {
@@ -208,12 +173,7 @@ fn every_event_in_every_state_does_what_the_table_says() {
             if state == Some(State::Refused(Reason::DuplicateTxn)) && sent.advertiser.is_some() {
                 sent.txn = Some("t-other".into());
             }
-            assert_eq!(
-                outcome(&db, &world, &sent),
-                expected,
-                "{state:?} {:?}",
-                sent.event
-            );
+            assert_eq!(outcome(&db, &world, &sent), expected, "{state:?} {:?}", sent.event);
         }
     }
 }
@@ -221,21 +181,8 @@ fn every_event_in_every_state_does_what_the_table_says() {
 #[test]
 fn every_reason_stands_where_it_is_judged() {
     // The order of `Reason::ALL`: window, txn, once, lost, suspended, too fast, too many, cap.
-    let refused = |code| {
-        [
-            "refused", "refused", "refused", "held", "held", "held", "held", code,
-        ]
-    };
-    let stays = [
-        "paid",
-        "duplicate_txn",
-        "already_rewarded",
-        "held",
-        "held",
-        "held",
-        "held",
-        "conversion_capped",
-    ];
+    let refused = |code| ["refused", "refused", "refused", "held", "held", "held", "held", code];
+    let stays = ["paid", "duplicate_txn", "already_rewarded", "held", "held", "held", "held", "conversion_capped"];
     let named = [
         "paid",
         "duplicate_txn",
@@ -256,16 +203,7 @@ fn every_reason_stands_where_it_is_judged() {
         (
             Some(State::Refused(Reason::Capped)),
             Sent(Status::Approved),
-            [
-                "refused",
-                "refused",
-                "refused",
-                "held",
-                "held",
-                "held",
-                "held",
-                "conversion_capped",
-            ],
+            ["refused", "refused", "refused", "held", "held", "held", "held", "conversion_capped"],
         ),
         (Some(State::Refused(Reason::Capped)), Act(Action::Approve), named),
         (
@@ -294,20 +232,11 @@ fn every_reason_stands_where_it_is_judged() {
             } else {
                 stand(&db, &world, reason);
             }
-            assert_eq!(
-                outcome(&db, &world, &sent),
-                expected,
-                "{state:?} {:?} {reason:?}",
-                sent.event
-            );
+            assert_eq!(outcome(&db, &world, &sent), expected, "{state:?} {:?} {reason:?}", sent.event);
             let is_named = matches!(sent.event, Act(_)) && expected == reason.code();
             if is_named {
                 sent.despite = vec![reason];
-                assert_eq!(
-                    outcome(&db, &world, &sent),
-                    "paid",
-                    "{state:?} despite {reason:?}"
-                );
+                assert_eq!(outcome(&db, &world, &sent), "paid", "{state:?} despite {reason:?}");
             }
         }
     }
@@ -341,15 +270,9 @@ fn reversing_a_forced_approval_leaves_the_other_click_its_reward() {
 #[test]
 fn a_conversion_reversed_before_it_arrived_is_never_paid() {
     let (db, world) = (outbox(), World::new());
-    assert_eq!(
-        send(&db, &world, &conversion(1).status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(1).status(Status::Reversed)), Ok(("reversed", false)));
     for status in Status::ALL {
-        assert_eq!(
-            send(&db, &world, &conversion(1).status(status)),
-            Ok(("reversed", true))
-        );
+        assert_eq!(send(&db, &world, &conversion(1).status(status)), Ok(("reversed", true)));
     }
     assert_eq!(entries(&db).len(), 1);
     assert!(entry(&db, &reward_id(1))["state"].is_null());

@@ -22,10 +22,8 @@ fn told(db: &Sqlite, read: &ReadReward) -> Json {
 }
 
 fn replay(db: &Sqlite, now_ms: i64, publisher: &str, transaction_id: &str) -> Result<u16, &'static str> {
-    let replay = ReplayReward {
-        publisher: PublisherId::parse(publisher).unwrap(),
-        transaction_id: transaction_id.to_owned(),
-    };
+    let replay =
+        ReplayReward { publisher: PublisherId::parse(publisher).unwrap(), transaction_id: transaction_id.to_owned() };
     match story::replay_one(db, now_ms, &replay, CLAIM_MS) {
         Ok(reply) => Ok(reply.status),
         Err(Failure::Refused(refusal)) => Err(refusal.code),
@@ -50,13 +48,8 @@ fn reversed() -> (Sqlite, World) {
 fn a_click_leads_to_its_conversions_and_to_no_others() {
     let (db, _) = reversed();
     let of_click = |n: u8| {
-        let rewards = story::of_click(&db, &read_click(n, None))
-            .unwrap()
-            .rewards
-            .into_iter();
-        rewards
-            .map(|reward| (reward.transaction_id, reward.goal_id, reward.state))
-            .collect::<Vec<_>>()
+        let rewards = story::of_click(&db, &read_click(n, None)).unwrap().rewards.into_iter();
+        rewards.map(|reward| (reward.transaction_id, reward.goal_id, reward.state)).collect::<Vec<_>>()
     };
     let expected = (reward_id(1), "g-1".to_owned(), RewardState::Reversed);
     assert_eq!(of_click(1), [expected]);
@@ -70,41 +63,22 @@ fn a_story_has_click_terms_amounts_and_every_callback_with_its_attempts() {
     // The reversal's id leads to the same story.
     assert_eq!(told(&db, &of("acme", &reversal_id(1))), story);
     assert_eq!(story["transaction_id"], reward_id(1));
-    assert_eq!(
-        (&story["state"], &story["app_id"]),
-        (&"reversed".into(), &APP.into())
-    );
-    assert_eq!(
-        (&story["value"], &story["payout"]),
-        (&75.into(), &serde_json::json!(0.75))
-    );
+    assert_eq!((&story["state"], &story["app_id"]), (&"reversed".into(), &APP.into()));
+    assert_eq!((&story["value"], &story["payout"]), (&75.into(), &serde_json::json!(0.75)));
     assert_eq!(story["click"]["c5"], "c-five");
-    assert_eq!(
-        (&story["click"]["placement"], &story["click"]["country"]),
-        (&"home".into(), &"DE".into())
-    );
+    assert_eq!((&story["click"]["placement"], &story["click"]["country"]), (&"home".into(), &"DE".into()));
     assert_eq!(story["terms"]["offer_at_click"], FIRST);
     assert_eq!(story["user_id"], "user-1");
     let callbacks = story["callbacks"].as_array().unwrap();
     let shown: Vec<_> = callbacks
         .iter()
-        .map(|callback| {
-            (
-                callback["event"].as_str().unwrap(),
-                callback["delivery"].as_str().unwrap(),
-            )
-        })
+        .map(|callback| (callback["event"].as_str().unwrap(), callback["delivery"].as_str().unwrap()))
         .collect();
     assert_eq!(shown, [("approved", "delivered"), ("reversed", "waiting")]);
     let attempts = callbacks[0]["attempts"].as_array().unwrap();
     let answers: Vec<_> = attempts
         .iter()
-        .map(|attempt| {
-            (
-                attempt["http_status"].as_i64().unwrap(),
-                attempt["body"].as_str().unwrap(),
-            )
-        })
+        .map(|attempt| (attempt["http_status"].as_i64().unwrap(), attempt["body"].as_str().unwrap()))
         .collect();
     assert_eq!(answers, [(503, "answer 503"), (200, "answer 200")]);
     assert_eq!(callbacks[0]["attempts_total"], 2);
@@ -127,10 +101,7 @@ fn a_story_has_the_newest_50_attempts_of_each_callback_and_their_number() {
         let callback = &story["callbacks"][nth];
         assert_eq!(callback["attempts_total"], total);
         let attempts = callback["attempts"].as_array().unwrap();
-        let times: Vec<_> = attempts
-            .iter()
-            .map(|attempt| attempt["at"].as_i64().unwrap())
-            .collect();
+        let times: Vec<_> = attempts.iter().map(|attempt| attempt["at"].as_i64().unwrap()).collect();
         assert_eq!(times, (11..=60).collect::<Vec<_>>());
     }
 }
@@ -138,11 +109,8 @@ fn a_story_has_the_newest_50_attempts_of_each_callback_and_their_number() {
 #[test]
 fn another_publishers_reward_is_answered_like_an_unknown_one() {
     let (db, _) = reversed();
-    let refusals = [
-        story::read(&db, &of("other", &reward_id(1))),
-        story::read(&db, &of("acme", &reward_id(9))),
-    ]
-    .map(refusal);
+    let refusals =
+        [story::read(&db, &of("other", &reward_id(1))), story::read(&db, &of("acme", &reward_id(9)))].map(refusal);
     assert_eq!(refusals[0], refusals[1]);
     assert_eq!((refusals[0].status, refusals[0].code), (404, "not_found"));
     assert_eq!(replay(&db, NOW, "other", &reward_id(1)), Err("not_found"));
@@ -153,10 +121,7 @@ fn another_publishers_reward_is_answered_like_an_unknown_one() {
 #[test]
 fn an_analyst_sees_ids_offer_state_amounts_times_and_statuses() {
     let (db, _) = reversed();
-    let read = ReadReward {
-        is_analyst: true,
-        ..of("acme", &reward_id(1))
-    };
+    let read = ReadReward { is_analyst: true, ..of("acme", &reward_id(1)) };
     let story = told(&db, &read);
     let names: Vec<_> = story.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = [
@@ -189,18 +154,12 @@ fn a_held_or_refused_conversion_tells_its_reason_and_an_erased_one_nothing_of_it
     convert(&db, &world, &conversion(1).user("ann")).unwrap();
     convert(&db, &world, &conversion(2).user("ann").goal("g-2")).unwrap();
     let held = told(&db, &of("acme", &id_of(2, "g-2", Movement::Reward)));
-    assert_eq!(
-        (&held["state"], &held["code"]),
-        (&"held".into(), &"too_many_today".into())
-    );
+    assert_eq!((&held["state"], &held["code"]), (&"held".into(), &"too_many_today".into()));
     assert_eq!(held["callbacks"], serde_json::json!([]));
     send_all(&db, NOW, 200);
     erasure::erase(&db, NOW, shard(), "ann").unwrap();
     let erased = told(&db, &of("acme", &reward_id(1)));
-    assert_eq!(
-        (&erased["is_erased"], &erased["user_id"]),
-        (&true.into(), &Json::Null)
-    );
+    assert_eq!((&erased["is_erased"], &erased["user_id"]), (&true.into(), &Json::Null));
     assert!(!erased.to_string().contains("ann"));
 }
 
@@ -208,10 +167,7 @@ fn a_held_or_refused_conversion_tells_its_reason_and_an_erased_one_nothing_of_it
 fn a_publisher_replays_its_reward_which_the_answer_says_is_accepted() {
     let (db, _) = reversed();
     assert_eq!(replay(&db, NOW + DAY_MS, "acme", &reward_id(1)), Ok(202));
-    assert_eq!(
-        delivery_state(&db, &reward_id(1)),
-        (Some(0), Some(NOW + DAY_MS), 0)
-    );
+    assert_eq!(delivery_state(&db, &reward_id(1)), (Some(0), Some(NOW + DAY_MS), 0));
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
     assert_eq!(replay(&db, NOW, "acme", &reward_id(1)), Err("nothing_to_send"));

@@ -10,10 +10,7 @@ const PENDING: Result<(&str, bool), &str> = Ok(("pending", false));
 pub const CAPPED: Result<(&str, bool), &str> = Err("conversion_capped");
 
 pub fn suspend(db: &Sqlite, world: &World, revision: i64, is_suspended: bool) {
-    let settings = CallbackSettings {
-        is_suspended,
-        ..settings(revision, true)
-    };
+    let settings = CallbackSettings { is_suspended, ..settings(revision, true) };
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
@@ -50,10 +47,7 @@ fn a_suspended_publishers_rewards_are_held_and_judged_again_when_it_is_admitted(
     }
     assert_eq!(entry(&db, &reward_id(1))["code"], "suspended");
     // A reversal of a held conversion ends it.
-    assert_eq!(
-        send(&db, &world, &conversion(3).status(Status::Reversed)),
-        Ok(("rejected", false))
-    );
+    assert_eq!(send(&db, &world, &conversion(3).status(Status::Reversed)), Ok(("rejected", false)));
     world.cap(Some(1));
     suspend(&db, &world, 3, false);
     assert!(endpoint::read(&db).unwrap().unwrap().has_endpoint());
@@ -83,8 +77,7 @@ fn another_hold_stands_when_the_suspension_ends_and_a_new_one_ends_the_judging()
     world.cap(Some(0));
     assert_eq!(send(&db, &world, &conversion(2)), CAPPED);
     suspend(&db, &world, 6, true);
-    let approve =
-        |despite: &[Reason]| super::settlement::settle(&db, &world, &reward_id(2), Action::Approve, despite);
+    let approve = |despite: &[Reason]| super::settlement::settle(&db, &world, &reward_id(2), Action::Approve, despite);
     assert_eq!(approve(&[]), Err("suspended"));
     assert_eq!(approve(&[Reason::Suspended]), APPROVED);
 }
@@ -157,10 +150,7 @@ pub fn run_every_statement(db: &Sqlite, world: &World) {
     suspend(db, world, known + 2, false);
     release(db, world);
     for is_final in [false, true] {
-        let claim = ClaimApp {
-            outbox_shards: 8,
-            is_final,
-        };
+        let claim = ClaimApp { outbox_shards: 8, is_final };
         endpoint::claim_app(db, shard(), claim).unwrap();
     }
 }
@@ -169,23 +159,14 @@ pub fn run_every_statement(db: &Sqlite, world: &World) {
 fn the_number_of_outboxes_that_was_claimed_first_stands() {
     let db = outbox();
     for (claimed, stands) in [(8, 8), (1, 8), (64, 8)] {
-        let claim = ClaimApp {
-            outbox_shards: claimed,
-            is_final: true,
-        };
-        assert_eq!(
-            endpoint::claim_app(&db, shard(), claim).unwrap().outbox_shards,
-            stands
-        );
+        let claim = ClaimApp { outbox_shards: claimed, is_final: true };
+        assert_eq!(endpoint::claim_app(&db, shard(), claim).unwrap().outbox_shards, stands);
     }
     // An outbox with conversions knows the number without a claim, and a claim changes nothing.
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     let before = dump(&db, "outbox");
-    let claim = ClaimApp {
-        outbox_shards: 64,
-        is_final: true,
-    };
+    let claim = ClaimApp { outbox_shards: 64, is_final: true };
     assert_eq!(endpoint::claim_app(&db, shard(), claim).unwrap().outbox_shards, 8);
     assert_eq!(dump(&db, "outbox"), before);
 }
@@ -214,11 +195,7 @@ fn rewards_paid_today_without_a_cap_are_counted_once_a_cap_is_set() {
     for n in [3, 4] {
         assert_eq!(send(&db, &world, &conversion(n)), APPROVED);
     }
-    assert_eq!(
-        send(&db, &world, &conversion(2)),
-        APPROVED,
-        "yesterday's entry, paid today"
-    );
+    assert_eq!(send(&db, &world, &conversion(2)), APPROVED, "yesterday's entry, paid today");
     send(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
     assert_eq!(set_cap(&db, &world, Some(5)), 3);
     // Rewards taken from the cap are not counted again, but later rewards without a cap are.

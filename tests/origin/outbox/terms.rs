@@ -28,27 +28,18 @@ fn the_catalog_is_asked_once_for_each_revision() {
     world.change(|offer| offer.goals[0].payout_micro_usd = 5);
     for n in 21..=40 {
         assert_eq!(send(&db, &world, &conversion(n)), APPROVED);
-        assert_eq!(
-            send(&db, &world, &conversion(n + 100).under_current(&world)),
-            APPROVED
-        );
+        assert_eq!(send(&db, &world, &conversion(n + 100).under_current(&world)), APPROVED);
     }
     assert_eq!(questions(&world)[2..], [(OFFER.to_owned(), 2)]);
     // With the catalog gone, all of these go on.
     world.catalog_answers.set(false);
     for n in 41..=60 {
         assert_eq!(send(&db, &world, &conversion(n)), APPROVED);
-        assert_eq!(
-            send(&db, &world, &conversion(n + 100).under_current(&world)),
-            APPROVED
-        );
+        assert_eq!(send(&db, &world, &conversion(n + 100).under_current(&world)), APPROVED);
     }
     world.change(|offer| offer.goals[0].payout_micro_usd = 6);
     assert_eq!(send(&db, &world, &conversion(61)), APPROVED);
-    assert_eq!(
-        send(&db, &world, &conversion(161).under_current(&world)),
-        Err("unavailable")
-    );
+    assert_eq!(send(&db, &world, &conversion(161).under_current(&world)), Err("unavailable"));
 }
 
 /// More offers than a process keeps in memory, each converted again and again.
@@ -86,10 +77,7 @@ fn conversions_that_wait_for_a_revision_share_one_question() {
     let (db, world) = (outbox(), World::new());
     world.hold_catalog.set(true);
     let postbacks: Vec<_> = (1..=64).map(conversion).collect();
-    let mut waiting: Vec<_> = postbacks
-        .iter()
-        .map(|postback| Box::pin(send_postback(&db, &world, postback)))
-        .collect();
+    let mut waiting: Vec<_> = postbacks.iter().map(|postback| Box::pin(send_postback(&db, &world, postback))).collect();
     let mut context = Context::from_waker(Waker::noop());
     for conversion in &mut waiting {
         assert!(conversion.as_mut().poll(&mut context).is_pending());
@@ -112,18 +100,12 @@ fn a_goal_that_came_after_the_click_is_paid_by_the_current_terms() {
     let id = convert(&db, &world, &late(1)).unwrap().transaction_id;
     assert_eq!(id, id_of(1, "g-3", Movement::Reward));
     assert_eq!(paid(&db, &id).0, 3_000_000);
-    assert_eq!(
-        send(&db, &world, &late(2).status(Status::Pending)),
-        Ok(("pending", false))
-    );
+    assert_eq!(send(&db, &world, &late(2).status(Status::Pending)), Ok(("pending", false)));
     // The goal is removed: a pending conversion can still be approved, a paid one reversed, and no new one begins.
     world.change(|offer| offer.goals.truncate(2));
     assert_eq!(send(&db, &world, &late(2)), APPROVED);
     assert_eq!(paid(&db, &id_of(2, "g-3", Movement::Reward)).0, 3_000_000);
-    assert_eq!(
-        send(&db, &world, &late(1).status(Status::Reversed)),
-        Ok(("reversed", false))
-    );
+    assert_eq!(send(&db, &world, &late(1).status(Status::Reversed)), Ok(("reversed", false)));
     assert_eq!(paid(&db, &id_of(1, "g-3", Movement::Reversal)).0, -3_000_000);
     assert_eq!(send(&db, &world, &late(3)), Err("unknown_goal"));
 }
@@ -135,20 +117,11 @@ fn an_unknown_goal_is_refused_permanently_only_on_a_recent_snapshot() {
     world.has_snapshot.set(false);
     let current = world.catalog.borrow().current(OFFER);
     let answer = |current: Current| {
-        let postback = Conversion {
-            current,
-            ..conversion(2).goal("g-9")
-        };
+        let postback = Conversion { current, ..conversion(2).goal("g-9") };
         send(&db, &world, &postback)
     };
-    let stale = Current {
-        is_recent: false,
-        ..current.clone()
-    };
-    let without_offer = Current {
-        offer: None,
-        ..current.clone()
-    };
+    let stale = Current { is_recent: false, ..current.clone() };
+    let without_offer = Current { offer: None, ..current.clone() };
     assert_eq!(answer(current), Err("unknown_goal"));
     assert_eq!(answer(stale), Err("unavailable"));
     // The catalog is asked for an offer that has left the snapshots.
@@ -160,10 +133,7 @@ fn an_unknown_goal_is_refused_permanently_only_on_a_recent_snapshot() {
 
 #[test]
 fn an_outbox_pays_nothing_for_an_app_that_had_another_count_of_outboxes() {
-    let claim = |outbox_shards| ClaimApp {
-        outbox_shards,
-        is_final: true,
-    };
+    let claim = |outbox_shards| ClaimApp { outbox_shards, is_final: true };
     for known in [1, 64] {
         // Either the app's first outbox knows the number, or the outbox itself.
         let (db, world) = (outbox(), World::new());
@@ -195,18 +165,10 @@ fn an_outbox_never_goes_back_to_older_values() {
     world.has_snapshot.set(false);
     for current in [old, conversion(1).current] {
         let n = u8::try_from(world.takes.borrow().len()).unwrap() + 1;
-        let postback = Conversion {
-            current,
-            ..conversion(n)
-        };
+        let postback = Conversion { current, ..conversion(n) };
         assert_eq!(send(&db, &world, &postback), APPROVED);
     }
-    let limits: Vec<_> = world
-        .takes
-        .borrow()
-        .iter()
-        .map(|take| (take.limit, take.revision))
-        .collect();
+    let limits: Vec<_> = world.takes.borrow().iter().map(|take| (take.limit, take.revision)).collect();
     assert_eq!(limits, [(7, 3); 3]);
 }
 

@@ -11,17 +11,10 @@ fn catalog() -> TestCatalog {
         advertiser_id: advertiser("brand"),
         conversion_window_days: 30,
         once_per: Default::default(),
-        goals: vec![
-            goal("g-1", "install", 750_000),
-            goal("g-2", "purchase", 2_000_000),
-        ],
+        goals: vec![goal("g-1", "install", 750_000), goal("g-2", "purchase", 2_000_000)],
     };
-    let currency = CurrencyRate {
-        name: "Coins".into(),
-        per_usd: PerUsd(100_000_000),
-        decimals: 2,
-        rounding: Default::default(),
-    };
+    let currency =
+        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(100_000_000), decimals: 2, rounding: Default::default() };
     TestCatalog::new(AppTerms { currency }, settings(1, true), &[(OFFER, offer, None)])
 }
 
@@ -216,12 +209,5 @@ impl Peers for World {
 
 /// Waits while answers are held.
 async fn arrives(hold: &Cell<bool>) {
-    poll_fn(|_| {
-        if hold.get() {
-            Poll::Pending
-        } else {
-            Poll::Ready(())
-        }
-    })
-    .await;
+    poll_fn(|_| if hold.get() { Poll::Pending } else { Poll::Ready(()) }).await;
 }

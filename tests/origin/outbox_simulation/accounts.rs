@@ -20,26 +20,16 @@ use platform::database::Database;
 
 impl World {
     pub fn check_caps(&self, entries: &[Entry]) {
-        let reserved = self
-            .env
-            .db
-            .query("SELECT nonce, goal FROM reservations", &[])
-            .unwrap();
+        let reserved = self.env.db.query("SELECT nonce, goal FROM reservations", &[]).unwrap();
         let key = |nonce: &[u8], goal: &str| format!("{}/{goal}", hex(nonce));
-        let mut known: BTreeSet<_> = reserved
-            .iter()
-            .map(|row| key(row.blob(0).unwrap(), row.text(1).unwrap()))
-            .collect();
+        let mut known: BTreeSet<_> =
+            reserved.iter().map(|row| key(row.blob(0).unwrap(), row.text(1).unwrap())).collect();
         let paid = entries.iter().filter(|entry| entry.is_payment());
         for entry in paid {
             let key = key(&entry.nonce, &entry.goal);
             if entry.fields.contains(r#""offer_id":"capped""#) {
                 let capped = OfferId::parse(OFFERS[0]).unwrap();
-                let taken = self
-                    .model
-                    .taken
-                    .get(&capped)
-                    .is_some_and(|taken| taken.contains(&key));
+                let taken = self.model.taken.get(&capped).is_some_and(|taken| taken.contains(&key));
                 assert!(taken, "{key} is paid without a take");
             }
             known.insert(key);
@@ -69,9 +59,7 @@ impl World {
     pub fn check_money(&self, entries: &[Entry]) {
         let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for entry in entries.iter().filter(|entry| entry.is_payment()) {
-            let offer = OFFERS
-                .into_iter()
-                .find(|offer| entry.fields.contains(&format!(r#""offer_id":"{offer}""#)));
+            let offer = OFFERS.into_iter().find(|offer| entry.fields.contains(&format!(r#""offer_id":"{offer}""#)));
             let counters = contract::counters::object_name(&OfferId::parse(offer.unwrap()).unwrap());
             for destination in ["ledger".to_owned(), counters] {
                 let applied = self.model.applied_batches.get(&destination);
@@ -85,11 +73,7 @@ impl World {
         for (name, (_, conversions, revenue)) in &self.model.applied_batches {
             let expected = expected[name];
             // A ledger gets no count of conversions.
-            let conversions = if name == "ledger" {
-                expected.0
-            } else {
-                *conversions
-            };
+            let conversions = if name == "ledger" { expected.0 } else { *conversions };
             assert_eq!((conversions, *revenue), expected, "{name}");
         }
     }
@@ -106,11 +90,7 @@ impl World {
         for of in paid.map(Entry::paid_on).collect::<BTreeSet<_>>() {
             let found = self.read_day(of);
             if of > UtcDay::of_ms(self.now_ms()).minus(400) {
-                let read = ReadOffers {
-                    app: app(),
-                    day: of,
-                    sources: vec![shard().object_name()],
-                };
+                let read = ReadOffers { app: app(), day: of, sources: vec![shard().object_name()] };
                 let counted = origin::objects::ledger::offers::counted(&self.ledger, &read).unwrap();
                 let compared = Comparison::new(app(), of, &[(3, found)], counted);
                 let json = serde_json::to_value(&compared).unwrap();
@@ -140,9 +120,7 @@ impl World {
             let day = entry.paid_on();
             *by_day.entry(day).or_default() += entry.payout;
             if day > today.minus(30) {
-                let sum = by_offer
-                    .entry(fields["offer_id"].as_str().unwrap().to_owned())
-                    .or_default();
+                let sum = by_offer.entry(fields["offer_id"].as_str().unwrap().to_owned()).or_default();
                 sum.0 += if entry.after.is_none() { 1 } else { -1 };
                 sum.1 += entry.payout;
             }
@@ -151,12 +129,7 @@ impl World {
         let rows = self.ledger.query(sql, &[]).unwrap();
         let mut ledger: BTreeMap<_, _> = rows
             .iter()
-            .map(|row| {
-                (
-                    UtcDay::from_number(row.integer(0).unwrap()).unwrap(),
-                    row.integer(1).unwrap(),
-                )
-            })
+            .map(|row| (UtcDay::from_number(row.integer(0).unwrap()).unwrap(), row.integer(1).unwrap()))
             .collect();
         ledger.retain(|_, revenue| *revenue != 0);
         by_day.retain(|_, revenue| *revenue != 0);
@@ -164,10 +137,8 @@ impl World {
 
         let mut shown: BTreeMap<String, (i64, i64)> = BTreeMap::new();
         for db in self.counters.values() {
-            let command =
-                contract::counters::Command::Stats(contract::counters::Stats { today, after: None });
-            let contract::counters::Reply::Stats(stats) =
-                crate::ask_counters(db, self.now_ms(), command).unwrap()
+            let command = contract::counters::Command::Stats(contract::counters::Stats { today, after: None });
+            let contract::counters::Reply::Stats(stats) = crate::ask_counters(db, self.now_ms(), command).unwrap()
             else {
                 panic!("no statistics");
             };
@@ -177,14 +148,8 @@ impl World {
             }
         }
         for offer in OFFERS {
-            let expected = by_offer
-                .get(offer)
-                .map_or((0, 0), |sum| (sum.0.max(0), sum.1.max(0)));
-            assert_eq!(
-                shown.get(offer).copied().unwrap_or_default(),
-                expected,
-                "statistics of {offer}"
-            );
+            let expected = by_offer.get(offer).map_or((0, 0), |sum| (sum.0.max(0), sum.1.max(0)));
+            assert_eq!(shown.get(offer).copied().unwrap_or_default(), expected, "statistics of {offer}");
         }
     }
 }

@@ -33,11 +33,7 @@ const REFUSED: i64 = 5;
 
 impl World {
     pub fn ask_activity(&mut self, to: &ObjectAddress, json: &str) -> String {
-        assert_eq!(
-            to.name,
-            activity::object_name(&self.catalog.app.publisher_id),
-            "another publisher's activity"
-        );
+        assert_eq!(to.name, activity::object_name(&self.catalog.app.publisher_id), "another publisher's activity");
         let command: activity::Command = serde_json::from_str(json).unwrap();
         let activity::Command::Feed(report) = &command else {
             panic!("{command:?} to the activity");
@@ -82,11 +78,7 @@ impl World {
             assert_eq!(told, shown, "entry {entry}");
         }
         let named = "SELECT COUNT(*) FROM entries WHERE user_id IS NOT NULL";
-        let in_log = self
-            .env
-            .db
-            .query_integer(&format!("{named} AND NOT erase"), &[])
-            .unwrap();
+        let in_log = self.env.db.query_integer(&format!("{named} AND NOT erase"), &[]).unwrap();
         // Entries that have left the log leave the activity by their age.
         if self.seen.len() == told.len() && self.entries_of_log().len() == told.len() {
             assert_eq!(self.activity.query_integer(named, &[]).unwrap(), in_log);
@@ -97,15 +89,13 @@ impl World {
     fn refused_and_left(&self) -> i64 {
         let kept: BTreeSet<_> = self.entries_of_log().into_keys().collect();
         let seen = self.seen.values();
-        let left = seen.filter(|entry| {
-            !kept.contains(&entry.entry) && entry.after.is_none() && entry.delivery.is_none()
-        });
+        let left =
+            seen.filter(|entry| !kept.contains(&entry.entry) && entry.after.is_none() && entry.delivery.is_none());
         i64::try_from(left.count()).unwrap()
     }
 
     fn counts_of_activity(&self, first_day: i64) -> Counts {
-        let sql =
-            format!("SELECT day, state, rewards, payout_micro_usd FROM counts WHERE day >= {first_day}");
+        let sql = format!("SELECT day, state, rewards, payout_micro_usd FROM counts WHERE day >= {first_day}");
         let rows = self.activity.query(&sql, &[]).unwrap();
         let counts = rows.iter().map(|row| {
             let number = |column| row.integer(column).unwrap();
@@ -199,11 +189,7 @@ fn a_conversion_after_a_command_that_changes_nothing_is_reported_within_a_second
     }
     // The alarm is set for other work.
     assert!(!world.has_to_report());
-    assert!(
-        (SPACING_MS + FEED_MS..NET_MS).contains(&waits_ms(&world)),
-        "{}",
-        waits_ms(&world)
-    );
+    assert!((SPACING_MS + FEED_MS..NET_MS).contains(&waits_ms(&world)), "{}", waits_ms(&world));
     well(&mut world, Op::Erase(99));
     well(&mut world, Op::Pass(FEED_MS / 2));
     well(&mut world, postback(3));
@@ -239,22 +225,14 @@ impl Waiting {
         };
         self.0 = changed.map(since_ms).collect();
         for (change, since_ms) in &self.0 {
-            assert!(
-                now_ms - since_ms <= SHOWN_MS,
-                "{change} waits for {} ms",
-                now_ms - since_ms
-            );
+            assert!(now_ms - since_ms <= SHOWN_MS, "{change} waits for {} ms", now_ms - since_ms);
         }
     }
 
     /// Passes time, in which alarms are late, and carries out what they start.
     fn pass(&mut self, world: &mut World, until_ms: i64, late_ms: i64) {
         let starts_ms = |world: &World| {
-            let starts_ms = world
-                .env
-                .alarm_ms
-                .get()
-                .map(|alarm_ms| (alarm_ms + late_ms).max(world.now_ms()));
+            let starts_ms = world.env.alarm_ms.get().map(|alarm_ms| (alarm_ms + late_ms).max(world.now_ms()));
             starts_ms.filter(|starts_ms| *starts_ms <= until_ms)
         };
         while let Some(starts_ms) = starts_ms(world) {

@@ -33,19 +33,15 @@ impl World {
         let in_log = open(&self.env.db, IN_LOG);
         let in_feed = open(&self.env.db, "SELECT kind, subject FROM attention WHERE is_open");
         assert_eq!(in_feed, in_log);
-        let untold = "SELECT 1 FROM attention_feed WHERE resets OR EXISTS (SELECT 1 FROM attention WHERE changes <> told)";
+        let untold =
+            "SELECT 1 FROM attention_feed WHERE resets OR EXISTS (SELECT 1 FROM attention WHERE changes <> told)";
         if self.env.db.query_first(untold, &[]).unwrap().is_none() {
-            assert_eq!(
-                open(&self.attention, "SELECT kind, subject FROM attention_items"),
-                in_log
-            );
+            assert_eq!(open(&self.attention, "SELECT kind, subject FROM attention_items"), in_log);
         }
     }
 }
 
 fn open(db: &impl Database, sql: &str) -> Open {
     let rows = db.query(sql, &[]).unwrap();
-    rows.iter()
-        .map(|row| (row.integer(0).unwrap(), row.text(1).unwrap().to_owned()))
-        .collect()
+    rows.iter().map(|row| (row.integer(0).unwrap(), row.text(1).unwrap().to_owned())).collect()
 }

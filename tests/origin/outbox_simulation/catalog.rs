@@ -66,9 +66,7 @@ impl World {
                 terms.goals = kept.collect();
                 terms.goals[0].payout_micro_usd = payout;
             }),
-            Change::Rate(per_usd) => self
-                .catalog
-                .change_app(|app| app.currency.per_usd = PerUsd(*per_usd)),
+            Change::Rate(per_usd) => self.catalog.change_app(|app| app.currency.per_usd = PerUsd(*per_usd)),
             Change::OfferSince => {
                 for offer in OFFERS {
                     self.catalog.offer_since(offer, now_s);
@@ -127,9 +125,7 @@ impl World {
             nonce: Bytes(vec![n; 12]),
             click: click.clone(),
             advertiser: AdvertiserId::parse(if postback.is_own { "adv" } else { "other" }),
-            goal: postback
-                .goal
-                .map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
+            goal: postback.goal.map(|goal| (*GOALS.get(goal).unwrap_or(&"nothing")).to_owned()),
             txn: postback.txn.map(|txn| format!("txn {txn}")),
             event: Event::Postback(postback.status),
             reason: None,
@@ -154,12 +150,7 @@ fn sealed(revision: i64) -> Bytes {
     };
     let json = serde_json::to_vec(&callback).unwrap();
     let purpose = callback_purpose(&app().to_string());
-    Bytes(
-        Vault::parse("STORE_KEYS", STORE_KEYS)
-            .unwrap()
-            .seal(&purpose, &json, [7; 12])
-            .unwrap(),
-    )
+    Bytes(Vault::parse("STORE_KEYS", STORE_KEYS).unwrap().seal(&purpose, &json, [7; 12]).unwrap())
 }
 
 pub fn user_id(user: u8) -> String {
@@ -183,23 +174,11 @@ pub fn first_catalog() -> TestCatalog {
         once_per: OncePer::Click,
         goals: goals().into(),
     };
-    let currency = CurrencyRate {
-        name: "gems".into(),
-        per_usd: PerUsd(100_500_000),
-        decimals: 2,
-        rounding: Rounding::Down,
-    };
-    let callback = CallbackSettings {
-        revision: 1,
-        sealed: Some(sealed(1)),
-        is_suspended: false,
-        is_closed: false,
-    };
+    let currency =
+        CurrencyRate { name: "gems".into(), per_usd: PerUsd(100_500_000), decimals: 2, rounding: Rounding::Down };
+    let callback = CallbackSettings { revision: 1, sealed: Some(sealed(1)), is_suspended: false, is_closed: false };
     let [capped, free] = OFFERS;
-    let once = OfferTerms {
-        once_per: OncePer::User,
-        ..terms.clone()
-    };
+    let once = OfferTerms { once_per: OncePer::User, ..terms.clone() };
     let offers = [(capped, terms, Some(3)), (free, once, None)];
     TestCatalog::new(AppTerms { currency }, callback, &offers)
 }

@@ -44,17 +44,11 @@ impl World {
         }
         for (number, entry) in self.seen.iter().filter(|(number, _)| !kept.contains(number)) {
             if entry.notice.is_some() {
-                assert!(
-                    !kept.contains(&entry.after.unwrap()),
-                    "it left without its conversion"
-                );
+                assert!(!kept.contains(&entry.after.unwrap()), "it left without its conversion");
                 continue;
             }
             let reward = entry.after.map(|reward| self.seen[&reward].delivery);
-            let reversal = self
-                .seen
-                .values()
-                .find(|other| other.after == Some(*number) && other.notice.is_none());
+            let reversal = self.seen.values().find(|other| other.after == Some(*number) && other.notice.is_none());
             let last = reversal.map_or(*number, |reversal| reversal.entry);
             assert!(last / 1_024 <= oldest, "{} left too early", entry.transaction_id);
             assert!(entry.delivery != Some(WAITING) && reward != Some(Some(WAITING)));
@@ -63,13 +57,7 @@ impl World {
     }
 
     fn number(&self, sql: &str) -> i64 {
-        self.env
-            .db
-            .query_first(sql, &[])
-            .unwrap()
-            .unwrap()
-            .integer(0)
-            .unwrap()
+        self.env.db.query_first(sql, &[]).unwrap().unwrap().integer(0).unwrap()
     }
 
     /// Checks what was committed in one step.
@@ -80,17 +68,14 @@ impl World {
         journal.sort_by_key(|event| !matches!(event, Event::Operated { .. }));
         let entries = self.entries();
         for entry in entries.iter().filter(|entry| entry.delivery.is_some()) {
-            self.model
-                .callbacks
-                .entry(entry.entry)
-                .or_insert_with(|| Callback {
-                    transaction_id: entry.transaction_id.clone(),
-                    reward: entry.after.filter(|_| entry.notice.is_none()),
-                    is_notice: entry.notice.is_some(),
-                    delivery: WAITING,
-                    attempts_made: 0,
-                    not_before_ms: now_ms,
-                });
+            self.model.callbacks.entry(entry.entry).or_insert_with(|| Callback {
+                transaction_id: entry.transaction_id.clone(),
+                reward: entry.after.filter(|_| entry.notice.is_none()),
+                is_notice: entry.notice.is_some(),
+                delivery: WAITING,
+                attempts_made: 0,
+                not_before_ms: now_ms,
+            });
         }
         let state = endpoint::read(&self.env.db).unwrap();
         let revision = state.as_ref().map(|state| state.callback.revision);
@@ -139,31 +124,19 @@ impl World {
                 }
                 Event::Skipped { entry } => self.model.skipped(entry),
                 Event::Claimed { claimed } => {
-                    let until_ms = self.number(&format!(
-                        "SELECT due_ms FROM entries WHERE entry = {}",
-                        claimed.entry
-                    ));
+                    let until_ms = self.number(&format!("SELECT due_ms FROM entries WHERE entry = {}", claimed.entry));
                     self.model.claimed(now_ms, until_ms, &claimed);
                 }
-                Event::Concluded {
-                    claimed,
-                    judgement,
-                    http_status,
-                    written,
-                } => {
+                Event::Concluded { claimed, judgement, http_status, written } => {
                     may_start |= written;
                     let id = &claimed.fields.transaction_id;
                     if let Some(status) = http_status {
-                        assert!(
-                            self.receivers.answered(id, status) > 0,
-                            "{id} was never answered {status}"
-                        );
+                        assert!(self.receivers.answered(id, status) > 0, "{id} was never answered {status}");
                     }
                     // A notice may leave with its conversion during its attempt.
                     let sql = format!("SELECT COUNT(*) FROM entries WHERE entry = {}", claimed.entry);
                     let is_kept = self.number(&sql) > 0;
-                    self.model
-                        .concluded(now_ms, &claimed, &judgement, written && is_kept);
+                    self.model.concluded(now_ms, &claimed, &judgement, written && is_kept);
                 }
                 Event::AlarmFailed => self.model.alarm_failed = true,
             }
@@ -187,9 +160,7 @@ impl World {
         self.model.disabled = state.is_some_and(|state| state.disabled_ms.is_some());
         self.model.enabled_ms = state.map_or(0, |state| state.enabled_ms);
         for entry in entries {
-            if let (Some(callback), Some(delivery)) =
-                (self.model.callbacks.get_mut(&entry.entry), entry.delivery)
-            {
+            if let (Some(callback), Some(delivery)) = (self.model.callbacks.get_mut(&entry.entry), entry.delivery) {
                 callback.delivery = delivery;
                 callback.attempts_made = u32::try_from(entry.attempts_made).unwrap();
                 callback.not_before_ms = 0;
@@ -231,11 +202,7 @@ impl World {
         let now_ms = self.now_ms();
         let set_ms = self.env.alarm_ms.get();
         let alarm_failed = std::mem::take(&mut self.model.alarm_failed);
-        let net_ms = if alarm_failed || self.model.faults {
-            FAILED_ALARM_RETRY_MS
-        } else {
-            NET_MS
-        };
+        let net_ms = if alarm_failed || self.model.faults { FAILED_ALARM_RETRY_MS } else { NET_MS };
         let due = [self.due_ms(), next_alarm(&self.env.db, now_ms).unwrap()];
         for due_ms in due.into_iter().flatten() {
             let latest_ms = due_ms.max(now_ms + net_ms);
@@ -250,19 +217,11 @@ impl World {
     fn due_ms(&self) -> Option<i64> {
         let db = &self.env.db;
         let state = endpoint::read(db).unwrap()?;
-        let first = |sql: &str| {
-            db.query_first(sql, &[])
-                .unwrap()
-                .unwrap()
-                .optional_integer(0)
-                .unwrap()
-        };
+        let first = |sql: &str| db.query_first(sql, &[]).unwrap().unwrap().optional_integer(0).unwrap();
         let callbacks = first("SELECT MIN(due_ms) FROM entries WHERE delivery = 0");
         let opens_ms = state.health.opens_ms().unwrap_or(0);
         let dues = [
-            callbacks
-                .filter(|_| state.has_endpoint())
-                .map(|due_ms| due_ms.max(opens_ms)),
+            callbacks.filter(|_| state.has_endpoint()).map(|due_ms| due_ms.max(opens_ms)),
             first("SELECT MIN(due_ms) FROM feed").filter(|_| self.has_to_report()),
             first("SELECT MIN(due_ms) FROM reservations"),
             first("SELECT MIN(due_ms) FROM txns_to_free"),
@@ -307,10 +266,7 @@ impl World {
 
     fn check_log(&self, entries: &[Entry]) {
         let model = &self.model;
-        let by_id: BTreeMap<_, _> = entries
-            .iter()
-            .map(|entry| (&entry.transaction_id, entry))
-            .collect();
+        let by_id: BTreeMap<_, _> = entries.iter().map(|entry| (&entry.transaction_id, entry)).collect();
         assert_eq!(by_id.len(), entries.len());
         for id in &model.approved_ids {
             assert!(by_id[id].delivery.is_some(), "{id} is missing");
@@ -320,20 +276,11 @@ impl World {
         for entry in entries {
             let key = (&entry.nonce, &entry.goal, entry.after.is_some(), entry.notice);
             assert!(rewards.insert(key, entry).is_none(), "two ids of {key:?}");
-            assert!(
-                !entry.erase || entry.delivery == Some(WAITING),
-                "{} is not erased",
-                entry.entry
-            );
+            assert!(!entry.erase || entry.delivery == Some(WAITING), "{} is not erased", entry.entry);
             if let Some(delivery) = entry.delivery {
                 let callback = &model.callbacks[&entry.entry];
                 let found = (delivery, entry.attempts_made);
-                assert_eq!(
-                    found,
-                    (callback.delivery, i64::from(callback.attempts_made)),
-                    "{}",
-                    entry.transaction_id
-                );
+                assert_eq!(found, (callback.delivery, i64::from(callback.attempts_made)), "{}", entry.transaction_id);
                 if delivery == DELIVERED {
                     assert!(self.receivers.has_accepted(&entry.transaction_id));
                 }
@@ -359,11 +306,7 @@ impl World {
                     nonce: Bytes(entry.nonce.clone()),
                     number: 0,
                 };
-                assert_eq!(
-                    self.holder(&claimed).as_ref(),
-                    Some(&entry.nonce),
-                    "{txn} is paid unclaimed"
-                );
+                assert_eq!(self.holder(&claimed).as_ref(), Some(&entry.nonce), "{txn} is paid unclaimed");
             }
             if let Some(reward) = entry.after {
                 let reward = entries.iter().find(|other| other.entry == reward).unwrap();
@@ -372,20 +315,12 @@ impl World {
                 assert_eq!(entry.payout, payout);
             }
         }
-        let sql =
-            "SELECT e.transaction_id, a.http_status, COUNT(*) FROM attempts a JOIN entries e USING (entry)
+        let sql = "SELECT e.transaction_id, a.http_status, COUNT(*) FROM attempts a JOIN entries e USING (entry)
             WHERE a.http_status IS NOT NULL GROUP BY 1, 2";
         for row in self.env.db.query(sql, &[]).unwrap() {
-            let (id, status, count) = (
-                row.text(0).unwrap(),
-                row.integer(1).unwrap(),
-                row.integer(2).unwrap(),
-            );
+            let (id, status, count) = (row.text(0).unwrap(), row.integer(1).unwrap(), row.integer(2).unwrap());
             let seen = self.receivers.answered(id, u16::try_from(status).unwrap());
-            assert!(
-                usize::try_from(count).unwrap() <= seen,
-                "{id}: {count} answers {status} logged, {seen} given"
-            );
+            assert!(usize::try_from(count).unwrap() <= seen, "{id}: {count} answers {status} logged, {seen} given");
         }
         let named = "SELECT COUNT(*) FROM attempts a JOIN entries e USING (entry)
             WHERE e.user_id IS NULL AND a.body <> ''";
@@ -393,10 +328,7 @@ impl World {
         if let Some(state) = endpoint::read(&self.env.db).unwrap()
             && state.disabled_ms.is_some()
         {
-            let is_own = self
-                .receivers
-                .disabled_revisions
-                .contains(&state.callback.revision);
+            let is_own = self.receivers.disabled_revisions.contains(&state.callback.revision);
             assert!(is_own, "an endpoint was disabled that did not ask for it");
         }
     }

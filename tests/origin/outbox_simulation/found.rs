@@ -21,14 +21,7 @@ fn carry_out(ops: impl IntoIterator<Item = Op>) {
 }
 
 fn postback(click: u8, status: Status) -> Op {
-    Op::Convert(Postback {
-        click,
-        age_ms: MINUTE_MS,
-        goal: None,
-        txn: None,
-        status,
-        is_own: true,
-    })
+    Op::Convert(Postback { click, age_ms: MINUTE_MS, goal: None, txn: None, status, is_own: true })
 }
 
 #[test]
@@ -150,12 +143,7 @@ fn a_notice_may_leave_before_its_user_is_erased() {
 
 #[test]
 fn new_settings_do_not_concern_a_notice_that_has_left() {
-    after_an_old_notice([
-        Op::Alarm(0),
-        Op::ResolveAll,
-        Op::Alarm(0),
-        Op::Change(Change::Callback(true, true)),
-    ]);
+    after_an_old_notice([Op::Alarm(0), Op::ResolveAll, Op::Alarm(0), Op::Change(Change::Callback(true, true))]);
 }
 
 /// The settings that an outbox asks for are stored by a write that reports an error and happened.
@@ -171,13 +159,7 @@ fn stored_settings_are_told_though_their_write_reported_an_error() {
         status: Status::Approved,
         is_own: false,
     });
-    for op in [
-        stranger,
-        Op::Pass(10_000),
-        Op::Alarm(0),
-        Op::Resolve(0, Fate::Succeeds),
-        Op::Alarm(0),
-    ] {
+    for op in [stranger, Op::Pass(10_000), Op::Alarm(0), Op::Resolve(0, Fate::Succeeds), Op::Alarm(0)] {
         world.carry_out(op, None, Faults::none());
     }
     let commit = [None, None, None, Some(Fault::After)];

@@ -94,8 +94,7 @@ pub struct Entry {
 impl Entry {
     /// The whole log.
     pub fn all(db: &impl Database) -> Vec<Self> {
-        let sql =
-            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
+        let sql = "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
             user_id, txn, fields, notice, movement FROM entries ORDER BY entry";
         let rows = db.query(sql, &[]).unwrap();
         rows.iter()
@@ -138,9 +137,7 @@ impl Entry {
 impl Model {
     pub fn ids(&self) -> Vec<String> {
         let callbacks = self.callbacks.values();
-        callbacks
-            .map(|callback| callback.transaction_id.clone())
-            .collect()
+        callbacks.map(|callback| callback.transaction_id.clone()).collect()
     }
 
     pub fn clear_flights(&mut self) {
@@ -168,10 +165,7 @@ impl Model {
             self.forced.entry(key).or_default().insert(take.key.clone());
         }
         if taken {
-            self.taken
-                .entry(take.offer.clone())
-                .or_default()
-                .insert(take.key.clone());
+            self.taken.entry(take.offer.clone()).or_default().insert(take.key.clone());
         }
         if late || !taken {
             self.stray.insert(take.key.clone());
@@ -198,8 +192,8 @@ impl Model {
 
     /// The callbacks of an erased user end without an attempt where the app has none any more.
     pub fn end_unsendable(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
-        let sends_nothing = state
-            .is_some_and(|state| state.callback.revision >= 0 && !state.has_callback() && !state.is_behind());
+        let sends_nothing =
+            state.is_some_and(|state| state.callback.revision >= 0 && !state.has_callback() && !state.is_behind());
         for entry in entries.iter().filter(|entry| entry.user.is_none()) {
             let callback = self.callbacks.get_mut(&entry.entry);
             if let Some(callback) = callback.filter(|callback| callback.delivery == WAITING)
@@ -216,10 +210,7 @@ impl Model {
         let name = (conversion.nonce.0.clone(), conversion.goal.clone());
         match answer {
             Ok(answer) => {
-                let id = self
-                    .ids
-                    .entry(name.clone())
-                    .or_insert_with(|| answer.transaction_id.clone());
+                let id = self.ids.entry(name.clone()).or_insert_with(|| answer.transaction_id.clone());
                 assert_eq!(*id, answer.transaction_id, "a repeated conversion got another id");
                 if self.approved.contains(&name) {
                     let is_consistent = matches!(answer.status, Status::Approved | Status::Reversed);
@@ -234,12 +225,8 @@ impl Model {
                 if answer.status == Status::Approved {
                     self.approved.insert(name);
                     self.approved_ids.insert(answer.transaction_id.clone());
-                    let is_first =
-                        answer.duplicate || self.first_answers.insert(answer.transaction_id.clone());
-                    assert!(
-                        is_first || !self.locks,
-                        "two answers that are not duplicates: {answer:?}"
-                    );
+                    let is_first = answer.duplicate || self.first_answers.insert(answer.transaction_id.clone());
+                    assert!(is_first || !self.locks, "two answers that are not duplicates: {answer:?}");
                 }
             }
             Err(Failure::Refused(refusal)) if matches!(refusal.status, 409 | 410) => {
@@ -283,23 +270,12 @@ impl Model {
         assert_eq!(claimed.enabled_ms, self.enabled_ms);
         let callback = &self.callbacks[&claimed.entry];
         if let Some(reward) = callback.reward {
-            assert_ne!(
-                self.callbacks[&reward].delivery, WAITING,
-                "a reversal was sent before its reward"
-            );
+            assert_ne!(self.callbacks[&reward].delivery, WAITING, "a reversal was sent before its reward");
         }
         let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
-        assert_eq!(
-            callback.delivery, WAITING,
-            "{} was sent after its end",
-            callback.transaction_id
-        );
+        assert_eq!(callback.delivery, WAITING, "{} was sent after its end", callback.transaction_id);
         assert_eq!(callback.attempts_made, claimed.attempts_made);
-        assert!(
-            callback.not_before_ms <= now_ms,
-            "{} was sent too early",
-            callback.transaction_id
-        );
+        assert!(callback.not_before_ms <= now_ms, "{} was sent too early", callback.transaction_id);
         // It was claimed now, or ahead with its conversion's commit.
         let lasts = now_ms + ATTEMPT_MS..=now_ms + CLAIM_MS;
         assert!(lasts.contains(&until_ms), "a claim until {until_ms}");
@@ -314,31 +290,18 @@ impl Model {
         callback.delivery = NOT_WANTED;
     }
 
-    pub fn concluded(
-        &mut self,
-        now_ms: i64,
-        claimed: &ClaimedCallback,
-        judgement: &Judgement,
-        written: bool,
-    ) {
-        let flight = self
-            .in_flight
-            .iter()
-            .position(|flight| *flight == (claimed.entry, claimed.attempts_made));
+    pub fn concluded(&mut self, now_ms: i64, claimed: &ClaimedCallback, judgement: &Judgement, written: bool) {
+        let flight = self.in_flight.iter().position(|flight| *flight == (claimed.entry, claimed.attempts_made));
         self.in_flight.remove(flight.unwrap());
         if !written {
             return;
         }
-        if judgement.disables
-            && Some(claimed.revision) == self.revision
-            && claimed.enabled_ms == self.enabled_ms
-        {
+        if judgement.disables && Some(claimed.revision) == self.revision && claimed.enabled_ms == self.enabled_ms {
             self.disabled = true;
         }
         let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
         let is_delivered = judgement.next == Next::Delivered;
-        if callback.delivery != WAITING || (callback.attempts_made != claimed.attempts_made && !is_delivered)
-        {
+        if callback.delivery != WAITING || (callback.attempts_made != claimed.attempts_made && !is_delivered) {
             return;
         }
         callback.attempts_made = claimed.attempts_made + 1;
@@ -356,11 +319,8 @@ impl Model {
     pub fn operated(&mut self, now_ms: i64, operation: &Operation, entries: &[Entry]) {
         let claims = now_ms + 1..=now_ms + CLAIM_MS;
         let mut replay = |selects: &dyn Fn(&Callback) -> bool| {
-            let known: BTreeSet<_> = entries
-                .iter()
-                .filter(|entry| entry.user.is_some())
-                .map(|entry| entry.entry)
-                .collect();
+            let known: BTreeSet<_> =
+                entries.iter().filter(|entry| entry.user.is_some()).map(|entry| entry.entry).collect();
             let mut replayed = Vec::new();
             for (entry, callback) in &mut self.callbacks {
                 if known.contains(entry) && selects(callback) {

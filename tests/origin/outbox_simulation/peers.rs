@@ -29,10 +29,9 @@ impl World {
                 contract::outbox::BINDING => self.ask_outbox(to, json),
                 other => panic!("a call to {other}"),
             }),
-            CallRequest::Http(request) => self
-                .receivers
-                .receive(request, self.behaviour)
-                .map_or(CallAnswer::Nothing, CallAnswer::Http),
+            CallRequest::Http(request) => {
+                self.receivers.receive(request, self.behaviour).map_or(CallAnswer::Nothing, CallAnswer::Http)
+            }
         }
     }
 
@@ -78,11 +77,7 @@ impl World {
     /// The click that has claimed a txn.
     pub fn holder(&self, txn: &Txn) -> Option<Vec<u8>> {
         let keeper = self.keeper(txn);
-        let db = if keeper == shard() {
-            &self.env.db
-        } else {
-            &self.others.get(&keeper.object_name())?.0.db
-        };
+        let db = if keeper == shard() { &self.env.db } else { &self.others.get(&keeper.object_name())?.0.db };
         let key = params![txn.advertiser.as_str(), txn.goal.as_str(), txn.txn.as_str()];
         let sql = "SELECT nonce FROM txns WHERE advertiser = ? AND goal = ? AND txn = ?";
         let row = db.query_first(sql, key).unwrap()?;
@@ -134,11 +129,7 @@ impl World {
 
     /// A batch was applied just now if it begins at the last one's end.
     fn record_batch(&mut self, destination: &str, (after, number): (i64, i64), mark: Mark, sums: (i64, i64)) {
-        let last = self
-            .model
-            .applied_batches
-            .get(destination)
-            .map_or(0, |applied| applied.0);
+        let last = self.model.applied_batches.get(destination).map_or(0, |applied| applied.0);
         if mark.mark > last {
             assert_eq!(mark.mark, number);
             self.model.apply_batch(destination, after, number, sums);

@@ -83,11 +83,7 @@ impl Receivers {
         if is_notice {
             // A receiver that ignores the status pays nothing for it.
             assert_eq!((fields.value.as_str(), fields.payout.as_str()), ("0", "0"));
-        } else if let Some(original) = fields
-            .original_transaction_id
-            .as_ref()
-            .and_then(|id| self.seen.get(id))
-        {
+        } else if let Some(original) = fields.original_transaction_id.as_ref().and_then(|id| self.seen.get(id)) {
             assert_eq!(fields.payout, original.payout.negated());
             assert_eq!(fields.value, original.value.negated());
             assert_eq!(fields.user_id, original.user_id);

@@ -78,10 +78,7 @@ impl Outbox {
             env.db = db;
         }
         let env = Rc::new(env);
-        Self {
-            service: runtime::start(&env, true),
-            env,
-        }
+        Self { service: runtime::start(&env, true), env }
     }
 }
 
@@ -115,9 +112,7 @@ impl World {
             tasks: vec![],
             copy: None,
             catalog,
-            counters: counters
-                .map(|name| (name, migrated(origin::objects::counters::MIGRATIONS)))
-                .into(),
+            counters: counters.map(|name| (name, migrated(origin::objects::counters::MIGRATIONS))).into(),
             ledger: migrated(ledger_object::MIGRATIONS),
             receivers: Receivers::default(),
             is_witness_up: true,
@@ -155,25 +150,14 @@ impl World {
             }
             Op::Erase(user) => {
                 let user_id = format!("user {user}");
-                self.command(
-                    Erase {
-                        user_id,
-                        is_witness: false,
-                    }
-                    .into(),
-                )
-                .unwrap();
+                self.command(Erase { user_id, is_witness: false }.into()).unwrap();
             }
             Op::Wake => self.wake(),
             Op::Pass(ms) => self.pass(*ms),
             Op::Die => self.start(),
             Op::Up(witness, receiver) => {
                 self.is_witness_up = *witness;
-                self.behaviour = if *receiver {
-                    Behaviour::Working
-                } else {
-                    Behaviour::Broken
-                };
+                self.behaviour = if *receiver { Behaviour::Working } else { Behaviour::Broken };
             }
             Op::Copy => {
                 self.copy = Some((self.own.env.db.copy(), self.own.env.alarm_ms.get()));
@@ -211,8 +195,7 @@ impl World {
         let conversion = self.conversion(click, status);
         let (env, service) = (Rc::clone(&self.own.env), Rc::clone(&self.own.service));
         env.journal.take();
-        self.tasks
-            .push(Box::pin(runtime::convert(Rc::clone(&env), service, conversion)));
+        self.tasks.push(Box::pin(runtime::convert(Rc::clone(&env), service, conversion)));
         self.run();
         let answer = env.journal.take().into_iter().find_map(|event| match event {
             RuntimeEvent::Answered { answer, .. } => Some(answer),
@@ -230,8 +213,7 @@ impl World {
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..1_000 {
             self.tasks.extend(self.own.env.spawned.take());
-            self.tasks
-                .retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
+            self.tasks.retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
             let calls = self.own.env.calls.take();
             for call in &calls {
                 call.answer(self.answer(&call.request));
@@ -273,10 +255,7 @@ impl World {
                 serde_json::to_string(&reply).unwrap()
             }
             activity::BINDING => {
-                assert!(
-                    to.name == attention::OBJECT_NAME || to.name.starts_with("activity-"),
-                    "{to:?}"
-                );
+                assert!(to.name == attention::OBJECT_NAME || to.name.starts_with("activity-"), "{to:?}");
                 self.told.push(json.clone());
                 return CallAnswer::Nothing;
             }
@@ -297,10 +276,7 @@ impl World {
 
     /// Sends another command.
     fn command(&mut self, command: outbox::Command) -> Result<Reply, Failure> {
-        let shard = OutboxShard {
-            app: app(),
-            number: OWN,
-        };
+        let shard = OutboxShard { app: app(), number: OWN };
         let (service, answer) = (Rc::clone(&self.own.service), Rc::new(RefCell::new(None)));
         let answered = Rc::clone(&answer);
         self.tasks.push(Box::pin(async move {
@@ -358,17 +334,11 @@ impl World {
         (self.is_witness_up, self.behaviour) = (true, Behaviour::Working);
         for _ in 0..3_000 {
             let last = self.own.env.db.query_integer(LAST, &[]).unwrap();
-            let seen = self
-                .own
-                .env
-                .db
-                .query_first("SELECT seen, known FROM positions", &[]);
+            let seen = self.own.env.db.query_first("SELECT seen, known FROM positions", &[]);
             let seen = seen.unwrap().unwrap();
             // Before the first conversion nothing is sent: who gets it is not known.
-            let sends = self.own.env.db.query_boolean(
-                "SELECT EXISTS (SELECT 1 FROM outbox WHERE publisher IS NOT NULL)",
-                &[],
-            );
+            let sends =
+                self.own.env.db.query_boolean("SELECT EXISTS (SELECT 1 FROM outbox WHERE publisher IS NOT NULL)", &[]);
             let has_all = sends == Ok(false)
                 || seen.integer(0).unwrap() >= last.unwrap_or(0) && !seen.text(1).unwrap().contains("behind");
             let waiting = "SELECT COUNT(*) FROM entries WHERE delivery = 0";
@@ -384,9 +354,7 @@ impl World {
     fn paid(&self) -> BTreeMap<i64, i64> {
         let sql = "SELECT movement, payout_micro_usd FROM entries WHERE movement IS NOT NULL";
         let rows = self.own.env.db.query(sql, &[]).unwrap();
-        rows.iter()
-            .map(|row| (row.integer(0).unwrap(), row.integer(1).unwrap()))
-            .collect()
+        rows.iter().map(|row| (row.integer(0).unwrap(), row.integer(1).unwrap())).collect()
     }
 
     /// The rewards that were paid.
@@ -402,12 +370,7 @@ impl World {
         assert_eq!(reported, self.paid().values().sum::<i64>());
         let standing = "SELECT hex(c.rewarded) FROM conversions c JOIN entries e USING (entry)
             WHERE c.state = 1 AND e.fields ->> '$.offer_id' = ?";
-        let users = self
-            .own
-            .env
-            .db
-            .query(standing, platform::params![OFFERS[1]])
-            .unwrap();
+        let users = self.own.env.db.query(standing, platform::params![OFFERS[1]]).unwrap();
         let once: BTreeSet<_> = users.iter().map(|row| row.text(0).unwrap()).collect();
         assert_eq!(once.len(), users.len(), "a user has two rewards");
     }

@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 use contract::{
     catalog::CallbackSettings,
     outbox::{
-        Answer, Command, Conversion, Enable, Erase, OutboxShard, Replay, ReplayRewards, Replayed, Reply,
-        SetOffer, Settle,
+        Answer, Command, Conversion, Enable, Erase, OutboxShard, Replay, ReplayRewards, Replayed, Reply, SetOffer,
+        Settle,
     },
 };
 use domain::callbacks::delivery::Judgement;
@@ -89,11 +89,7 @@ impl Operation {
             Self::Replay(transaction_id) => Replay { transaction_id }.into(),
             Self::ReplayMany(step) => step.into(),
             Self::Enable(at_ms) => Enable { at_ms }.into(),
-            Self::Erase(user_id) => Erase {
-                user_id,
-                is_witness: false,
-            }
-            .into(),
+            Self::Erase(user_id) => Erase { user_id, is_witness: false }.into(),
             Self::SetOffer(offer) => offer.into(),
         }
     }
@@ -108,11 +104,7 @@ impl Environment {
 
 /// Starts a process of the outbox. Without `locks`, conversions of one click run concurrently.
 pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
-    let locks = if locks {
-        KeyedFlights::default()
-    } else {
-        KeyedFlights::off()
-    };
+    let locks = if locks { KeyedFlights::default() } else { KeyedFlights::off() };
     start_observed(env, mock_platform::Runtime(Rc::clone(env)), locks)
 }
 
@@ -151,19 +143,13 @@ pub fn ask(
 /// `fetch` with a postback.
 pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Conversion) {
     let command = Command::Convert(Box::new(conversion.clone()));
-    let shard = OutboxShard {
-        app: conversion.click.app,
-        number: conversion.click.shard,
-    };
+    let shard = OutboxShard { app: conversion.click.app, number: conversion.click.shard };
     let answer = service.command(shard, command).await;
     let answer = answer.map(|reply| match reply {
         Reply::Answer(answer) => answer,
         reply => panic!("{reply:?} to a postback"),
     });
-    env.record(Event::Answered {
-        conversion: Box::new(conversion),
-        answer,
-    });
+    env.record(Event::Answered { conversion: Box::new(conversion), answer });
 }
 
 /// `fetch` with an action of the operator on a conversion.
@@ -196,9 +182,7 @@ pub async fn wake(env: Rc<Environment>, service: Rc<Service>) {
 
 impl Observer for Runtime {
     fn claimed(&self, claimed: &ClaimedCallback) {
-        self.0.record(Event::Claimed {
-            claimed: claimed.clone(),
-        });
+        self.0.record(Event::Claimed { claimed: claimed.clone() });
     }
 
     fn skipped(&self, entry: i64) {

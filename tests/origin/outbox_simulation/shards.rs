@@ -77,12 +77,7 @@ impl Outbox {
             self.send(catalog);
         }
         self.env.now_ms.set(self.env.now_ms.get() + STEP_MS);
-        if self
-            .env
-            .alarm_ms
-            .get()
-            .is_some_and(|at_ms| at_ms <= self.env.now_ms.get())
-        {
+        if self.env.alarm_ms.get().is_some_and(|at_ms| at_ms <= self.env.now_ms.get()) {
             self.wake();
         }
         self.run();
@@ -93,8 +88,7 @@ impl Outbox {
 
     fn run(&mut self) {
         let mut context = Context::from_waker(Waker::noop());
-        self.tasks
-            .retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
+        self.tasks.retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
         self.tasks.extend(self.env.spawned.take());
     }
 
@@ -116,11 +110,7 @@ impl Outbox {
         let (to, command) = match request {
             CallRequest::Object(to, command) => (to, command),
             CallRequest::Http(_) => {
-                return CallAnswer::Http(HttpAnswer {
-                    status: 200,
-                    body: "ok".into(),
-                    ..HttpAnswer::default()
-                });
+                return CallAnswer::Http(HttpAnswer { status: 200, body: "ok".into(), ..HttpAnswer::default() });
             }
         };
         let json: Json = serde_json::from_str(command).unwrap();
@@ -203,30 +193,16 @@ impl Outbox {
         assert!((2..=31).contains(&reports), "{counts:?}");
         // The first outbox is not asked by itself.
         let claims = u32::from(self.shard.number > 0);
-        assert_eq!(
-            counts.get("claim_app").copied().unwrap_or(0),
-            claims,
-            "{counts:?}"
-        );
+        assert_eq!(counts.get("claim_app").copied().unwrap_or(0), claims, "{counts:?}");
         assert_eq!(counts.len(), 9 + usize::from(self.shard.number > 0), "{counts:?}");
     }
 
     fn rows(&self) -> String {
-        let tables = [
-            "entries",
-            "conversions",
-            "attempts",
-            "offers",
-            "terms",
-            "txns",
-            "reservations",
-        ];
+        let tables = ["entries", "conversions", "attempts", "offers", "terms", "txns", "reservations"];
         // The keys of rewards depend on the outbox's salt.
         let keyless = "UPDATE conversions SET rewarded = NULL";
         self.env.db.execute(keyless, &[]).unwrap();
-        tables
-            .map(|table| format!("{:?}", dump(&self.env.db, table)))
-            .concat()
+        tables.map(|table| format!("{:?}", dump(&self.env.db, table))).concat()
     }
 }
 
@@ -266,10 +242,7 @@ fn an_outbox_sends_its_sums_once_in_10_s_however_often_it_wakes() {
         }
         outbox.step(&mut catalog, true);
     }
-    let sent = outbox
-        .called
-        .iter()
-        .filter(|(_, command)| command["add_offers"].is_object());
+    let sent = outbox.called.iter().filter(|(_, command)| command["add_offers"].is_object());
     let sent = sent.count();
     assert!((2..=3).contains(&sent), "{sent}");
 }

@@ -98,9 +98,7 @@ impl World {
                 let command = Command::Convert(Box::new(self.conversion(nth, click, txn)));
                 let outbox = &mut self.outboxes[nth];
                 let (service, shard) = (Rc::clone(&outbox.service), outbox.shard);
-                outbox.tasks.push(Box::pin(
-                    async move { drop(service.command(shard, command).await) },
-                ));
+                outbox.tasks.push(Box::pin(async move { drop(service.command(shard, command).await) }));
             }
             Act::Answer { is_lost } => self.answer(nth, is_lost),
             Act::Die => {
@@ -128,9 +126,7 @@ impl World {
         }
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..8 {
-            outbox
-                .tasks
-                .retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
+            outbox.tasks.retain_mut(|task| task.as_mut().poll(&mut context).is_pending());
             outbox.tasks.extend(outbox.env.spawned.take());
         }
         outbox.env.journal.take();

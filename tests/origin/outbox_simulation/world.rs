@@ -38,10 +38,7 @@ pub fn app() -> AppId {
 
 /// The outbox.
 pub fn shard() -> OutboxShard {
-    OutboxShard {
-        app: app(),
-        number: 3,
-    }
+    OutboxShard { app: app(), number: 3 }
 }
 
 pub const STORE_KEYS: &str = "1:6c6f63616c2073746f7265206b65792c206e6f7420666f722070726f64756374";
@@ -85,9 +82,7 @@ impl World {
             locks,
             tasks: vec![],
             death: None,
-            counters: counters
-                .map(|name| (name, migrated(origin::objects::counters::MIGRATIONS)))
-                .into(),
+            counters: counters.map(|name| (name, migrated(origin::objects::counters::MIGRATIONS))).into(),
             ledger: migrated(origin::objects::ledger::MIGRATIONS),
             activity: migrated(origin::objects::activity::MIGRATIONS),
             attention: migrated(origin::objects::activity::MIGRATIONS),
@@ -173,10 +168,7 @@ impl World {
             Op::ReplayMany(state) => {
                 self.operate(Operation::ReplayMany(ReplayRewards {
                     publisher: self.catalog.app.publisher_id.clone(),
-                    filter: RewardFilter {
-                        delivery: Some(state),
-                        ..RewardFilter::default()
-                    },
+                    filter: RewardFilter { delivery: Some(state), ..RewardFilter::default() },
                     after: 0,
                     limit: 1_000,
                     step: None,
@@ -261,22 +253,11 @@ impl World {
 
     fn step(&mut self, nth: usize) -> Stepped {
         let env = Rc::clone(&self.env);
-        let before = (
-            env.db.writes(),
-            env.calls.borrow().len(),
-            env.spawned.borrow().len(),
-        );
+        let before = (env.db.writes(), env.calls.borrow().len(), env.spawned.borrow().len());
         let alarm_ms = env.alarm_ms.get();
         env.db.begin_step();
-        let ended = self.tasks[nth]
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-            .is_ready();
-        let after = (
-            env.db.writes(),
-            env.calls.borrow().len(),
-            env.spawned.borrow().len(),
-        );
+        let ended = self.tasks[nth].as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+        let after = (env.db.writes(), env.calls.borrow().len(), env.spawned.borrow().len());
         let moved = ended || before != after || !env.journal.borrow().is_empty();
         if moved && let Some((steps, committed)) = self.death {
             self.death = (steps > 1).then_some((steps - 1, committed));

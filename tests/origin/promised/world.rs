@@ -156,10 +156,7 @@ impl World {
             offers: OFFERS.iter().filter_map(current).collect(),
             app: app.map(|row| CurrentApp {
                 revision: row.integer(0).unwrap(),
-                terms: TermsInForce {
-                    revision: row.integer(1).unwrap(),
-                    since: row.integer(2).unwrap(),
-                },
+                terms: TermsInForce { revision: row.integer(1).unwrap(), since: row.integer(2).unwrap() },
                 publisher_id: PublisherId::parse("acme").unwrap(),
                 callback_revision: row.integer(3).unwrap(),
                 outbox_shards: row.number(4).unwrap(),
@@ -178,21 +175,12 @@ impl World {
                 must_resume: Cell::new(false),
             })
         });
-        Node {
-            world: self,
-            outbox: Rc::clone(outbox),
-        }
+        Node { world: self, outbox: Rc::clone(outbox) }
     }
 
     pub fn claim_app(&self, outbox_shards: u8) -> u8 {
-        let claim = contract::outbox::ClaimApp {
-            outbox_shards,
-            is_final: true,
-        };
-        let first = OutboxShard {
-            app: app(),
-            number: 0,
-        };
+        let claim = contract::outbox::ClaimApp { outbox_shards, is_final: true };
+        let first = OutboxShard { app: app(), number: 0 };
         let claimed = endpoint::claim_app(&self.node(0).outbox.db, first, claim);
         claimed.unwrap().outbox_shards
     }
@@ -221,10 +209,7 @@ impl World {
     }
 
     pub fn settle(&self, shard: u8, settle: &Settle) -> Result<Answer, Failure> {
-        let of_app = OutboxShard {
-            app: app(),
-            number: shard,
-        };
+        let of_app = OutboxShard { app: app(), number: shard };
         let (db, now_ms) = (&self.node(shard).outbox.db, self.now_ms.get());
         let conversion = settlement::conversion(db, now_ms, of_app, settle)?;
         self.convert(&conversion)
@@ -279,10 +264,7 @@ pub struct Node<'w> {
 
 impl Node<'_> {
     fn shard(&self, conversion: &Conversion) -> OutboxShard {
-        OutboxShard {
-            app: conversion.click.app,
-            number: conversion.click.shard,
-        }
+        OutboxShard { app: conversion.click.app, number: conversion.click.shard }
     }
 
     fn keeper(&self, txn: &Txn) -> Result<(OutboxShard, Rc<Outbox>), Failure> {

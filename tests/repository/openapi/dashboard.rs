@@ -29,11 +29,7 @@ use platform::http::router::{Interface, Method};
 #[test]
 fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
     let document = dashboard_document();
-    let roles = || {
-        Role::ALL
-            .into_iter()
-            .filter(|role| role.kind() == AccountKind::Publisher)
-    };
+    let roles = || Role::ALL.into_iter().filter(|role| role.kind() == AccountKind::Publisher);
     let operations = operations(&document);
     let mut seen = 0;
     for route in routes().filter(|route| route.interface == Interface::Dashboard) {
@@ -105,9 +101,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             let mut headers = BTreeSet::new();
             for list in [&document["paths"][path]["parameters"], &operation["parameters"]] {
                 for parameter in list.as_array().into_iter().flatten() {
-                    let target = parameter["$ref"]
-                        .as_str()
-                        .and_then(|target| target.strip_prefix('#'));
+                    let target = parameter["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
                     let parameter = target.map_or(parameter, |target| resolved(&document, target).1);
                     if parameter["in"] == "header" && parameter["required"] == true {
                         headers.insert(parameter["name"].as_str().unwrap());
@@ -153,26 +147,16 @@ fn cookies_and_headers_for_browsers_match_the_dashboards_document() {
         for (name, cookie) in &cookies {
             for (other, _) in &cookies {
                 let place = format!("headers/{other}/schema");
-                assert_eq!(
-                    is_valid(&place, &json!(cookie)),
-                    name == other,
-                    "{other}: {cookie}"
-                );
+                assert_eq!(is_valid(&place, &json!(cookie)), name == other, "{other}: {cookie}");
             }
             let loose = cookie.replace("; HttpOnly", "");
-            assert!(
-                !is_valid(&format!("headers/{name}/schema"), &json!(loose)),
-                "{name}"
-            );
+            assert!(!is_valid(&format!("headers/{name}/schema"), &json!(loose)), "{name}");
         }
     }
 
     let invite = json!(invite::issue(&keys, &account, [0xCD; 16]));
     assert!(is_valid("schemas/InviteText", &invite));
-    assert!(
-        !is_valid("schemas/InviteText", &json!(session)),
-        "a session is no invite"
-    );
+    assert!(!is_valid("schemas/InviteText", &json!(session)), "a session is no invite");
 
     let party = RelyingParty::parse("Signpost", "http://localhost:8787").unwrap();
     let binding = [7; 32];
@@ -185,11 +169,7 @@ fn cookies_and_headers_for_browsers_match_the_dashboards_document() {
         [0xCD; 16],
     );
     let handle = user_handle::issue(&keys, AccountId([1; 12]), MemberId([2; 8]));
-    let user = User {
-        handle: &handle,
-        name: "Ada Lovelace, lumen-arcade",
-        display_name: "Ada Lovelace",
-    };
+    let user = User { handle: &handle, name: "Ada Lovelace, lumen-arcade", display_name: "Ada Lovelace" };
     let creation = webauthn::creation_options(&party, user, challenge.as_bytes(), &[]);
     let request = webauthn::request_options(&party, challenge.as_bytes(), &[]);
     for (name, options) in [("CreationOptions", creation), ("RequestOptions", request)] {

@@ -20,77 +20,33 @@ fn closed_lists_and_limits_are_those_of_the_code() {
     let schemas = &document["components"]["schemas"];
     let owned = |texts: Vec<&'static str>| texts.into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
     let lists = [
-        (
-            "OfferType",
-            owned(OfferType::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
-        (
-            "Platform",
-            owned(Platform::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
-        (
-            "Category",
-            owned(Category::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
+        ("OfferType", owned(OfferType::ALL.iter().map(|of| of.as_str()).collect())),
+        ("Platform", owned(Platform::ALL.iter().map(|of| of.as_str()).collect())),
+        ("Category", owned(Category::ALL.iter().map(|of| of.as_str()).collect())),
         ("Country", owned(Country::all().map(Country::as_str).collect())),
-        (
-            "Dimension",
-            owned(Dimension::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
-        (
-            "Metric",
-            owned(Metric::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
-        (
-            "PostbackStatus",
-            owned(Status::ALL.iter().map(|of| of.as_str()).collect()),
-        ),
+        ("Dimension", owned(Dimension::ALL.iter().map(|of| of.as_str()).collect())),
+        ("Metric", owned(Metric::ALL.iter().map(|of| of.as_str()).collect())),
+        ("PostbackStatus", owned(Status::ALL.iter().map(|of| of.as_str()).collect())),
     ];
     for (name, list) in lists {
         assert_eq!(texts(&schemas[name]["enum"]), list, "{name}");
     }
-    let roles = Role::ALL
-        .iter()
-        .filter(|role| role.kind() == AccountKind::Publisher);
+    let roles = Role::ALL.iter().filter(|role| role.kind() == AccountKind::Publisher);
     let roles = owned(roles.map(|role| role.as_str()).collect());
     assert_eq!(texts(&schemas["AccountRole"]["enum"]), roles);
     let refusals = owned(Reason::ALL.map(|reason| reason.refusal().code).to_vec());
     assert_eq!(texts(&schemas["ReasonCode"]["enum"]), refusals);
 
     let limits = [
-        (
-            "/OffersRequest/properties/size/maximum",
-            u64::from(offers::MAX_SIZE),
-        ),
+        ("/OffersRequest/properties/size/maximum", u64::from(offers::MAX_SIZE)),
         ("/OffersFilters/maxItems", offers::MAX_FILTERS as u64),
-        (
-            "/CountryMatch/properties/value/maxItems",
-            offers::MAX_VALUES as u64,
-        ),
-        (
-            "/OfferIdMatch/properties/values/maxItems",
-            offers::MAX_VALUES as u64,
-        ),
-        (
-            "/ReportQuery/properties/filters/maxItems",
-            query::MAX_FILTERS as u64,
-        ),
-        (
-            "/ReportQuery/properties/order_by/maxItems",
-            query::MAX_ORDER as u64,
-        ),
-        (
-            "/ReportQuery/properties/pagination/properties/page/maximum",
-            query::MAX_PAGE,
-        ),
-        (
-            "/ReportQuery/properties/pagination/properties/count/maximum",
-            u64::from(query::MAX_COUNT),
-        ),
-        (
-            "/ReportQuery/properties/pagination/properties/count/default",
-            u64::from(query::DEFAULT_COUNT),
-        ),
+        ("/CountryMatch/properties/value/maxItems", offers::MAX_VALUES as u64),
+        ("/OfferIdMatch/properties/values/maxItems", offers::MAX_VALUES as u64),
+        ("/ReportQuery/properties/filters/maxItems", query::MAX_FILTERS as u64),
+        ("/ReportQuery/properties/order_by/maxItems", query::MAX_ORDER as u64),
+        ("/ReportQuery/properties/pagination/properties/page/maximum", query::MAX_PAGE),
+        ("/ReportQuery/properties/pagination/properties/count/maximum", u64::from(query::MAX_COUNT)),
+        ("/ReportQuery/properties/pagination/properties/count/default", u64::from(query::DEFAULT_COUNT)),
     ];
     for (place, limit) in limits {
         assert_eq!(schemas.pointer(place), Some(&json!(limit)), "{place}");

@@ -151,9 +151,7 @@ fn a_refused_result_has_the_codes_of_the_refusals_that_stand_in_its_place() {
     let document = dashboard_document();
     let place = "/x-elsewhere/a-result-of-a-batch";
     let statuses = document.pointer(place).unwrap().as_object().unwrap().keys();
-    let refusals: BTreeSet<_> = statuses
-        .flat_map(|status| codes(&document, &format!("{place}/{status}")))
-        .collect();
+    let refusals: BTreeSet<_> = statuses.flat_map(|status| codes(&document, &format!("{place}/{status}"))).collect();
     let refused = &document["components"]["schemas"]["ResultRefused"];
     assert_eq!(texts(&refused["properties"]["code"]["enum"]), refusals);
 }

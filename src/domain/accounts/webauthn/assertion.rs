@@ -79,9 +79,7 @@ impl Assertion {
             client_data: ClientData::parse(&response.client_data_json)?,
             authenticator_data: base64url::decode(&response.authenticator_data, MAX_AUTHENTICATOR_DATA)?,
             signature: base64url::decode(&response.signature, MAX_SIGNATURE)?,
-            user_handle: user_handle
-                .map(|handle| base64url::decode(handle, MAX_USER_HANDLE))
-                .transpose()?,
+            user_handle: user_handle.map(|handle| base64url::decode(handle, MAX_USER_HANDLE)).transpose()?,
         })
     }
 
@@ -110,8 +108,7 @@ impl Assertion {
         stored: &StoredCredential<'_>,
     ) -> Result<ToVerify, PasskeyError> {
         self.client_data.check(Ceremony::Get, party)?;
-        let data =
-            AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
+        let data = AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;
         if data.attested.is_some() {
             return Err(PasskeyError::AuthenticatorData);

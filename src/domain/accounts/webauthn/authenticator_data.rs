@@ -53,12 +53,7 @@ impl<'a> AuthenticatorData<'a> {
         if flags & EXTENSIONS != 0 {
             reader.skip()?;
         }
-        reader.is_at_end().then_some(Self {
-            rp_id_hash,
-            flags,
-            sign_count: u32::from_be_bytes(*sign_count),
-            attested,
-        })
+        reader.is_at_end().then_some(Self { rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), attested })
     }
 
     /// Checks the relying party, and that the user was present and verified.

@@ -158,13 +158,7 @@ mod tests {
         assert_eq!(reader.skip(), Some(()));
         assert_eq!(reader.item(), Some(Item::Int(0)));
         assert!(reader.is_at_end());
-        for bytes in [
-            "8201",
-            "a101",
-            "9affffffff00",
-            "bb7fffffffffffffff",
-            "bbffffffffffffffff",
-        ] {
+        for bytes in ["8201", "a101", "9affffffff00", "bb7fffffffffffffff", "bbffffffffffffffff"] {
             assert_eq!(Reader::new(&hex::decode(bytes).unwrap()).skip(), None, "{bytes}");
         }
         // Depth costs no stack.

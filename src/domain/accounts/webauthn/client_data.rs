@@ -49,11 +49,7 @@ impl ClientData {
         let json = base64url::decode(encoded, MAX_CLIENT_DATA)?;
         let members: Members = serde_json::from_slice(&json).map_err(|_| PasskeyError::ClientData)?;
         let challenge = base64url::decode(&members.challenge, MAX_CHALLENGE)?;
-        Ok(Self {
-            json,
-            challenge,
-            members,
-        })
+        Ok(Self { json, challenge, members })
     }
 
     /// The bytes whose hash was signed.

@@ -28,19 +28,14 @@ pub fn read<'a>(reader: &mut Reader<'a>) -> Option<PublicKey<'a>> {
     match (kty?, alg?, first?, second?, third) {
         // EC2 on P-256: crv, x, y.
         (Item::Int(2), Item::Int(-7), Item::Int(1), Item::Bytes(x), Some(Item::Bytes(y))) => {
-            Some(PublicKey::P256 {
-                x: x.try_into().ok()?,
-                y: y.try_into().ok()?,
-            })
+            Some(PublicKey::P256 { x: x.try_into().ok()?, y: y.try_into().ok()? })
         }
         // RSA: n, e.
         (Item::Int(3), Item::Int(-257), Item::Bytes(modulus), Item::Bytes(exponent), None) => {
             PublicKey::rsa(modulus, exponent)
         }
         // OKP on Ed25519: crv, x.
-        (Item::Int(1), Item::Int(-8), Item::Int(6), Item::Bytes(x), None) => {
-            x.try_into().ok().map(PublicKey::Ed25519)
-        }
+        (Item::Int(1), Item::Int(-8), Item::Int(6), Item::Bytes(x), None) => x.try_into().ok().map(PublicKey::Ed25519),
         _ => None,
     }
 }

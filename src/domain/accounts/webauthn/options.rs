@@ -68,11 +68,7 @@ pub fn creation_options(
 
 /// `PublicKeyCredentialRequestOptionsJSON`. `allowed` is empty at a sign-in: the person picks a discoverable
 /// credential.
-pub fn request_options(
-    party: &RelyingParty,
-    challenge: &[u8],
-    allowed: &[CredentialDescriptor<'_>],
-) -> Value {
+pub fn request_options(party: &RelyingParty, challenge: &[u8], allowed: &[CredentialDescriptor<'_>]) -> Value {
     let allowed: Vec<_> = allowed.iter().map(|credential| credential.to_json()).collect();
     json!({
         "rpId": party.id(),
@@ -90,15 +86,8 @@ mod tests {
     #[test]
     fn creation_options_ask_for_a_discoverable_verified_passkey_without_attestation() {
         let party = RelyingParty::parse("Signpost", "https://dash.example.com").unwrap();
-        let user = User {
-            handle: &[0xFF; 3],
-            name: "Ada, Lumen Arcade",
-            display_name: "Ada",
-        };
-        let existing = CredentialDescriptor {
-            credential_id: &[0xFB, 0xFF],
-            transports: &["usb".to_owned()],
-        };
+        let user = User { handle: &[0xFF; 3], name: "Ada, Lumen Arcade", display_name: "Ada" };
+        let existing = CredentialDescriptor { credential_id: &[0xFB, 0xFF], transports: &["usb".to_owned()] };
         let expected = json!({
             "rp": { "id": "dash.example.com", "name": "Signpost" },
             "user": { "id": "____", "name": "Ada, Lumen Arcade", "displayName": "Ada" },

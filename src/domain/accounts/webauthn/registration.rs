@@ -66,9 +66,8 @@ impl Registration {
     /// Parses the JSON of `PublicKeyCredential.toJSON()` after `navigator.credentials.create()`.
     pub fn parse(json: &str) -> Result<Self, PasskeyError> {
         let (credential_id, response): (_, AttestationJson) = credential_json::parse(json)?;
-        let is_transport = |text: &String| {
-            (1..=32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-        };
+        let is_transport =
+            |text: &String| (1..=32).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
         let transports = response.transports.into_iter().filter(is_transport);
         Ok(Self {
             credential_id,
@@ -90,8 +89,7 @@ impl Registration {
     /// challenge](Self::challenge).
     pub fn check(self, party: &RelyingParty, _verified: &Challenge) -> Result<NewCredential, PasskeyError> {
         self.client_data.check(Ceremony::Create, party)?;
-        let data =
-            AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
+        let data = AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;
         let attested = data.attested.ok_or(PasskeyError::AuthenticatorData)?;
         if attested.id != self.credential_id {

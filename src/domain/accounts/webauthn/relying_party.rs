@@ -56,28 +56,13 @@ mod tests {
     #[test]
     fn a_relying_party_is_an_https_origin_or_localhost() {
         for (url, id, origin) in [
-            (
-                "https://dash.example.com",
-                "dash.example.com",
-                "https://dash.example.com",
-            ),
-            (
-                "https://Dash.example.com:443/",
-                "dash.example.com",
-                "https://dash.example.com",
-            ),
+            ("https://dash.example.com", "dash.example.com", "https://dash.example.com"),
+            ("https://Dash.example.com:443/", "dash.example.com", "https://dash.example.com"),
             ("http://localhost:8787", "localhost", "http://localhost:8787"),
-            (
-                "http://console.localhost:8787",
-                "console.localhost",
-                "http://console.localhost:8787",
-            ),
+            ("http://console.localhost:8787", "console.localhost", "http://console.localhost:8787"),
         ] {
             let party = RelyingParty::parse("Signpost", url).expect(url);
-            assert_eq!(
-                (party.id(), party.origin(), party.name()),
-                (id, origin, "Signpost")
-            );
+            assert_eq!((party.id(), party.origin(), party.name()), (id, origin, "Signpost"));
         }
         for bad in [
             "http://dash.example.com",

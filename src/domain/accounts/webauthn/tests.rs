@@ -18,10 +18,7 @@ const ATTESTED: u8 = 0x40;
 const EXTENSIONS: u8 = 0x80;
 
 /// The published challenges do not have Signpost's form, so none of them can be verified.
-const VERIFIED: Challenge = Challenge {
-    account: None,
-    expires_at_ms: 0,
-};
+const VERIFIED: Challenge = Challenge { account: None, expires_at_ms: 0 };
 
 fn party() -> RelyingParty {
     RelyingParty::parse("Signpost", "https://example.org").unwrap()
@@ -137,24 +134,12 @@ fn forged(answer: &Answer) -> [(Answer, PasskeyError); 8] {
     [
         (forge(&challenge, &format!("{challenge}=")), Base64),
         (forge(&challenge, &"A".repeat(400)), TooLong),
-        (
-            forge("https://example.org", "https://example.org.evil.com"),
-            Origin,
-        ),
+        (forge("https://example.org", "https://example.org.evil.com"), Origin),
         (forge("https://example.org", "http://example.org"), Origin),
         (forge("https://example.org", "https://example.org:8443"), Origin),
-        (
-            forge("\"crossOrigin\":false", "\"crossOrigin\":true"),
-            CrossOrigin,
-        ),
-        (
-            forge("\"crossOrigin\":false", "\"topOrigin\":\"https://example.org\""),
-            CrossOrigin,
-        ),
-        (
-            forge("\"crossOrigin\":false", "\"type\":\"webauthn.get\""),
-            ClientData,
-        ),
+        (forge("\"crossOrigin\":false", "\"crossOrigin\":true"), CrossOrigin),
+        (forge("\"crossOrigin\":false", "\"topOrigin\":\"https://example.org\""), CrossOrigin),
+        (forge("\"crossOrigin\":false", "\"type\":\"webauthn.get\""), ClientData),
     ]
 }
 

@@ -13,17 +13,11 @@ fn get(url: &str) -> Callback {
 }
 
 fn with_events(url: &str, events: &[Status]) -> Callback {
-    Callback {
-        events: Some(events.to_vec()),
-        ..get(url)
-    }
+    Callback { events: Some(events.to_vec()), ..get(url) }
 }
 
 fn with_legacy(callback: Callback) -> Callback {
-    Callback {
-        legacy_md5: Some(LegacyMd5 { secret: "old".into() }),
-        ..callback
-    }
+    Callback { legacy_md5: Some(LegacyMd5 { secret: "old".into() }), ..callback }
 }
 
 /// Returns the problem of a URL that may not be saved any more. A URL that was saved before the rule existed can still
@@ -52,11 +46,7 @@ fn a_url_with_macros_must_tell_rewards_apart_and_from_what_pays_nothing() {
         ("&tx={transaction_id}&usd={payout}", None, None),
         ("&tx={transaction_id}&s={status}", None, None),
         ("&tx={transaction_id}&v={pending_value}", None, Some(status)),
-        (
-            "&tx={original_transaction_id}&s={status}",
-            None,
-            Some(transaction),
-        ),
+        ("&tx={original_transaction_id}&s={status}", None, Some(transaction)),
         ("&tx={transaction_id}", Some(approved), None),
         ("&coins={value}", Some(approved), Some(transaction)),
         ("&tx={transaction_id}", Some(others), Some(status)),
@@ -68,11 +58,9 @@ fn a_url_with_macros_must_tell_rewards_apart_and_from_what_pays_nothing() {
         };
         match missing {
             None => assert_eq!(check(&callback), Ok(()), "{query}"),
-            Some(missing) => assert_eq!(
-                problem(&callback),
-                format!("must have {missing}; for example {EXAMPLE}"),
-                "{query}"
-            ),
+            Some(missing) => {
+                assert_eq!(problem(&callback), format!("must have {missing}; for example {EXAMPLE}"), "{query}")
+            }
         }
     }
     assert_eq!(check(&get(EXAMPLE)), Ok(()));
@@ -86,10 +74,7 @@ fn the_legacy_signature_sends_the_transaction_and_a_post_sends_all() {
     assert_eq!(check(&legacy), Ok(()));
     assert!(problem(&with_legacy(get(url))).starts_with("must have {status}"));
     for url in ["https://x.example/cb", "https://x.example/cb?ts=1&user_id=2"] {
-        let post = Callback {
-            method: CallbackMethod::Post,
-            ..get(url)
-        };
+        let post = Callback { method: CallbackMethod::Post, ..get(url) };
         assert_eq!(check(&post), Ok(()));
     }
     assert_eq!(check(&get("https://x.example/cb?key=1")), Ok(()));
@@ -101,25 +86,13 @@ fn a_known_macro_in_a_foreign_spelling_is_refused_and_an_unknown_one_is_sent() {
     let found = problem(&get(&format!("https://x.example/cb?uid=[USER_ID]{right}")));
     assert!(found.ends_with("write {user_id} instead of [USER_ID]"), "{found}");
     let dollar = problem(&get(&format!("https://x.example/cb?amt=${{payout}}{right}")));
-    assert!(
-        dollar.ends_with("write {payout} instead of ${payout}"),
-        "{dollar}"
-    );
-    let post = Callback {
-        method: CallbackMethod::Post,
-        ..get("https://x.example/cb?at=#TS#")
-    };
+    assert!(dollar.ends_with("write {payout} instead of ${payout}"), "{dollar}");
+    let post = Callback { method: CallbackMethod::Post, ..get("https://x.example/cb?at=#TS#") };
     assert!(problem(&post).ends_with("write {ts} instead of #TS#"));
-    assert_eq!(
-        check(&get(&format!("https://x.example/cb?s=[sub5]{right}"))),
-        Ok(())
-    );
+    assert_eq!(check(&get(&format!("https://x.example/cb?s=[sub5]{right}"))), Ok(()));
     for (url, found) in [
         ("https://x.example/cb?a=1&amp;b=2", "has the HTML escape &amp;"),
-        (
-            "https://x.example/cb\u{200b}",
-            "has the invisible character U+200B",
-        ),
+        ("https://x.example/cb\u{200b}", "has the invisible character U+200B"),
         ("https://x.example/cb?a=%zz", "has %zz"),
     ] {
         let problem = problem(&get(url));
@@ -153,20 +126,12 @@ fn a_url_is_measured_with_each_field_at_its_longest() {
 
 #[test]
 fn a_url_that_could_become_too_long_is_refused() {
-    let url = |custom: &str| {
-        format!("https://x.example/?u={{user_id}}&t={{transaction_id}}&v={{value}}&c={custom}")
-    };
+    let url = |custom: &str| format!("https://x.example/?u={{user_id}}&t={{transaction_id}}&v={{value}}&c={custom}");
     assert_eq!(check(&get(&url("{c1}{c2}{c3}{c4}{c5}"))), Ok(()));
     let found = problem(&get(&url("{c1}{c1}{c1}{c1}{c1}")));
-    assert!(
-        found.starts_with("must be at most 4096 bytes") && found.contains("use POST"),
-        "{found}"
-    );
+    assert!(found.starts_with("must be at most 4096 bytes") && found.contains("use POST"), "{found}");
     let long = format!("https://x.example/{}", "a".repeat(600));
     assert!(problem(&get(&long)).starts_with("must be at most 4096 bytes"));
-    let post = Callback {
-        method: CallbackMethod::Post,
-        ..get(&long)
-    };
+    let post = Callback { method: CallbackMethod::Post, ..get(&long) };
     assert_eq!(check(&post), Ok(()));
 }

@@ -17,19 +17,11 @@ const SCHEDULED_MS: i64 = 24 * MINUTE_MS;
 const LAST: u32 = 12;
 
 fn answer<'a>(status: u16, retry_after: Option<&'a str>, webhook_delivery: Option<&'a str>) -> Answer<'a> {
-    Answer {
-        status,
-        retry_after,
-        webhook_delivery,
-    }
+    Answer { status, retry_after, webhook_delivery }
 }
 
 fn judgement(next: Next, disables: bool, endpoint_works: bool) -> Judgement {
-    Judgement {
-        next,
-        disables,
-        endpoint_works,
-    }
+    Judgement { next, disables, endpoint_works }
 }
 
 fn judged(attempts_made: u32, answer: Answer<'_>) -> Judgement {
@@ -57,13 +49,8 @@ fn a_callback_is_delivered_by_any_2xx_even_at_the_last_try() {
 
 #[test]
 fn any_other_answer_is_retried_until_the_last_try() {
-    for status in [
-        0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999,
-    ] {
-        for (attempts_made, next) in [
-            (ATTEMPTS_MADE, Next::At(NOW_MS + SCHEDULED_MS)),
-            (LAST, Next::Dead),
-        ] {
+    for status in [0, 100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 501, 503, 599, 999] {
+        for (attempts_made, next) in [(ATTEMPTS_MADE, Next::At(NOW_MS + SCHEDULED_MS)), (LAST, Next::Dead)] {
             let judged = judged(attempts_made, answer(status, None, None));
             assert_eq!(judged, judgement(next, false, false), "{status}");
         }
@@ -149,16 +136,7 @@ fn retry_after_is_respected_between_the_scheduled_delay_and_a_day() {
     ] {
         assert_eq!(wait_ms(longer), DAY_MS, "{longer}");
     }
-    for shorter in [
-        "0",
-        "1",
-        "1439",
-        "1440",
-        &in_s(60),
-        &in_s(0),
-        &in_s(-60),
-        "Thu, 01 Jan 1970 00:00:00 GMT",
-    ] {
+    for shorter in ["0", "1", "1439", "1440", &in_s(60), &in_s(0), &in_s(-60), "Thu, 01 Jan 1970 00:00:00 GMT"] {
         assert_eq!(wait_ms(shorter), SCHEDULED_MS, "{shorter}");
     }
 }
@@ -167,10 +145,9 @@ fn retry_after_is_respected_between_the_scheduled_delay_and_a_day() {
 fn a_malformed_retry_after_is_ignored() {
     let list = "3600, 3600";
     let (no_date, iso_date) = ("Mon, 99 Foo 2026 99:99:99 GMT", "2026-12-31T00:00:00Z");
-    for garbage in [
-        "", " ", "-1", "-9999999", "+3600", "3600.5", "1e9", "1h", list, "soon", "٣٦٠٠", "0x9999", no_date,
-        iso_date,
-    ] {
+    for garbage in
+        ["", " ", "-1", "-9999999", "+3600", "3600.5", "1e9", "1h", list, "soon", "٣٦٠٠", "0x9999", no_date, iso_date]
+    {
         assert_eq!(wait_ms(garbage), SCHEDULED_MS, "{garbage}");
     }
 }
@@ -187,11 +164,9 @@ fn retry_after_never_shortens_a_delay_of_more_than_a_day() {
 
 #[test]
 fn retry_after_is_ignored_if_nothing_is_retried() {
-    for (attempts_made, status, next) in [
-        (LAST, 503, Next::Dead),
-        (ATTEMPTS_MADE, 410, Next::Kept),
-        (ATTEMPTS_MADE, 200, Next::Delivered),
-    ] {
+    for (attempts_made, status, next) in
+        [(LAST, 503, Next::Dead), (ATTEMPTS_MADE, 410, Next::Kept), (ATTEMPTS_MADE, 200, Next::Delivered)]
+    {
         let judged = judged(attempts_made, answer(status, Some("3600"), None));
         assert_eq!(judged.next, next, "{status}");
     }
@@ -200,10 +175,7 @@ fn retry_after_is_ignored_if_nothing_is_retried() {
 /// Header values: valid, almost valid and arbitrary.
 fn headers() -> impl Strategy<Value = (Option<String>, Option<String>)> {
     let date = (NOW_MS - 3 * DAY_MS..NOW_MS + 3 * DAY_MS).prop_map(http_date);
-    let number = prop_oneof![
-        (0..200_000_u32).prop_map(|seconds| seconds.to_string()),
-        "[0-9]{1,30}"
-    ];
+    let number = prop_oneof![(0..200_000_u32).prop_map(|seconds| seconds.to_string()), "[0-9]{1,30}"];
     let retry_after = prop_oneof![number, date, "[-+ ]?[0-9.,:]{0,12}", ".{0,20}"];
     let delivery = prop_oneof!["disable", "abort-message", "[ ,a-z-]{0,16}", ".{0,20}"];
     (option::of(retry_after), option::of(delivery))

@@ -24,11 +24,7 @@ fn codes(callback: &Callback) -> Vec<String> {
         Some(subject) => format!("{} {subject}", finding.code),
         None => finding.code.to_owned(),
     };
-    of_url(&endpoint)
-        .into_iter()
-        .filter(|finding| finding.code != "long_url")
-        .map(shown)
-        .collect()
+    of_url(&endpoint).into_iter().filter(|finding| finding.code != "long_url").map(shown).collect()
 }
 
 #[test]
@@ -44,59 +40,33 @@ fn a_url_that_may_become_long_is_told_with_its_length() {
     assert_eq!(with("{c1}"), None);
     assert_eq!(with("{c1}{c2}"), Some(2_103));
     assert!(long(&get("https://x.example/cb")).is_some_and(|length| length > 3_000));
-    let post = Callback {
-        method: CallbackMethod::Post,
-        ..get("https://x.example/cb")
-    };
+    let post = Callback { method: CallbackMethod::Post, ..get("https://x.example/cb") };
     assert_eq!(long(&post), None);
 }
 
 #[test]
 fn a_url_without_macros_and_a_post_send_all_fields() {
     assert_eq!(codes(&get("https://x.example/cb?key=1")), ["sends_all_fields"]);
-    let post = Callback {
-        method: CallbackMethod::Post,
-        ..get("https://x.example/cb?user=[user_id]")
-    };
-    assert_eq!(
-        codes(&post),
-        ["sends_all_fields", "foreign_placeholder [user_id]"]
-    );
+    let post = Callback { method: CallbackMethod::Post, ..get("https://x.example/cb?user=[user_id]") };
+    assert_eq!(codes(&post), ["sends_all_fields", "foreign_placeholder [user_id]"]);
 }
 
 #[test]
 fn a_url_with_macros_must_name_the_user_the_transaction_and_the_value() {
-    let all =
-        "https://x.example/u-{user_id}?t={transaction_id}&v={value}&s={status}&o={original_transaction_id}";
+    let all = "https://x.example/u-{user_id}?t={transaction_id}&v={value}&s={status}&o={original_transaction_id}";
     assert_eq!(codes(&get(all)), ["names_user_transaction_and_value"]);
-    assert_eq!(
-        codes(&get(&all.replace('{', "%7B").replace('}', "%7d"))),
-        ["names_user_transaction_and_value"]
-    );
-    for (left_out, code) in [
-        ("{user_id}", "no_user_id"),
-        ("{transaction_id}", "no_transaction_id"),
-        ("{value}", "no_value"),
-    ] {
+    assert_eq!(codes(&get(&all.replace('{', "%7B").replace('}', "%7d"))), ["names_user_transaction_and_value"]);
+    for (left_out, code) in
+        [("{user_id}", "no_user_id"), ("{transaction_id}", "no_transaction_id"), ("{value}", "no_value")]
+    {
         let fewer = all.replacen(left_out, "x", 1);
         assert_eq!(codes(&get(&fewer)), [code], "{left_out}");
     }
-    assert_eq!(
-        codes(&get(&all.replace("{value}", "{payout}"))),
-        ["names_user_transaction_and_value"]
-    );
+    assert_eq!(codes(&get(&all.replace("{value}", "{payout}"))), ["names_user_transaction_and_value"]);
     let fewest = "https://x.example/?u={user_id}&t={transaction_id}&v={value}";
     let named = "names_user_transaction_and_value";
-    assert_eq!(
-        codes(&get(fewest)),
-        [named, "no_status", "no_original_transaction_id"]
-    );
-    let told = |events: &[Status]| {
-        codes(&Callback {
-            events: Some(events.to_vec()),
-            ..get(fewest)
-        })
-    };
+    assert_eq!(codes(&get(fewest)), [named, "no_status", "no_original_transaction_id"]);
+    let told = |events: &[Status]| codes(&Callback { events: Some(events.to_vec()), ..get(fewest) });
     assert_eq!(told(&[Status::Approved]), [named]);
     assert_eq!(told(&[Status::Approved, Status::Pending]), [named, "no_status"]);
 }
@@ -130,10 +100,7 @@ fn placeholders_of_other_networks_are_found() {
     ] {
         let callback = get(&format!("https://x.example/cb?k=1&q={part}"));
         let codes = codes(&callback);
-        let placeholders: Vec<_> = codes
-            .iter()
-            .filter_map(|code| code.strip_prefix("foreign_placeholder "))
-            .collect();
+        let placeholders: Vec<_> = codes.iter().filter_map(|code| code.strip_prefix("foreign_placeholder ")).collect();
         assert_eq!(placeholders, found.into_iter().collect::<Vec<_>>(), "{part}");
     }
     let in_path = codes(&get("https://x.example/[user_id]/cb?list[a]=1&amount[user_id]=2"));
@@ -143,25 +110,15 @@ fn placeholders_of_other_networks_are_found() {
 #[test]
 fn a_url_is_told_what_weakens_it() {
     assert_eq!(
-        codes(&get("http://x.example/cb#user={user_id}"
-            .replace("{user_id}", "1")
-            .as_str())),
+        codes(&get("http://x.example/cb#user={user_id}".replace("{user_id}", "1").as_str())),
         ["sends_all_fields", "fragment_dropped", "not_encrypted"]
     );
-    let legacy = Callback {
-        legacy_md5: Some(LegacyMd5 { secret: "old".into() }),
-        ..get("https://x.example/cb")
-    };
+    let legacy = Callback { legacy_md5: Some(LegacyMd5 { secret: "old".into() }), ..get("https://x.example/cb") };
     assert_eq!(codes(&legacy), ["sends_all_fields", "legacy_signature"]);
 }
 
 fn answer(status: u16) -> Answer {
-    Answer {
-        status,
-        took_ms: 10,
-        webhook_delivery: None,
-        body: String::new(),
-    }
+    Answer { status, took_ms: 10, webhook_delivery: None, body: String::new() }
 }
 
 /// The codes of the findings about an answer.
@@ -205,11 +162,7 @@ fn a_status_is_told_for_the_right_signature_and_for_a_wrong_one() {
         (530, "unreachable", "unreachable"),
     ] {
         for sign_with in [SignWith::Both, SignWith::Current] {
-            assert_eq!(
-                of(sign_with, Ok(answer(status))),
-                [right],
-                "{status} {sign_with:?}"
-            );
+            assert_eq!(of(sign_with, Ok(answer(status))), [right], "{status} {sign_with:?}");
         }
         assert_eq!(of(SignWith::Wrong, Ok(answer(status))), [wrong], "{status}");
     }
@@ -245,23 +198,11 @@ fn pages_requests_to_disable_and_slow_answers_are_told_beside_the_status() {
     for other in ["", "ok", "{\"html\":\"<html>\"}", "<ok/>", "<ü"] {
         assert_eq!(page(other), ["accepted"], "{other}");
     }
-    let not_found = Answer {
-        body: "<html>".into(),
-        ..answer(404)
-    };
+    let not_found = Answer { body: "<html>".into(), ..answer(404) };
     assert_eq!(of(SignWith::Both, Ok(not_found)), ["not_found"]);
-    let disabling = Answer {
-        webhook_delivery: Some(" Disable".into()),
-        ..answer(500)
-    };
-    assert_eq!(
-        of(SignWith::Both, Ok(disabling)),
-        ["server_error", "asks_to_disable"]
-    );
-    let slow = Answer {
-        took_ms: SLOW_MS,
-        ..answer(200)
-    };
+    let disabling = Answer { webhook_delivery: Some(" Disable".into()), ..answer(500) };
+    assert_eq!(of(SignWith::Both, Ok(disabling)), ["server_error", "asks_to_disable"]);
+    let slow = Answer { took_ms: SLOW_MS, ..answer(200) };
     assert_eq!(of(SignWith::Both, Ok(slow)), ["accepted", "slow"]);
 }
 
@@ -270,14 +211,8 @@ fn a_publisher_does_not_see_why_a_connection_failed() {
     for (logged, expected) in [
         ("no answer: Network connection lost.", "no answer"),
         ("no answer: internal error; reference = 1", "no answer"),
-        (
-            "no whole answer within 10000 ms",
-            "no whole answer within 10000 ms",
-        ),
-        (
-            "not called: the callback URL is ours",
-            "not called: the callback URL is ours",
-        ),
+        ("no whole answer within 10000 ms", "no whole answer within 10000 ms"),
+        ("not called: the callback URL is ours", "not called: the callback URL is ours"),
     ] {
         assert_eq!(shown_error(logged), expected);
     }

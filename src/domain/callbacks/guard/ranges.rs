@@ -89,9 +89,9 @@ impl Network {
 pub fn check(address: IpAddr, allow_private: bool) -> Result<(), String> {
     let range = RANGES.iter().find(|(network, ..)| network.contains(address));
     match range.filter(|(_, access, ..)| *access == Never || !allow_private) {
-        Some((Network(first, prefix), _, kind, source)) => Err(format!(
-            "must be on the public internet: {address} is {kind} ({first}/{prefix}, {source})"
-        )),
+        Some((Network(first, prefix), _, kind, source)) => {
+            Err(format!("must be on the public internet: {address} is {kind} ({first}/{prefix}, {source})"))
+        }
         None => Ok(()),
     }
 }

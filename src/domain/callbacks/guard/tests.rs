@@ -6,17 +6,8 @@ mod addresses;
 mod fallback;
 
 fn guard(allow_private: bool) -> Guard {
-    let own = [
-        "track.example.com",
-        "Offers.Example.com",
-        "http://127.0.0.1:8787",
-        "bücher.example.com",
-        "",
-    ];
-    Guard {
-        allow_private,
-        own_hosts: own.map(str::to_owned).to_vec(),
-    }
+    let own = ["track.example.com", "Offers.Example.com", "http://127.0.0.1:8787", "bücher.example.com", ""];
+    Guard { allow_private, own_hosts: own.map(str::to_owned).to_vec() }
 }
 
 /// Whether a URL is allowed in production and in local runs.
@@ -31,11 +22,7 @@ const REFUSED: Answer = [false, false];
 fn expect(url: &str, [production, local]: Answer) {
     for (allow_private, expected) in [(false, production), (true, local)] {
         let answer = guard(allow_private).check(url);
-        assert_eq!(
-            answer.is_ok(),
-            expected,
-            "{url:?}, allow_private {allow_private}: {answer:?}"
-        );
+        assert_eq!(answer.is_ok(), expected, "{url:?}, allow_private {allow_private}: {answer:?}");
     }
 }
 
@@ -81,17 +68,12 @@ fn a_public_https_address_is_allowed() {
     }
     // Similar to refused names, but not below them.
     expect_names("notlocalhost.com localhost.example.com mylocal.dev", ALLOWED);
-    expect_names(
-        "arpa.example.com xtrack.example.com below.track.example.com",
-        ALLOWED,
-    );
+    expect_names("arpa.example.com xtrack.example.com below.track.example.com", ALLOWED);
 }
 
 #[test]
 fn the_checked_url_is_returned_in_canonical_form() {
-    let url = guard(false)
-        .check("https://ACME.example.com:443/cb?u={user_id}")
-        .unwrap();
+    let url = guard(false).check("https://ACME.example.com:443/cb?u={user_id}").unwrap();
     assert_eq!(url.as_str(), "https://acme.example.com/cb?u={user_id}");
 }
 
@@ -157,9 +139,8 @@ fn credentials_are_refused() {
 
 #[test]
 fn characters_that_a_parser_drops_or_converts_are_refused() {
-    for character in [
-        '\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', ' ', '\u{a0}', '\u{2028}', '\u{3000}', '\\',
-    ] {
+    for character in ['\0', '\t', '\n', '\r', '\u{1b}', '\u{7f}', '\u{85}', ' ', '\u{a0}', '\u{2028}', '\u{3000}', '\\']
+    {
         for url in [
             format!("{character}https://acme.example.com/"),
             format!("ht{character}tps://acme.example.com/"),
@@ -221,10 +202,7 @@ fn names_inside_private_networks_are_refused() {
 
 #[test]
 fn localhost_is_allowed_in_local_runs_only() {
-    expect_names(
-        "localhost LOCALHOST api.localhost a.b.localhost ｌocalhost local%68ost",
-        LOCAL_ONLY,
-    );
+    expect_names("localhost LOCALHOST api.localhost a.b.localhost ｌocalhost local%68ost", LOCAL_ONLY);
     expect("https://localhost../", REFUSED);
 }
 
@@ -237,10 +215,7 @@ fn signposts_own_hosts_are_refused_in_every_spelling() {
             expect_own(&guard, &format!("https://{host}/cb"));
         }
     }
-    let dotted = Guard {
-        own_hosts: vec!["track.example.com.".to_owned(), "203.1.2.3".to_owned()],
-        ..Guard::default()
-    };
+    let dotted = Guard { own_hosts: vec!["track.example.com.".to_owned(), "203.1.2.3".to_owned()], ..Guard::default() };
     for url in ["https://track.example.com/", "https://0xcb.1.515/"] {
         expect_own(&dotted, url);
     }
@@ -260,10 +235,7 @@ fn a_service_on_loopback_is_its_own_host_under_every_name_of_loopback() {
     // The same port on another host is not Signpost's.
     let others = "10.0.0.1 126.255.255.255 128.0.0.1 [fd00::1] notlocalhost.com localhost.example.com";
     for own in spellings.split(' ') {
-        let local = Guard {
-            allow_private: true,
-            own_hosts: vec![format!("http://{own}:8787")],
-        };
+        let local = Guard { allow_private: true, own_hosts: vec![format!("http://{own}:8787")] };
         let receivers = spellings.split(' ').map(|host| format!("http://{host}:9000/cb"));
         let elsewhere = others.split(' ').map(|host| format!("http://{host}:8787/cb"));
         for url in receivers.chain(elsewhere) {
@@ -334,10 +306,7 @@ fn a_refusal_names_the_reason() {
             "https://acme.example.com:22/",
             "must be on port 443, or on a port of 1024 or higher that browsers do not block, not 22",
         ),
-        (
-            "https://0x7f.1/",
-            "must be on the public internet: 127.0.0.1 is loopback (127.0.0.0/8, RFC 1122)",
-        ),
+        ("https://0x7f.1/", "must be on the public internet: 127.0.0.1 is loopback (127.0.0.0/8, RFC 1122)"),
         (
             "https://[::ffff:8.8.8.8]/",
             "must be on the public internet: ::ffff:8.8.8.8 is IPv4-mapped (::ffff:0.0.0.0/96, RFC 4291)",

@@ -22,9 +22,7 @@ fn after(failures: u32, now_ms: i64) -> Health {
 fn a_working_endpoint_gets_six_attempts_at_once() {
     for failures in 0..FAILING_AFTER {
         let health = after(failures, NOW_MS);
-        let slots: Vec<_> = (0..=8)
-            .map(|in_flight| health.free_slots(MAX_IN_FLIGHT, in_flight, NOW_MS))
-            .collect();
+        let slots: Vec<_> = (0..=8).map(|in_flight| health.free_slots(MAX_IN_FLIGHT, in_flight, NOW_MS)).collect();
         assert_eq!(slots, [6, 5, 4, 3, 2, 1, 0, 0, 0], "after {failures} failures");
         assert!(!health.is_failing() && health.opens_ms().is_none(), "{health:?}");
     }
@@ -35,13 +33,7 @@ fn an_endpoint_is_failing_after_five_failures_in_a_row() {
     let health = after(5, NOW_MS);
     assert!(health.is_failing());
     assert_eq!(health.opens_ms(), Some(NOW_MS + SECOND_MS));
-    for (in_flight, after_ms, slots) in [
-        (0, 0, 0),
-        (0, 999, 0),
-        (0, 1_000, 1),
-        (1, 1_000, 0),
-        (6, DAY_MS, 0),
-    ] {
+    for (in_flight, after_ms, slots) in [(0, 0, 0), (0, 999, 0), (0, 1_000, 1), (1, 1_000, 0), (6, DAY_MS, 0)] {
         let found = health.free_slots(MAX_IN_FLIGHT, in_flight, NOW_MS + after_ms);
         assert_eq!(found, slots, "{in_flight} after {after_ms} ms");
     }
@@ -98,10 +90,7 @@ fn walk(random: u32, mut before: impl FnMut(Health, i64) -> Health) -> Vec<(i64,
     for number in 1.. {
         health = before(health, due_ms);
         let start_ms = health.opens_ms().map_or(due_ms, |opens_ms| opens_ms.max(due_ms));
-        assert!(
-            health.free_slots(MAX_IN_FLIGHT, 0, start_ms) > 0,
-            "attempt {number} of {random}"
-        );
+        assert!(health.free_slots(MAX_IN_FLIGHT, 0, start_ms) > 0, "attempt {number} of {random}");
         attempts.push((due_ms, start_ms));
         let end_ms = start_ms + 10 * SECOND_MS;
         health = health.failed(end_ms);
@@ -135,11 +124,7 @@ fn the_backoff_delays_an_attempt_by_half_a_minute_at_most() {
             (0..10).fold(health, |health, _| health.failed(due_ms))
         });
         let delay_ms = |(due_ms, start_ms): &(i64, i64)| start_ms - due_ms;
-        assert_eq!(
-            attempts.iter().map(delay_ms).max(),
-            Some(30 * SECOND_MS),
-            "{random}"
-        );
+        assert_eq!(attempts.iter().map(delay_ms).max(), Some(30 * SECOND_MS), "{random}");
         let took_ms = attempts.last().unwrap().1 - NOW_MS;
         let most_ms = WHOLE_MS / 10 * 12 + 12 * 30 * SECOND_MS + 11 * 10 * SECOND_MS;
         assert!(took_ms <= most_ms, "{random}: {took_ms}");
@@ -171,11 +156,7 @@ struct Model(Vec<(i64, bool)>);
 impl Model {
     /// The times at which the failures since the last success ended.
     fn failures(&self) -> Vec<i64> {
-        let since = self
-            .0
-            .iter()
-            .rposition(|(_, well)| *well)
-            .map_or(0, |last| last + 1);
+        let since = self.0.iter().rposition(|(_, well)| *well).map_or(0, |last| last + 1);
         self.0[since..].iter().map(|(at_ms, _)| *at_ms).collect()
     }
 

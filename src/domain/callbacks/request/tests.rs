@@ -30,28 +30,18 @@ fn get(url: &str) -> Callback {
 }
 
 fn post(url: &str) -> Callback {
-    Callback {
-        method: CallbackMethod::Post,
-        ..get(url)
-    }
+    Callback { method: CallbackMethod::Post, ..get(url) }
 }
 
 /// The callback during a rotation of its secret.
 fn rotating(callback: Callback) -> Callback {
-    Callback {
-        previous_secret: Some(PREVIOUS.to_owned()),
-        ..callback
-    }
+    Callback { previous_secret: Some(PREVIOUS.to_owned()), ..callback }
 }
 
 /// The callback with the legacy signature as well.
 fn with_md5(callback: Callback, secret: &str) -> Callback {
     let secret = secret.to_owned();
-    Callback {
-        legacy_md5: Some(LegacyMd5 { secret }),
-        events: None,
-        ..callback
-    }
+    Callback { legacy_md5: Some(LegacyMd5 { secret }), events: None, ..callback }
 }
 
 fn fields() -> Fields {
@@ -126,14 +116,8 @@ fn a_url_without_macros_keeps_its_query_and_gets_every_field() {
     for (url, kept) in [
         ("https://x.example", "https://x.example/?"),
         ("https://x.example?", "https://x.example/?"),
-        (
-            "HTTPS://X.example:443/a?k=1&b=%20&",
-            "https://x.example/a?k=1&b=%20&",
-        ),
-        (
-            "http://x.example:8080/a?it's=|é#part",
-            "http://x.example:8080/a?it%27s=%7C%C3%A9&",
-        ),
+        ("HTTPS://X.example:443/a?k=1&b=%20&", "https://x.example/a?k=1&b=%20&"),
+        ("http://x.example:8080/a?it's=|é#part", "http://x.example:8080/a?it%27s=%7C%C3%A9&"),
     ] {
         let request = sent(&get(url), &fields());
         let expected = format!("{kept}user_id=u%401&value=");
@@ -173,14 +157,8 @@ fn a_url_that_could_mislead_is_refused() {
         ("https://x.example/#{c1}", macros),
         ("https://x.example/?a=1#%7Bc1%7D", macros),
         ("https://x.example/?a={nothing}", "has an unknown macro {nothing}"),
-        (
-            "https://x.example/%7BUSER_ID%7D",
-            "has an unknown macro {USER_ID}",
-        ),
-        (
-            "https://x.example/?a={signature}",
-            "has an unknown macro {signature}",
-        ),
+        ("https://x.example/%7BUSER_ID%7D", "has an unknown macro {USER_ID}"),
+        ("https://x.example/?a={signature}", "has an unknown macro {signature}"),
         ("https://x.example/?a={c1", "has a { or }"),
         ("https://x.example/?a=c1}", "has a { or }"),
         ("https://x.example/?a={{c1}}", "has a { or }"),
@@ -216,14 +194,8 @@ fn a_url_that_could_mislead_is_refused() {
 fn the_parameters_of_the_legacy_signature_are_reserved_only_with_it() {
     for name in ["token", "signature_hmac"] {
         let url = format!("https://x.example/?{name}=1");
-        assert!(
-            Template::parse(&url, CallbackMethod::Get, false).is_ok(),
-            "{name}"
-        );
-        assert!(
-            Template::parse(&url, CallbackMethod::Get, true).is_err(),
-            "{name}"
-        );
+        assert!(Template::parse(&url, CallbackMethod::Get, false).is_ok(), "{name}");
+        assert!(Template::parse(&url, CallbackMethod::Get, true).is_err(), "{name}");
     }
 }
 
@@ -258,8 +230,7 @@ fn macros_are_refused_with_post() {
         assert!(Endpoint::parse(&get(url)).is_ok(), "{url}");
         let error = Endpoint::parse(&post(url)).expect_err(url);
         let error = format!("{}: {}", error.path, error.problem);
-        let expected =
-            "callback.url: must not have macros if the method is POST, because the body has every field";
+        let expected = "callback.url: must not have macros if the method is POST, because the body has every field";
         assert_eq!(error, expected, "{url}");
     }
 }
@@ -276,10 +247,7 @@ fn an_app_with_an_invalid_callback_is_refused() {
     };
     assert!(app("https://x.example/?u={user_id}&t={transaction_id}&v={value}").is_ok());
     let refusal = app("https://x.example/?signature=1").unwrap_err();
-    assert!(
-        format!("{refusal:?}").contains("callback.url: must not have a parameter signature"),
-        "{refusal:?}"
-    );
+    assert!(format!("{refusal:?}").contains("callback.url: must not have a parameter signature"), "{refusal:?}");
 }
 
 #[test]
@@ -342,11 +310,7 @@ fn a_reversal_has_a_negative_amount_and_its_own_id() {
         ..fields()
     };
     let request = sent(&get("https://x.example/"), &reversal);
-    for part in [
-        "&value=-100.1234&",
-        "&transaction_id=tx-2&",
-        "&status=reversed&original_transaction_id=tx-1&ts=",
-    ] {
+    for part in ["&value=-100.1234&", "&transaction_id=tx-2&", "&status=reversed&original_transaction_id=tx-1&ts="] {
         assert!(request.url.contains(part), "{part} in {}", request.url);
     }
 }
@@ -404,17 +368,8 @@ fn debug_output_of_a_callback_has_no_secret() {
 /// A new field is either in this list, because its value cannot consist of dots alone, or in `USER_MACROS`.
 #[test]
 fn a_field_that_could_be_dots_is_no_path_segment_by_itself() {
-    const NEVER_DOTS: [&str; 9] = [
-        "value",
-        "payout",
-        "transaction_id",
-        "offer_id",
-        "goal_id",
-        "app_id",
-        "click_ts",
-        "conversion_ts",
-        "status",
-    ];
+    const NEVER_DOTS: [&str; 9] =
+        ["value", "payout", "transaction_id", "offer_id", "goal_id", "app_id", "click_ts", "conversion_ts", "status"];
     for (name, _) in TABLE {
         let url = format!("https://x.example/a/{{{name}}}/b");
         let is_taken = Endpoint::parse(&get(&url)).is_ok();

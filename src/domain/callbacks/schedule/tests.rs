@@ -70,9 +70,7 @@ fn a_configured_schedule_is_parsed() {
 #[test]
 fn a_schedule_out_of_bounds_is_refused_with_its_settings_name() {
     let (too_many, no_u32) = (["0"; 51].join(","), "4294967296");
-    for bad in [
-        "", " ", ",", "0,", ",0", "0,,5", "-1", "1.5", "5s", "0;5", "604801", no_u32, "0x10", &too_many,
-    ] {
+    for bad in ["", " ", ",", "0,", ",0", "0,,5", "-1", "1.5", "5s", "0;5", "604801", no_u32, "0x10", &too_many] {
         let error = Schedule::parse(bad).expect_err(bad);
         assert!(error.starts_with("CALLBACK_SCHEDULE: must be"), "{bad}: {error}");
     }

@@ -21,20 +21,14 @@ fn callback(url: &str, method: CallbackMethod) -> Callback {
         method,
         secret: SECRET.to_owned(),
         previous_secret: Some(PREVIOUS.to_owned()),
-        legacy_md5: Some(LegacyMd5 {
-            secret: MD5.to_owned(),
-        }),
+        legacy_md5: Some(LegacyMd5 { secret: MD5.to_owned() }),
         events: None,
     }
 }
 
 fn test_fields() -> Fields {
-    let currency = CurrencyRate {
-        name: "Coins".into(),
-        per_usd: PerUsd(100_500_000),
-        decimals: 2,
-        rounding: Rounding::Down,
-    };
+    let currency =
+        CurrencyRate { name: "Coins".into(), per_usd: PerUsd(100_500_000), decimals: 2, rounding: Rounding::Down };
     fields(AppId::parse("10000001").unwrap(), &currency, &RANDOM, NOW)
 }
 
@@ -49,14 +43,8 @@ fn sent(callback: &Callback, sign_with: SignWith) -> (ShownRequest, Request) {
 fn a_test_is_marked_by_its_ids_and_a_header() {
     let fields = test_fields();
     assert_eq!(fields.transaction_id, format!("test-{}", "07".repeat(16)));
-    assert_eq!(
-        (fields.user_id.as_str(), fields.offer_id.as_str()),
-        (USER_ID, "test")
-    );
-    let (shown, request) = sent(
-        &callback("https://x.example/cb", CallbackMethod::Post),
-        SignWith::Both,
-    );
+    assert_eq!((fields.user_id.as_str(), fields.offer_id.as_str()), (USER_ID, "test"));
+    let (shown, request) = sent(&callback("https://x.example/cb", CallbackMethod::Post), SignWith::Both);
     assert!(request.headers.contains(&("webhook-test", "true".to_owned())));
     assert_eq!(shown.headers["webhook-test"], "true");
 }
@@ -68,10 +56,7 @@ fn the_signed_content_is_what_the_signatures_are_made_of() {
         assert_eq!(shown.url, request.url);
         assert_eq!(shown.body, request.body);
         let signed = |signature: &str| {
-            let found = shown
-                .signed_content
-                .iter()
-                .find(|signed| signed.signature == signature);
+            let found = shown.signed_content.iter().find(|signed| signed.signature == signature);
             found.map(|signed| signed.content.as_str())
         };
         let content = signed("webhook-signature").unwrap();
@@ -79,28 +64,18 @@ fn the_signed_content_is_what_the_signatures_are_made_of() {
         let (timestamp, payload) = rest.split_once('.').unwrap();
         assert_eq!(timestamp, NOW.to_string());
         for secret in [SECRET, PREVIOUS] {
-            assert!(verifies(
-                secret,
-                id,
-                NOW,
-                payload,
-                shown.headers["webhook-signature"].as_str().unwrap()
-            ));
+            assert!(verifies(secret, id, NOW, payload, shown.headers["webhook-signature"].as_str().unwrap()));
         }
         match method {
             CallbackMethod::Get => {
-                let hmac =
-                    query_signature(&Secret::parse(SECRET).unwrap(), signed("signature_hmac").unwrap());
+                let hmac = query_signature(&Secret::parse(SECRET).unwrap(), signed("signature_hmac").unwrap());
                 assert!(request.url.ends_with(&format!("&signature_hmac={hmac}")));
             }
             CallbackMethod::Post => assert_eq!(signed("signature_hmac"), None),
         }
         // The legacy signature's text contains its secret, which is masked.
         let id = &test_fields().transaction_id;
-        assert_eq!(
-            signed("signature"),
-            Some(format!("{MASKED_SECRET}.{USER_ID}.125.{id}").as_str())
-        );
+        assert_eq!(signed("signature"), Some(format!("{MASKED_SECRET}.{USER_ID}.125.{id}").as_str()));
         let md5 = legacy_md5(MD5, USER_ID, "125.62", id);
         assert!(format!("{request:?}").contains(&md5));
     }
@@ -108,16 +83,9 @@ fn the_signed_content_is_what_the_signatures_are_made_of() {
 
 #[test]
 fn without_the_legacy_signature_a_get_signs_its_query_in_signature() {
-    let without = Callback {
-        legacy_md5: None,
-        ..callback("https://x.example/cb?u={user_id}", CallbackMethod::Get)
-    };
+    let without = Callback { legacy_md5: None, ..callback("https://x.example/cb?u={user_id}", CallbackMethod::Get) };
     let (shown, request) = sent(&without, SignWith::Both);
-    let names: Vec<_> = shown
-        .signed_content
-        .iter()
-        .map(|signed| signed.signature)
-        .collect();
+    let names: Vec<_> = shown.signed_content.iter().map(|signed| signed.signature).collect();
     assert_eq!(names, ["webhook-signature", "signature"]);
     let content = &shown.signed_content[1].content;
     assert_eq!(content, &format!("u={USER_ID}&ts={NOW}"));
@@ -131,12 +99,7 @@ fn the_secrets_that_sign_are_those_that_the_test_names() {
         let callback = callback("https://x.example/cb", method);
         let signatures = |sign_with| {
             let (shown, request) = sent(&callback, sign_with);
-            let payload = shown.signed_content[0]
-                .content
-                .splitn(3, '.')
-                .nth(2)
-                .unwrap()
-                .to_owned();
+            let payload = shown.signed_content[0].content.splitn(3, '.').nth(2).unwrap().to_owned();
             let signature = shown.headers["webhook-signature"].as_str().unwrap().to_owned();
             let id = test_fields().transaction_id;
             let by = |secret| verifies(secret, &id, NOW, &payload, &signature);
@@ -152,19 +115,10 @@ fn the_secrets_that_sign_are_those_that_the_test_names() {
 #[test]
 fn no_secret_is_shown_even_if_the_url_has_one() {
     let encoded = MD5.replace('/', "%2F");
-    for secret in [
-        SECRET,
-        SECRET.trim_start_matches("whsec_"),
-        PREVIOUS,
-        MD5,
-        &encoded,
-    ] {
+    for secret in [SECRET, SECRET.trim_start_matches("whsec_"), PREVIOUS, MD5, &encoded] {
         for method in [CallbackMethod::Get, CallbackMethod::Post] {
             for sign_with in [SignWith::Both, SignWith::Current, SignWith::Wrong] {
-                let (shown, request) = sent(
-                    &callback(&format!("https://x.example/cb?k={secret}"), method),
-                    sign_with,
-                );
+                let (shown, request) = sent(&callback(&format!("https://x.example/cb?k={secret}"), method), sign_with);
                 assert!(request.url.contains(secret));
                 let shown = serde_json::to_string(&shown).unwrap();
                 assert!(!shown.contains(secret), "{shown}");

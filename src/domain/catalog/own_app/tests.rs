@@ -42,22 +42,12 @@ fn change_of(app_id: &str, app: &App, body: &Value) -> Result<App, String> {
 fn fields_that_a_change_does_not_name_stay() {
     let before = app(true);
     let after = change(&before, &json!({ "name": "Lumen 2" })).unwrap();
-    let expected = App {
-        name: "Lumen 2".into(),
-        ..before.clone()
-    };
+    let expected = App { name: "Lumen 2".into(), ..before.clone() };
     assert_eq!(after, expected);
-    let callback =
-        json!({ "url": "https://lumen.example:8443/new", "method": "GET", "events": ["approved"] });
-    let after = change(&before, &json!({ "callback": callback }))
-        .unwrap()
-        .callback
-        .unwrap();
+    let callback = json!({ "url": "https://lumen.example:8443/new", "method": "GET", "events": ["approved"] });
+    let after = change(&before, &json!({ "callback": callback })).unwrap().callback.unwrap();
     assert_eq!(after.url, "https://lumen.example:8443/new");
-    assert_eq!(
-        (after.secret.as_str(), after.legacy_md5.is_some()),
-        (SECRET, true)
-    );
+    assert_eq!((after.secret.as_str(), after.legacy_md5.is_some()), (SECRET, true));
 }
 
 #[test]
@@ -69,18 +59,14 @@ fn a_url_from_before_a_rule_stays_until_its_callback_is_saved() {
     assert_eq!(after.callback.unwrap().url, stored);
     let same = json!({ "callback": { "url": stored, "method": "GET", "events": ["approved"] } });
     let refused = change(&before, &same).unwrap_err();
-    assert!(
-        refused.ends_with("write {user_id} instead of [USER_ID]"),
-        "{refused}"
-    );
+    assert!(refused.ends_with("write {user_id} instead of [USER_ID]"), "{refused}");
 }
 
 #[test]
 fn null_removes_and_a_first_callback_has_a_new_secret() {
     let after = change(&app(true), &json!({ "callback": null, "fallback_url": null })).unwrap();
     assert_eq!((&after.callback, &after.fallback_url), (&None, &None));
-    let callback =
-        json!({ "url": "https://lumen.example/cb", "method": "POST", "events": ["approved", "reversed"] });
+    let callback = json!({ "url": "https://lumen.example/cb", "method": "POST", "events": ["approved", "reversed"] });
     let after = change(&app(false), &json!({ "callback": callback })).unwrap();
     assert_eq!(after.callback.unwrap().secret, NEW_SECRET);
 }
@@ -126,19 +112,10 @@ fn a_member_cannot_set_the_fields_of_the_operator() {
             json!({ "callback": { "url": "https://x.example/", "method": "GET", "events": [] } }),
             "callback.events: must not be empty",
         ),
-        (
-            json!({ "fallback_url": "https://other.example/" }),
-            "other.example is new for this app",
-        ),
-        (
-            json!({ "fallback_url": "ftp://lumen.example/" }),
-            "fallback_url: must be an http or https URL",
-        ),
+        (json!({ "fallback_url": "https://other.example/" }), "other.example is new for this app"),
+        (json!({ "fallback_url": "ftp://lumen.example/" }), "fallback_url: must be an http or https URL"),
         (json!({ "name": " " }), "name: must not be empty"),
-        (
-            json!({ "name": null, "currency": null }),
-            "body: must have at least one field to change",
-        ),
+        (json!({ "name": null, "currency": null }), "body: must have at least one field to change"),
     ] {
         let refused = change(&app(true), &body).unwrap_err();
         assert!(refused.contains(problem), "{body}: {refused}");
@@ -160,19 +137,12 @@ fn a_previous_secret_signs_until_it_is_ended() {
     assert_eq!(app.previous_click_secret, None);
     renew_click_secret(&mut app, secret("b"));
     renew_click_secret(&mut app, secret("c"));
-    assert_eq!(
-        (app.click_secret, app.previous_click_secret),
-        (Some(secret("c")), Some(secret("a")))
-    );
+    assert_eq!((app.click_secret, app.previous_click_secret), (Some(secret("c")), Some(secret("a"))));
 }
 
 #[test]
 fn the_operator_allows_ports_and_hosts_once() {
-    let before = App {
-        callback_ports: vec![9443],
-        fallback_hosts: vec!["other.example".into()],
-        ..app(true)
-    };
+    let before = App { callback_ports: vec![9443], fallback_hosts: vec!["other.example".into()], ..app(true) };
     let body = json!({
         "callback": { "url": "https://x.example:9443/", "method": "GET", "events": ["approved"] },
         "fallback_url": "https://other.example/more",

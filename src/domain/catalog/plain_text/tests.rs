@@ -44,49 +44,22 @@ fn html_becomes_lines_of_text() {
         ("<p>One</p><p>Two</p>\n\n<p>Three", "One\n\nTwo\n\nThree"),
         ("<div>one</div>\n<div>two</div>three", "one\ntwo\nthree"),
         ("<h2>Title</h2>text", "Title\n\ntext"),
-        (
-            "<b>1. Install</b>\n2. Open &amp; play\n3. Win",
-            "1. Install\n2. Open & play\n3. Win",
-        ),
+        ("<b>1. Install</b>\n2. Open &amp; play\n3. Win", "1. Install\n2. Open & play\n3. Win"),
         ("1. Install<br>2. Open", "1. Install\n2. Open"),
-        (
-            "Only:<ul>\n <li>One</li>\n <li>Two</li>\n</ul>End",
-            "Only:\n- One\n- Two\nEnd",
-        ),
+        ("Only:<ul>\n <li>One</li>\n <li>Two</li>\n</ul>End", "Only:\n- One\n- Two\nEnd"),
         ("<ul><li>- One<li>• Two</ul>", "- One\n• Two"),
-        (
-            "<ol><li>Install</li><li><p>Open</p></li></ol>",
-            "1. Install\n\n2. Open",
-        ),
-        (
-            "<ol><li>1. Install</li><li>2) Open</li><li>3 coins</li></ol>",
-            "1. Install\n2) Open\n3. 3 coins",
-        ),
-        (
-            "<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>",
-            "1. a\n- b\n2. c",
-        ),
+        ("<ol><li>Install</li><li><p>Open</p></li></ol>", "1. Install\n\n2. Open"),
+        ("<ol><li>1. Install</li><li>2) Open</li><li>3 coins</li></ol>", "1. Install\n2) Open\n3. 3 coins"),
+        ("<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>", "1. a\n- b\n2. c"),
         ("<ul><li></li></ul>end", "end"),
         ("a <b>bold</b>, <i>plain</i>", "a bold, plain"),
-        (
-            "<a href=\"https://x.example/?a>b\" target='_blank'>here</a>!",
-            "here!",
-        ),
+        ("<a href=\"https://x.example/?a>b\" target='_blank'>here</a>!", "here!"),
         ("<p class=x>text</p >", "text"),
         ("<tr><td>one</td><td>two</td></tr><tr><td>three", "one two\nthree"),
         ("a<!-- <b>not</b> shown -->b", "ab"),
-        (
-            "<style>p { color: red }</style>a<SCRIPT>1 < 2</SCRIPT >b<script>never closed",
-            "ab",
-        ),
-        (
-            "level&nbsp;12, 1&nbsp;&euro;&nbsp; &nbsp;a day",
-            "level 12, 1 € a day",
-        ),
-        (
-            "R&amp;D &lt;b&gt; &quot;x&quot; &#39;y&apos; &#x2013; &hellip;",
-            "R&D <b> \"x\" 'y' – …",
-        ),
+        ("<style>p { color: red }</style>a<SCRIPT>1 < 2</SCRIPT >b<script>never closed", "ab"),
+        ("level&nbsp;12, 1&nbsp;&euro;&nbsp; &nbsp;a day", "level 12, 1 € a day"),
+        ("R&amp;D &lt;b&gt; &quot;x&quot; &#39;y&apos; &#x2013; &hellip;", "R&D <b> \"x\" 'y' – …"),
         ("it&#146;s &#150; here", "it’s – here"),
         ("&amp;amp; is decoded once", "&amp; is decoded once"),
         ("1 < 2 &amp; <b>3</b> > 2", "1 < 2 & 3 > 2"),
@@ -148,9 +121,6 @@ fn a_line_shows_nothing_that_cannot_be_seen_and_stays_one_line() {
         &"x".repeat(51),
     ] {
         let error = check_line("currency.name", bad, 50).expect_err(bad);
-        assert!(
-            error.path == "currency.name" && error.problem.is_ascii(),
-            "{bad:?}"
-        );
+        assert!(error.path == "currency.name" && error.problem.is_ascii(), "{bad:?}");
     }
 }

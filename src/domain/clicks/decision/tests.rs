@@ -73,9 +73,8 @@ fn shards() -> Shards {
     };
     let app = |number, approved, rest: &str| {
         let currency = r#"{"name": "Coins", "per_usd": 1}"#;
-        let app = format!(
-            r#"{{"publisher_id": "p", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#
-        );
+        let app =
+            format!(r#"{{"publisher_id": "p", "name": "A", "platform": "android", "currency": {currency}, {rest}}}"#);
         SourceApp {
             id: AppId::from_number(number).unwrap(),
             document: serde_json::from_str(&app).unwrap(),
@@ -103,11 +102,7 @@ fn shards() -> Shards {
 
 /// The decision on a query, or the code of the refusal and whether it goes to the fallback URL.
 fn decided(query: &str, country: &str, platform: Option<Platform>) -> Result<(), (&'static str, bool)> {
-    let visitor = Visitor {
-        country: Country::parse(country),
-        platform,
-        now_ms: NOW_S * 1_000,
-    };
+    let visitor = Visitor { country: Country::parse(country), platform, now_ms: NOW_S * 1_000 };
     let shards = shards();
     let parameters = ClickParameters::parse(query).map_err(|refusal| (refusal.code, false))?;
     let app = AppId::parse(&parameters.app).and_then(|id| shards.apps.app(id));
@@ -159,10 +154,9 @@ fn a_click_is_allowed_or_refused_for_the_first_reason_found() {
         let decision = decided(&query, country, platform);
         assert_eq!(decision, expected, "{query} from {country:?} on {platform:?}");
     }
-    for (query, code) in [
-        ("rid=g-plain&app=00000001&user_id=!", "invalid_user_id"),
-        ("rid=g-plain&app=1&user_id=u", "unknown_app"),
-    ] {
+    for (query, code) in
+        [("rid=g-plain&app=00000001&user_id=!", "invalid_user_id"), ("rid=g-plain&app=1&user_id=u", "unknown_app")]
+    {
         assert_eq!(decided(query, "DE", None), refused(code), "{query}");
     }
 }

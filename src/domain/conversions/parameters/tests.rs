@@ -55,12 +55,7 @@ fn a_postback_with_every_parameter_is_parsed() {
 #[test]
 fn query_and_body_count_as_one_list() {
     let (id, minimal) = (format!("click_id={}", click_id(0)), minimal());
-    for (query, body) in [
-        ("", &*minimal),
-        ("token=at_x", &id),
-        (&minimal, ""),
-        (&minimal, &minimal),
-    ] {
+    for (query, body) in [("", &*minimal), ("token=at_x", &id), (&minimal, ""), (&minimal, &minimal)] {
         assert_eq!(parse_post(query, Some(body)), parse(&minimal), "{query} {body}");
     }
     let contradicted = parse_post(&minimal, Some("token=at_y"));
@@ -78,72 +73,42 @@ fn the_queries_of_real_partners_are_parsed() {
             (Some("3021"), Some("9910-1"), Status::Approved),
         ),
         // Everflow, an event without an order
-        (
-            "token=at_x&transaction_id=OURS&goal=&txn=&status=approved",
-            (None, None, Status::Approved),
-        ),
+        ("token=at_x&transaction_id=OURS&goal=&txn=&status=approved", (None, None, Status::Approved)),
         // Affise, which carries the click id in a sub
         (
             "token=at_x&aff_sub=OURS&goal=reg&txn=%7Btransactionid%7D&status=approved",
             (Some("reg"), None, Status::Approved),
         ),
         // Keitaro: its own id as tid
-        (
-            "token=at_x&subid=OURS&status=rejected&payout=1&currency=usd&tid=7781",
-            (None, None, Status::Rejected),
-        ),
+        ("token=at_x&subid=OURS&status=rejected&payout=1&currency=usd&tid=7781", (None, None, Status::Rejected)),
         // RedTrack
-        (
-            "token=at_x&clickid=OURS&sum=1.2&type=Purchase",
-            (None, None, Status::Approved),
-        ),
+        ("token=at_x&clickid=OURS&sum=1.2&type=Purchase", (None, None, Status::Approved)),
         // AppsFlyer: an unfilled event in one of its spellings
         (
             "clickid=OURS&token=at_x&goal=(event-name)&txn=%7Btransaction_id%7D",
             (Some("(event-name)"), None, Status::Approved),
         ),
         // BitLabs
-        (
-            "cid=OURS&token=at_x&txn=[%25TX%25]",
-            (None, None, Status::Approved),
-        ),
+        ("cid=OURS&token=at_x&txn=[%25TX%25]", (None, None, Status::Approved)),
         // A macro within a text of the sender
-        (
-            "click_id=OURS&token=at_x&txn=order-[ORDER_ID]",
-            (None, None, Status::Approved),
-        ),
-        (
-            "click_id=OURS&token=at_x&txn=shop/%2524%257BORDER%257D/1",
-            (None, None, Status::Approved),
-        ),
-        (
-            "click_id=OURS&token=at_x&txn=[EU]-1001",
-            (None, Some("[EU]-1001"), Status::Approved),
-        ),
+        ("click_id=OURS&token=at_x&txn=order-[ORDER_ID]", (None, None, Status::Approved)),
+        ("click_id=OURS&token=at_x&txn=shop/%2524%257BORDER%257D/1", (None, None, Status::Approved)),
+        ("click_id=OURS&token=at_x&txn=[EU]-1001", (None, Some("[EU]-1001"), Status::Approved)),
         // The sender's own parameters, with names similar to Signpost's
         (
             "click_id=OURS&token=at_x&sub_id=100%&aff_sub=50%off&Goal=100%&goal=reg",
             (Some("reg"), None, Status::Approved),
         ),
-        (
-            "click_id=OURS&token=at_x&txn=US$42-a@b[7]",
-            (None, Some("US$42-a@b[7]"), Status::Approved),
-        ),
+        ("click_id=OURS&token=at_x&txn=US$42-a@b[7]", (None, Some("US$42-a@b[7]"), Status::Approved)),
         // A script with its own spellings of names and empty fields.
-        (
-            "ClickID=OURS&TOKEN=at_x%0A&Txn=null&Status=Rejected",
-            (None, None, Status::Rejected),
-        ),
+        ("ClickID=OURS&TOKEN=at_x%0A&Txn=null&Status=Rejected", (None, None, Status::Rejected)),
         // Copied from a page's source, with invisible characters.
         (
             "click_id=OURS%E2%80%8B&amp;token=%EF%BB%BFat_x%C2%A0&amp;txn=00000000-0000-0000-0000-000000000000",
             (None, None, Status::Approved),
         ),
         // A proxy's copy, in which the id is filled in.
-        (
-            "click_id=OURS&token=at_x&txn=null&txn=t-1",
-            (None, Some("t-1"), Status::Approved),
-        ),
+        ("click_id=OURS&token=at_x&txn=null&txn=t-1", (None, Some("t-1"), Status::Approved)),
     ];
     for (query, (goal, txn, status)) in table {
         let query = query.replace("OURS", &id);
@@ -193,26 +158,12 @@ fn a_partners_own_id_does_not_hide_the_click_id() {
 fn a_parameter_may_be_repeated_but_not_contradicted() {
     let minimal = minimal();
     let with_goal = format!("{minimal}&goal=g1");
-    for same in [
-        "goal=g1",
-        "goal=",
-        "goal",
-        "token={token}",
-        "goal=%671",
-        "go%61l=g1",
-    ] {
+    for same in ["goal=g1", "goal=", "goal", "token={token}", "goal=%671", "go%61l=g1"] {
         for query in [format!("{with_goal}&{same}"), format!("{same}&{with_goal}")] {
             assert_eq!(parse(&query), parse(&with_goal), "{query}");
         }
     }
-    for other in [
-        "goal=g2",
-        "goal=G1",
-        "go%61l=g2",
-        "goal={goal}",
-        "token=at_y",
-        "click_id=x",
-    ] {
+    for other in ["goal=g2", "goal=G1", "go%61l=g2", "goal={goal}", "token=at_y", "click_id=x"] {
         let query = format!("{with_goal}&{other}");
         assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
     }
@@ -253,10 +204,7 @@ fn each_fault_has_its_code() {
     assert!(message("token=t").starts_with("click_id is required"));
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
     let unfilled = message(&format!("click_id={id}&token=[TOKEN]"));
-    assert!(
-        unfilled.starts_with("token is [TOKEN]; send the advertiser's token itself instead"),
-        "{unfilled}"
-    );
+    assert!(unfilled.starts_with("token is [TOKEN]; send the advertiser's token itself instead"), "{unfilled}");
 }
 
 /// A status decides whether a user is paid, so it is never guessed. A status or a goal that cannot be decoded must not
@@ -286,10 +234,7 @@ fn a_macro_that_was_left_in_the_status_is_refused_by_name() {
         let query = format!("{}&status={left_in}", minimal());
         assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
         let message = message(&query);
-        assert!(
-            message.contains(&format!("not {found}, which")) && message.contains("pending"),
-            "{message}"
-        );
+        assert!(message.contains(&format!("not {found}, which")) && message.contains("pending"), "{message}");
     }
     for absent in ["", "&status=", "&status"] {
         let status = parse(&format!("{}{absent}", minimal())).unwrap().status;
@@ -328,12 +273,7 @@ fn only_encoded_values_are_copied() {
     let postback = parse(&query).unwrap();
     assert!(matches!(
         (&postback.click_id, &postback.token, &postback.goal, &postback.txn),
-        (
-            Cow::Borrowed(_),
-            Cow::Borrowed("at_x"),
-            Some(Cow::Borrowed("g1")),
-            Some(Cow::Owned(_))
-        )
+        (Cow::Borrowed(_), Cow::Borrowed("at_x"), Some(Cow::Borrowed("g1")), Some(Cow::Owned(_)))
     ));
 }
 

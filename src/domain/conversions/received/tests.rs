@@ -13,10 +13,7 @@ fn click_id() -> String {
 }
 
 fn shown(query: &str) -> Vec<(String, String)> {
-    shown_parameters(query, None)
-        .into_iter()
-        .map(|shown| (shown.name, shown.value))
-        .collect()
+    shown_parameters(query, None).into_iter().map(|shown| (shown.name, shown.value)).collect()
 }
 
 #[test]
@@ -25,11 +22,7 @@ fn only_what_signpost_reads_is_shown_and_no_secret() {
     for (query, name, value) in [
         (format!("click_id={id}"), "click_id", id.as_str()),
         (format!("subid={id}"), "subid", &id),
-        (
-            "click_id=player@example.com".into(),
-            "click_id",
-            "… (18 characters)",
-        ),
+        ("click_id=player@example.com".into(), "click_id", "… (18 characters)"),
         (format!("token={TOKEN}"), "token", "at_brand_1795390798_…"),
         ("token=hunter2".into(), "token", "… (7 characters)"),
         ("token=at_b%3D_1_x".into(), "token", "… (9 characters)"),
@@ -44,11 +37,7 @@ fn only_what_signpost_reads_is_shown_and_no_secret() {
         ("jo@example.com".into(), "… (14 characters)", ""),
         ("hunter2".into(), "… (7 characters)", ""),
         ("utm_source=x".into(), "utm_source", "… (1 character)"),
-        (
-            "0123456789abcdef0123456789abcdef=1".into(),
-            "… (32 characters)",
-            "… (1 character)",
-        ),
+        ("0123456789abcdef0123456789abcdef=1".into(), "… (32 characters)", "… (1 character)"),
         ("goal=%7Bgoal%7D".into(), "goal", "{goal}"),
         ("gaid=%gaid%".into(), "gaid", "%gaid%"),
         ("goal=%zz".into(), "goal", "%zz"),
@@ -86,31 +75,19 @@ fn a_url_and_a_query_are_read_alike() {
         ("click_id=a&token=b", None, "click_id=a&token=b"),
         ("?click_id=a", None, "click_id=a"),
         ("/v2/tracking/conversion?click_id=a", None, "click_id=a"),
-        (
-            "click_id=a&back=https://x.example/?y",
-            None,
-            "click_id=a&back=https://x.example/?y",
-        ),
+        ("click_id=a&back=https://x.example/?y", None, "click_id=a&back=https://x.example/?y"),
         (
             " https://t.example/v2/tracking/conversion?click_id=a#top\n",
             Some(("t.example", "/v2/tracking/conversion")),
             "click_id=a",
         ),
-        (
-            "http://u:p@localhost:8787/x?a=b?c",
-            Some(("localhost", "/x")),
-            "a=b?c",
-        ),
+        ("http://u:p@localhost:8787/x?a=b?c", Some(("localhost", "/x")), "a=b?c"),
         ("https://[::1]:80", Some(("[::1]", "/")), ""),
         ("https://[::1]/", Some(("[::1]", "/")), ""),
         ("", None, ""),
     ];
     for (text, address, query) in table {
-        assert_eq!(
-            PastedPostback::parse(text),
-            PastedPostback { address, query },
-            "{text}"
-        );
+        assert_eq!(PastedPostback::parse(text), PastedPostback { address, query }, "{text}");
     }
 }
 

@@ -29,9 +29,7 @@ struct HistoryEvent {
 fn take(state: Option<State>, happening: &HistoryEvent) -> (Option<State>, i64) {
     let step = step(state, happening.event);
     let against = Reason::ALL.into_iter().find(|reason| {
-        happening.stands.contains(reason)
-            && step.judges(*reason)
-            && !step.overrides(*reason, state, &happening.despite)
+        happening.stands.contains(reason) && step.judges(*reason) && !step.overrides(*reason, state, &happening.despite)
     });
     match (against, step.outcome()) {
         (Some(reason), _) => (step.objected(reason).or(state), 0),
@@ -104,14 +102,7 @@ impl Naive {
             Event::Action(Action::Approve) => {
                 // Only a reason other than the conversion's own counts, and only if the operator does not name it. The
                 // cap never counts.
-                let others = [
-                    DuplicateTxn,
-                    AlreadyRewarded,
-                    AfterRestore,
-                    Suspended,
-                    TooFast,
-                    TooManyToday,
-                ];
+                let others = [DuplicateTxn, AlreadyRewarded, AfterRestore, Suspended, TooFast, TooManyToday];
                 self.paid = !others.into_iter().any(|reason| {
                     let own = self.held.or(self.refused) == Some(reason);
                     stands(reason) && !own && !happening.despite.contains(&reason)
@@ -199,11 +190,7 @@ fn an_operators_action_is_refused_for_a_missing_conversion_or_a_wrong_state() {
         (Some(State::Tombstone), [Some(409), Some(409), Some(409)]),
     ];
     for (state, expected) in rows {
-        assert_eq!(
-            Action::ALL.map(|action| told(state, action)),
-            expected,
-            "{state:?}"
-        );
+        assert_eq!(Action::ALL.map(|action| told(state, action)), expected, "{state:?}");
     }
 }
 
@@ -215,21 +202,11 @@ fn each_step_judges_the_reasons_that_can_stand_against_it() {
         reasons.filter(|reason| step.judges(*reason)).collect()
     };
     assert_eq!(judged(Transition::Judge), Reason::ALL);
-    assert_eq!(
-        judged(Transition::Await),
-        [WindowClosed, DuplicateTxn, AlreadyRewarded]
-    );
+    assert_eq!(judged(Transition::Await), [WindowClosed, DuplicateTxn, AlreadyRewarded]);
     assert_eq!(judged(Transition::Confirm), Reason::ALL[1..]);
     assert_eq!(
         judged(Transition::Force),
-        [
-            DuplicateTxn,
-            AlreadyRewarded,
-            AfterRestore,
-            Suspended,
-            TooFast,
-            TooManyToday
-        ]
+        [DuplicateTxn, AlreadyRewarded, AfterRestore, Suspended, TooFast, TooManyToday]
     );
     assert_eq!(judged(Transition::Release), Reason::ALL[1..]);
     for step in [

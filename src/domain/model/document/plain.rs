@@ -21,27 +21,15 @@ fn in_words(problem: &str) -> Option<String> {
         return Some(format!("unknown field {}; the fields are {fields}", bare(name)));
     }
     if let Some(name) = found.strip_prefix("unknown variant ") {
-        return Some(format!(
-            "must be {} (got {})",
-            expected.replace('`', ""),
-            bare(name)
-        ));
+        return Some(format!("must be {} (got {})", expected.replace('`', ""), bare(name)));
     }
-    let found = found
-        .strip_prefix("invalid type: ")
-        .or_else(|| found.strip_prefix("invalid value: "))?;
-    Some(format!(
-        "must be {} (got {})",
-        kind_of(expected)?,
-        value_of(found)?
-    ))
+    let found = found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "))?;
+    Some(format!("must be {} (got {})", kind_of(expected)?, value_of(found)?))
 }
 
 /// A name without the backticks around it.
 fn bare(name: &str) -> &str {
-    name.strip_prefix('`')
-        .and_then(|name| name.strip_suffix('`'))
-        .unwrap_or(name)
+    name.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(name)
 }
 
 /// Describes the kind of value that serde expected; `None` for an unknown description.
@@ -134,28 +122,16 @@ mod tests {
             (r#"{"active": "yes"}"#, r#"must be true or false (got "yes")"#),
             (r#"{"usd": "1,50"}"#, r#"must be a number (got "1,50")"#),
             (r#"{"usd": true}"#, "must be a number (got true)"),
-            (
-                r#"{"cap": -1}"#,
-                "must be a whole number from 0 to 4294967295 (got -1)",
-            ),
-            (
-                r#"{"cap": 1.5}"#,
-                "must be a whole number from 0 to 4294967295 (got 1.5)",
-            ),
+            (r#"{"cap": -1}"#, "must be a whole number from 0 to 4294967295 (got -1)"),
+            (r#"{"cap": 1.5}"#, "must be a whole number from 0 to 4294967295 (got 1.5)"),
             (
                 r#"{"at": 9223372036854775808}"#,
                 "must be a whole number from -9223372036854775808 to 9223372036854775807 (got 9223372036854775808)",
             ),
             (r#"{"list": {}}"#, "must be a list (got an object)"),
-            (
-                r#"{"list": [256]}"#,
-                "must be a whole number from 0 to 255 (got 256)",
-            ),
+            (r#"{"list": [256]}"#, "must be a whole number from 0 to 255 (got 256)"),
             (r#"{"map": []}"#, "must be an object (got a list)"),
-            (
-                r#"{"map": {"a": -1}}"#,
-                "must be a whole number from 0 to 18446744073709551615 (got -1)",
-            ),
+            (r#"{"map": {"a": -1}}"#, "must be a whole number from 0 to 18446744073709551615 (got -1)"),
             (r#"{"inner": "x"}"#, r#"must be an object (got "x")"#),
         ] {
             let error = serde_json::from_str::<Given>(json).unwrap_err();
@@ -173,12 +149,7 @@ mod tests {
 
     #[test]
     fn other_messages_stay_unchanged() {
-        for message in [
-            "must be an app id",
-            "invalid length 3, expected a tuple",
-            "",
-            ", expected ",
-        ] {
+        for message in ["must be an app id", "invalid length 3, expected a tuple", "", ", expected "] {
             assert_eq!(words(message), message);
         }
     }

@@ -5,9 +5,7 @@
 
 use std::fmt;
 
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 /// Wraps a deserializer so that structs are read only from objects, and enums are read only from strings. To apply this
 /// at every depth, it also wraps each visitor and each nested deserializer.
@@ -43,10 +41,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Struct {
-            fields,
-            inner: visitor,
-        })
+        self.0.deserialize_map(Struct { fields, inner: visitor })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -155,10 +150,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
         let Self { fields, inner } = self;
-        inner.visit_map(Struct {
-            fields,
-            inner: members,
-        })
+        inner.visit_map(Struct { fields, inner: members })
     }
 }
 
@@ -235,23 +227,12 @@ mod tests {
 
     #[test]
     fn objects_are_read_at_every_depth() {
-        let inner = || Inner {
-            number: 1,
-            word: Choice::One,
-        };
-        let all = Outer {
-            inner: inner(),
-            maybe: Some(inner()),
-            list: vec![inner(), inner()],
-        };
-        let one = Outer {
-            inner: inner(),
-            ..Outer::default()
-        };
-        for (json, expected) in [
-            (r#"{"inner":INNER,"maybe":INNER,"list":[INNER,INNER]}"#, all),
-            (r#"{"inner":INNER,"maybe":null}"#, one),
-        ] {
+        let inner = || Inner { number: 1, word: Choice::One };
+        let all = Outer { inner: inner(), maybe: Some(inner()), list: vec![inner(), inner()] };
+        let one = Outer { inner: inner(), ..Outer::default() };
+        for (json, expected) in
+            [(r#"{"inner":INNER,"maybe":INNER,"list":[INNER,INNER]}"#, all), (r#"{"inner":INNER,"maybe":null}"#, one)]
+        {
             assert_eq!(read(json), Ok(expected), "{json}");
         }
     }
@@ -263,15 +244,9 @@ mod tests {
             (r#"{"inner":[1,"One"]}"#, "invalid type: sequence"),
             (r#"{"inner":INNER,"maybe":[1,"One"]}"#, "invalid type: sequence"),
             (r#"{"inner":INNER,"list":[[1,"One"]]}"#, "invalid type: sequence"),
-            (
-                r#"{"inner":{"number":1,"word":{"One":null}}}"#,
-                "invalid type: map",
-            ),
+            (r#"{"inner":{"number":1,"word":{"One":null}}}"#, "invalid type: map"),
             (r#"{"inner":{"number":1,"word":"Two"}}"#, "unknown variant `Two`"),
-            (
-                r#"{"inner":{"number":[1],"word":"One"}}"#,
-                "invalid type: sequence",
-            ),
+            (r#"{"inner":{"number":[1],"word":"One"}}"#, "invalid type: sequence"),
         ] {
             let error = read(json).expect_err(json);
             assert!(error.starts_with(expected), "{json}: {error}");

@@ -116,55 +116,22 @@ fn a_real_value_is_no_macro() {
 
 #[test]
 fn the_words_for_none_are_words_and_not_parts_of_words() {
-    for word in [
-        "null",
-        "NULL",
-        "Undefined",
-        "none",
-        "nil",
-        "N/A",
-        "na",
-        "-",
-        "(null)",
-        "(NULL)",
-        "unknown",
-    ] {
+    for word in ["null", "NULL", "Undefined", "none", "nil", "N/A", "na", "-", "(null)", "(NULL)", "unknown"] {
         assert!(is_none(word) && is_no_device(word), "{word}");
     }
     for word in ["null", "Undefined", "NONE", "(Null)"] {
         assert!(is_nobody(word), "{word}");
     }
-    for value in [
-        "",
-        "nullable",
-        "nina",
-        "n",
-        "0",
-        "00",
-        "--",
-        "none.",
-        "unknown-1",
-        "Nathan",
-    ] {
+    for value in ["", "nullable", "nina", "n", "0", "00", "--", "none.", "unknown-1", "Nathan"] {
         assert!(!is_none(value) && !is_nobody(value), "{value}");
     }
     for other in ["nil", "na", "n/a", "-", "unknown", "0"] {
         assert!(!is_nobody(other), "{other}");
     }
-    for id in [
-        "0",
-        "00000000-0000-0000-0000-000000000000",
-        "00000000000000000000000000000000",
-        "[idfa]",
-        "N/A",
-    ] {
+    for id in ["0", "00000000-0000-0000-0000-000000000000", "00000000000000000000000000000000", "[idfa]", "N/A"] {
         assert!(is_no_device(id), "{id}");
     }
-    for id in [
-        "38400000-8cf0-11bd-b23e-10b96e40000d",
-        "00000000-0000-0000-0000-000000000001",
-        "a0",
-    ] {
+    for id in ["38400000-8cf0-11bd-b23e-10b96e40000d", "00000000-0000-0000-0000-000000000001", "a0"] {
         assert!(!is_no_device(id), "{id}");
     }
 }
@@ -196,10 +163,7 @@ fn a_known_name_is_meant_in_any_spelling_and_two_known_names_stay_two() {
 #[test]
 fn blanks_around_a_text_are_trimmed_and_nothing_else_is_copied() {
     let trimmed = |text| trim(text, char::is_whitespace);
-    assert!(matches!(
-        trimmed(Cow::Borrowed(" \r\na b\u{a0}\n")),
-        Cow::Borrowed("a b")
-    ));
+    assert!(matches!(trimmed(Cow::Borrowed(" \r\na b\u{a0}\n")), Cow::Borrowed("a b")));
     assert_eq!(trimmed(Cow::Owned("\ta\n".into())), "a");
 }
 
@@ -226,10 +190,7 @@ fn a_known_macro_in_a_foreign_spelling_is_named_with_the_right_one() {
     }
     let error = check_template("/?a=%257Bvalue%257D", &known).unwrap_err();
     assert_eq!(error, "has {value} encoded more than once: write {value}");
-    assert_eq!(
-        unknown_macro("USER_ID", &known),
-        "has an unknown macro {USER_ID}: write {user_id}"
-    );
+    assert_eq!(unknown_macro("USER_ID", &known), "has an unknown macro {USER_ID}: write {user_id}");
     for fine in [
         "",
         "/cb?uid={user_id}&v={value}-{c1}",

@@ -28,42 +28,18 @@ fn clicks_count_as_far_as_conversions_make_them_likely() {
     for (what, apps, expected) in [
         ("nothing", vec![], 0),
         ("no conversions", alike(20, app(100, 0), &[]), 2_000),
-        (
-            "equal rates of unequal apps",
-            vec![app(3, 1), app(9, 3), app(300, 100), app(6, 2)],
-            318,
-        ),
+        ("equal rates of unequal apps", vec![app(3, 1), app(9, 3), app(300, 100), app(6, 2)], 318),
         ("more conversions than clicks", alike(10, app(1, 3), &[]), 10),
         // One of eleven apps: it gets a twentieth of the result.
         ("made-up clicks", alike(10, app(100, 10), &[app(500, 10)]), 1_157),
-        (
-            "no conversions for them",
-            alike(10, app(100, 10), &[app(400, 0)]),
-            1_052,
-        ),
+        ("no conversions for them", alike(10, app(100, 10), &[app(400, 0)]), 1_052),
         ("the smallest offer", alike(9, app(1, 1), &[app(401, 1)]), 10),
-        (
-            "any number",
-            alike(10, app(100, 10), &[app(u64::MAX / 2, 0)]),
-            1_052,
-        ),
-        (
-            "up to a twentieth",
-            alike(19, app(100, 10), &[app(100, 0)]),
-            2_000,
-        ),
+        ("any number", alike(10, app(100, 10), &[app(u64::MAX / 2, 0)]), 1_052),
+        ("up to a twentieth", alike(19, app(100, 10), &[app(100, 0)]), 2_000),
         // Ten twentieths, and the maximum that twenty or more apps can add.
         ("ten apps", alike(10, app(100, 10), &[app(9_000, 0); 10]), 2_000),
-        (
-            "nineteen apps",
-            alike(10, app(100, 10), &[app(9_000, 0); 19]),
-            20_000,
-        ),
-        (
-            "thirty apps",
-            alike(10, app(100, 10), &[app(9_000, 0); 30]),
-            271_000,
-        ),
+        ("nineteen apps", alike(10, app(100, 10), &[app(9_000, 0); 19]), 20_000),
+        ("thirty apps", alike(10, app(100, 10), &[app(9_000, 0); 30]), 271_000),
         // Most apps have no conversion yet.
         ("few conversions", alike(10, app(10, 1), &[app(10, 0); 90]), 1_000),
         // Of three apps, all but one may be faked. Of four apps, the highest rate is ignored.
@@ -111,8 +87,7 @@ fn the_largest_figures_do_not_overflow() {
 fn offers() -> impl Strategy<Value = Vec<AppFigures>> {
     let apps = proptest::collection::vec((1_u64..300, 0_u64..=40), 10..40);
     (1_u64..60, apps).prop_map(|(rate, apps)| {
-        let of =
-            |(conversions, more): (u64, u64)| app(conversions * rate * (1_000 + more) / 1_000, conversions);
+        let of = |(conversions, more): (u64, u64)| app(conversions * rate * (1_000 + more) / 1_000, conversions);
         apps.into_iter().map(of).collect()
     })
 }

@@ -10,8 +10,7 @@ fn refusal(body: &str) -> (&'static str, String) {
 }
 
 fn filters(filt: Value) -> Result<Vec<Filter>, ApiError> {
-    OffersRequest::from_body(&json!({ "page": 1, "size": 1, "filt": filt }).to_string())
-        .map(|read| read.filters)
+    OffersRequest::from_body(&json!({ "page": 1, "size": 1, "filt": filt }).to_string()).map(|read| read.filters)
 }
 
 fn country(code: &str) -> Country {
@@ -29,36 +28,19 @@ fn any(dim: &str, values: impl Serialize) -> Value {
 
 /// A request without filters.
 fn unfiltered(page: u32, size: u32) -> OffersRequest {
-    OffersRequest {
-        page,
-        size,
-        filters: vec![],
-    }
+    OffersRequest { page, size, filters: vec![] }
 }
 
 #[test]
 fn a_body_that_is_not_a_json_object_is_invalid_json() {
-    for body in [
-        "",
-        "{",
-        "[1]",
-        "null",
-        "{\"page\":1,}",
-        "{\"page\":1} x",
-        "\"page\"",
-        &"[".repeat(60_000),
-    ] {
+    for body in ["", "{", "[1]", "null", "{\"page\":1,}", "{\"page\":1} x", "\"page\"", &"[".repeat(60_000)] {
         assert_eq!(refusal(body).0, "invalid_json", "{body:.20}");
     }
 }
 
 #[test]
 fn page_and_size_are_required() {
-    for (body, name) in [
-        ("{}", "page"),
-        (r#"{"size":1}"#, "page"),
-        (r#"{"page":1}"#, "size"),
-    ] {
+    for (body, name) in [("{}", "page"), (r#"{"size":1}"#, "page"), (r#"{"page":1}"#, "size")] {
         let expected = ("missing_field", format!("{name} is missing"));
         assert_eq!(refusal(body), expected, "{body}");
     }
@@ -66,19 +48,7 @@ fn page_and_size_are_required() {
 
 #[test]
 fn page_and_size_are_integers_in_their_range_and_never_clamped() {
-    for bad in [
-        "\"1\"",
-        "1.5",
-        "1.0",
-        "0",
-        "-1",
-        "1e9",
-        "1e0",
-        "4294967296",
-        "null",
-        "[1]",
-        "true",
-    ] {
+    for bad in ["\"1\"", "1.5", "1.0", "0", "-1", "1e9", "1e0", "4294967296", "null", "[1]", "true"] {
         let page = OffersRequest::from_body(&format!("{{\"page\":{bad},\"size\":1}}")).expect_err(bad);
         let size = OffersRequest::from_body(&format!("{{\"page\":1,\"size\":{bad}}}")).expect_err(bad);
         assert_eq!((page, size), (INVALID_PAGE, INVALID_SIZE), "{bad}");
@@ -108,22 +78,10 @@ fn filters_may_be_absent_null_or_empty_and_unknown_members_are_ignored() {
 #[test]
 fn each_dimension_is_parsed() {
     for (filt, expected) in [
-        (
-            any("offer_type", ["CPI", "APK_REGISTER"]),
-            Filter::OfferType(vec![OfferType::Cpi, OfferType::ApkRegister]),
-        ),
-        (
-            any("platform", ["web", "ios"]),
-            Filter::Platform(vec![Platform::Ios, Platform::Web]),
-        ),
-        (
-            any("country", ["us", "DE", "US"]),
-            Filter::Country(vec![country("DE"), country("US")]),
-        ),
-        (
-            any("offer_id", ["23818", "x"]),
-            Filter::OfferId(vec![id("23818"), id("x")]),
-        ),
+        (any("offer_type", ["CPI", "APK_REGISTER"]), Filter::OfferType(vec![OfferType::Cpi, OfferType::ApkRegister])),
+        (any("platform", ["web", "ios"]), Filter::Platform(vec![Platform::Ios, Platform::Web])),
+        (any("country", ["us", "DE", "US"]), Filter::Country(vec![country("DE"), country("US")])),
+        (any("offer_id", ["23818", "x"]), Filter::OfferId(vec![id("23818"), id("x")])),
         (any("offer_id", ["no such id!", ""]), Filter::OfferId(vec![])),
     ] {
         assert_eq!(filters(filt.clone()), Ok(vec![expected]), "{filt}");
@@ -161,19 +119,10 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
     for (filter, fault) in [
         (json!({ "match": {} }), ".dim is missing"),
         (json!({ "dim": 7 }), ".dim must be a string"),
-        (
-            json!({ "dim": "Country" }),
-            ".dim must be offer_type, platform, country or offer_id",
-        ),
+        (json!({ "dim": "Country" }), ".dim must be offer_type, platform, country or offer_id"),
         (json!({ "dim": "country" }), ".match is missing"),
-        (
-            json!({ "dim": "country", "match": [] }),
-            ".match must be an object",
-        ),
-        (
-            json!({ "dim": "country", "match": {}, "not": true }),
-            ".not is unknown",
-        ),
+        (json!({ "dim": "country", "match": [] }), ".match must be an object"),
+        (json!({ "dim": "country", "match": {}, "not": true }), ".not is unknown"),
     ] {
         check(json!([filter]), &format!("filt[0]{fault}"));
     }
@@ -181,20 +130,11 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
     for (matching, fault) in [
         (json!({ "value": ["US"] }), ".type is missing"),
         (json!({ "type": null, "value": ["US"] }), ".type must be a string"),
-        (
-            json!({ "type": "none", "value": ["US"] }),
-            ".type must be any or exact",
-        ),
+        (json!({ "type": "none", "value": ["US"] }), ".type must be any or exact"),
         (json!({ "type": "any" }), ".value is missing"),
         (json!({ "type": "any", "value": ["US"], "x": 1 }), ".x is unknown"),
-        (
-            json!({ "type": "any", "value": ["US"], "values": ["DE"] }),
-            ".value and .values are both given and differ",
-        ),
-        (
-            json!({ "type": "exact", "values": ["US", "US"] }),
-            ".values must be exactly one value if type is exact",
-        ),
+        (json!({ "type": "any", "value": ["US"], "values": ["DE"] }), ".value and .values are both given and differ"),
+        (json!({ "type": "exact", "values": ["US", "US"] }), ".values must be exactly one value if type is exact"),
     ] {
         let filt = json!([good, { "dim": "country", "match": matching }]);
         check(filt, &format!("filt[1].match{fault}"));
@@ -205,11 +145,7 @@ fn an_invalid_filter_is_refused_with_the_path_of_the_error() {
         ("country", json!(null), " must be an array of strings"),
         ("country", json!(["US", 1]), " must be an array of strings"),
         ("country", json!([]), " must not be empty"),
-        (
-            "country",
-            json!(["US", "UK"]),
-            "[1] is not an assigned ISO 3166 alpha-2 code",
-        ),
+        ("country", json!(["US", "UK"]), "[1] is not an assigned ISO 3166 alpha-2 code"),
         ("platform", json!(["Android"]), "[0] is not ios, android or web"),
         ("offer_type", json!(["CPM"]), "[0] is not an offer type"),
         ("offer_id", json!(vec!["1"; 1001]), " must be at most 1000 values"),
@@ -240,20 +176,11 @@ fn the_query_of_a_get_is_equal_to_a_body() {
     let body = OffersRequest::from_body(&format!(r#"{{"page":3,"size":20,"filt":{filt}}}"#)).unwrap();
     let encoded = |set| percent_encoding::utf8_percent_encode(filt, set).to_string();
     let by_form: String = url::form_urlencoded::byte_serialize(filt.as_bytes()).collect();
-    for filt in [
-        encoded(percent_encoding::NON_ALPHANUMERIC),
-        encoded(percent_encoding::CONTROLS),
-        by_form,
-    ] {
+    for filt in [encoded(percent_encoding::NON_ALPHANUMERIC), encoded(percent_encoding::CONTROLS), by_form] {
         let query = format!("page=3&size=20&utm=x&filt={filt}");
         assert_eq!(OffersRequest::from_query(&query).as_ref(), Ok(&body), "{query}");
     }
-    for query in [
-        "page=1&size=5",
-        "size=5&page=1&filt=",
-        "page=1&size=%35&filt=null",
-        "?&page=1&size=5&filt=[]",
-    ] {
+    for query in ["page=1&size=5", "size=5&page=1&filt=", "page=1&size=%35&filt=null", "?&page=1&size=5&filt=[]"] {
         assert_eq!(OffersRequest::from_query(query), Ok(unfiltered(1, 5)), "{query}");
     }
 }
@@ -277,11 +204,7 @@ fn an_invalid_query_is_refused_like_an_invalid_body() {
         ("page=1&size=1&filt={}", "invalid_filter"),
     ] {
         let refusal = OffersRequest::from_query(query).expect_err(query);
-        assert_eq!(
-            (refusal.code, refusal.status),
-            (code, 400),
-            "{query}: {refusal:?}"
-        );
+        assert_eq!((refusal.code, refusal.status), (code, 400), "{query}: {refusal:?}");
     }
 }
 

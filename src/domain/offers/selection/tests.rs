@@ -18,31 +18,13 @@ type Indexed = (ListedOffer, GeoTarget);
 
 fn any_catalog() -> impl Strategy<Value = Vec<Indexed>> {
     let left = || prop_oneof![4 => Just(None), 1 => (0..3_u32).prop_map(Some)];
-    let one = (
-        select(OfferType::ALL),
-        select(Platform::ALL),
-        countries(),
-        left(),
-        left(),
-    );
+    let one = (select(OfferType::ALL), select(Platform::ALL), countries(), left(), left());
     proptest::collection::btree_map("[A-Z0-9-]{1,2}", one, 0..300).prop_map(|offers| {
         let offers = offers.into_iter();
         let offers = offers.map(|(text, (off_type, os, geo_tgt, conversion_left, click_left))| {
-            let offer = Offer {
-                off_type,
-                os,
-                geo_tgt,
-                ..offer(vec![])
-            };
+            let offer = Offer { off_type, os, geo_tgt, ..offer(vec![]) };
             let indexed = listed(&id(&text), &offer, text.as_bytes());
-            (
-                ListedOffer {
-                    conversion_left,
-                    click_left,
-                    ..indexed
-                },
-                offer.geo_tgt,
-            )
+            (ListedOffer { conversion_left, click_left, ..indexed }, offer.geo_tgt)
         });
         offers.collect()
     })
@@ -59,10 +41,7 @@ fn any_filters() -> impl Strategy<Value = Vec<(&'static str, Vec<String>)>> {
         (Just("offer_type"), values(types)),
         (Just("platform"), values(vec!["ios", "android", "web"])),
         (Just("country"), values(vec!["US", "us", "DE", "FR", "JP"])),
-        (
-            Just("offer_id"),
-            proptest::collection::vec("[A-Z0-9_-]{1,2}", 1..60)
-        ),
+        (Just("offer_id"), proptest::collection::vec("[A-Z0-9_-]{1,2}", 1..60)),
     ];
     proptest::collection::vec(filter, 0..4)
 }

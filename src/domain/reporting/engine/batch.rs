@@ -66,11 +66,7 @@ impl Batch {
     /// [`SKIP`].
     pub fn filter(&mut self, columns: &[(Codes<'_>, &[u64])]) {
         self.mark_changes(columns.iter().map(|(codes, _)| *codes));
-        let runs = find_runs(
-            self.differs.as_mut_slice(),
-            (0, to_u32(self.rows)),
-            &mut self.starts,
-        );
+        let runs = find_runs(self.differs.as_mut_slice(), (0, to_u32(self.rows)), &mut self.starts);
         self.ranges.clear();
         for [start, end] in self.starts.get(..=runs).unwrap_or_default().array_windows() {
             let passes = columns.iter().all(|(codes, numbers)| {
@@ -93,11 +89,7 @@ impl Batch {
         for range in &self.ranges {
             let runs = find_runs(self.differs.as_mut_slice(), *range, &mut self.starts);
             let runs = self.starts.get(..=runs).unwrap_or_default().array_windows();
-            self.runs.extend(runs.map(|[start, end]| Run {
-                start: *start,
-                end: *end,
-                sums: 0,
-            }));
+            self.runs.extend(runs.map(|[start, end]| Run { start: *start, end: *end, sums: 0 }));
         }
     }
 
@@ -147,10 +139,7 @@ impl Batch {
     }
 
     fn word(&mut self, word: usize, runs: usize) -> &mut [u64] {
-        self.words
-            .get_mut(word)
-            .and_then(|keys| keys.get_mut(..runs))
-            .unwrap_or_default()
+        self.words.get_mut(word).and_then(|keys| keys.get_mut(..runs)).unwrap_or_default()
     }
 
     /// Marks each row, except the first, that differs from the previous row in any of these columns.
@@ -181,14 +170,7 @@ impl Batch {
 
     /// Adds a measure to the sums of the rows' groups, at index `measure` in each group. The batch has the rows
     /// `first..last` of the segment.
-    pub fn add(
-        &mut self,
-        column: &MeasureColumn<'_>,
-        first: usize,
-        last: usize,
-        sums: &mut [i64],
-        measure: usize,
-    ) {
+    pub fn add(&mut self, column: &MeasureColumn<'_>, first: usize, last: usize, sums: &mut [i64], measure: usize) {
         let Some(sums) = sums.get_mut(measure..) else {
             return;
         };

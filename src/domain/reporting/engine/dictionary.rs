@@ -151,13 +151,7 @@ impl<'m> Dictionary<'m> {
 
     /// Ranks all values. Until new values arrive, two values are then compared by their ranks.
     pub fn rank(&mut self) {
-        let Self {
-            text,
-            ends,
-            sorted,
-            ranks,
-            ..
-        } = self;
+        let Self { text, ends, sorted, ranks, .. } = self;
         let ranked = sorted.len();
         if ranked == ends.len() {
             return;
@@ -301,9 +295,7 @@ mod tests {
             dictionary.intern(value, dictionary.hash(value)).unwrap();
         }
         let mask = dictionary.slots.len() - 1;
-        testing::probes(&dictionary.slots, |number| {
-            home(dictionary.hash(&values[number]), mask)
-        })
+        testing::probes(&dictionary.slots, |number| home(dictionary.hash(&values[number]), mask))
     }
 
     #[test]

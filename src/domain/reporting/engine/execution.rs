@@ -46,9 +46,7 @@ impl<'w, S: Source> Execution<'w, S> {
             segments,
             meter,
             order: RowOrder::new(plan),
-            dictionaries: (0..plan.dictionaries)
-                .map(|_| Dictionary::new(meter, budget.seed))
-                .collect(),
+            dictionaries: (0..plan.dictionaries).map(|_| Dictionary::new(meter, budget.seed)).collect(),
             table: Table::new(meter, plan.measures.len(), GroupHasher::new(budget.seed)),
             scan: Scan::new(plan, meter),
             top_rows: TopRows::new(plan.outputs.len(), plan.measures.len(), budget.kept),
@@ -60,19 +58,13 @@ impl<'w, S: Source> Execution<'w, S> {
 
     /// Shows each group to `visitor`, once.
     pub fn visited_by(self, visitor: &'w mut Visit<'w>) -> Self {
-        Self {
-            visitor: Some(visitor),
-            ..self
-        }
+        Self { visitor: Some(visitor), ..self }
     }
 
     pub fn page(mut self) -> Result<(Page, RunStats), EngineError<S::Error>> {
         let query = self.plan.query;
         let mut page = Page::new(query.dimensions.clone(), query.metrics.clone());
-        let (first, last) = (
-            query.offset(),
-            query.offset().saturating_add(u64::from(query.count)),
-        );
+        let (first, last) = (query.offset(), query.offset().saturating_add(u64::from(query.count)));
         // A page that begins beyond the group limit is empty.
         let wanted = if first < self.budget.groups { last } else { 0 };
         let mut parts = self.plan.parts(self.segments);
@@ -83,8 +75,7 @@ impl<'w, S: Source> Execution<'w, S> {
             page.total = self.total;
             let rows = self.top_rows.sort(&self.order, &mut self.dictionaries);
             let skip = first.saturating_sub(before);
-            self.render(&mut page, usize::try_from(skip).unwrap_or(usize::MAX))
-                .ok_or(EngineError::PageTooLarge)?;
+            self.render(&mut page, usize::try_from(skip).unwrap_or(usize::MAX)).ok_or(EngineError::PageTooLarge)?;
             before += u64::try_from(rows).unwrap_or(u64::MAX);
             // The page is complete, or has no rows.
             if rows == 0 || self.total <= first || before >= self.total.min(wanted) {
@@ -140,15 +131,10 @@ impl<'w, S: Source> Execution<'w, S> {
     /// Aggregates the facts of a part. The inner result is [`OutOfMemory`] if the part does not fit in memory.
     fn add_up(&mut self, part: &Part, first: bool) -> Result<Result<(), OutOfMemory>, EngineError<S::Error>> {
         let segments = self.segments.get(part.segments.clone()).unwrap_or_default();
-        let hint = segments.iter().fold(0_usize, |rows, segment| {
-            rows.saturating_add(to_usize(segment.rows))
-        });
+        let hint = segments.iter().fold(0_usize, |rows, segment| rows.saturating_add(to_usize(segment.rows)));
         for segment in segments {
             self.stats.segments += 1;
-            let columns = self
-                .source
-                .columns(segment, &self.plan.columns)
-                .map_err(EngineError::Source)?;
+            let columns = self.source.columns(segment, &self.plan.columns).map_err(EngineError::Source)?;
             let result = self.scan.segment(
                 self.plan,
                 part,
@@ -161,10 +147,7 @@ impl<'w, S: Source> Execution<'w, S> {
                 Ok(moved) => self.stats.moves += u64::from(moved),
                 Err(Stop::OutOfMemory) => return Ok(Err(OutOfMemory)),
                 Err(Stop::Corrupt(cause)) => {
-                    return Err(EngineError::Corrupt {
-                        segment: segment.id,
-                        cause,
-                    });
+                    return Err(EngineError::Corrupt { segment: segment.id, cause });
                 }
             }
             if first && self.total.saturating_add(groups(&self.table)) > self.budget.groups {
@@ -179,24 +162,14 @@ impl<'w, S: Source> Execution<'w, S> {
         let Some(day) = part_day(self.plan, self.segments, part) else {
             return Ok(());
         };
-        let Self {
-            plan,
-            order,
-            dictionaries,
-            table,
-            top_rows,
-            ..
-        } = self;
+        let Self { plan, order, dictionaries, table, top_rows, .. } = self;
         let mut result = Ok(());
         table.for_each(|numbers, sums| {
             if top_rows.excludes(sums, order) {
                 return;
             }
             let values = values(plan, day, &numbers());
-            let row = Group {
-                values: values.get(..plan.outputs.len()).unwrap_or_default(),
-                sums,
-            };
+            let row = Group { values: values.get(..plan.outputs.len()).unwrap_or_default(), sums };
             result = result.and_then(|()| top_rows.offer(row, order, dictionaries));
         });
         result
@@ -217,9 +190,7 @@ impl<'w, S: Source> Execution<'w, S> {
                     continue;
                 };
                 if let Some(dictionary) = self.dictionaries.get_mut(*dictionary) {
-                    self.top_rows
-                        .values(index)
-                        .for_each(|number| dictionary.mark(*number));
+                    self.top_rows.values(index).for_each(|number| dictionary.mark(*number));
                     dictionary.retain();
                     for number in self.top_rows.values(index) {
                         *number = dictionary.new_number(*number);
@@ -249,10 +220,7 @@ impl<'w, S: Source> Execution<'w, S> {
 
     /// Shows the groups of a part to the visitor.
     fn visit(&mut self, part: &Part) -> Option<()> {
-        let (Some(visit), Some(day)) = (
-            self.visitor.as_deref_mut(),
-            part_day(self.plan, self.segments, part),
-        ) else {
+        let (Some(visit), Some(day)) = (self.visitor.as_deref_mut(), part_day(self.plan, self.segments, part)) else {
             return Some(());
         };
         let texts = Texts::new(self.plan, &self.dictionaries)?;
@@ -264,10 +232,7 @@ impl<'w, S: Source> Execution<'w, S> {
             for ((text, number), output) in shown.iter_mut().zip(numbers).zip(&plan.outputs) {
                 *text = texts.get(*output, *number).unwrap_or_default();
             }
-            let group = Group {
-                values: numbers,
-                sums,
-            };
+            let group = Group { values: numbers, sums };
             visit(shown.get(..numbers.len()).unwrap_or_default(), &order.sums(group));
         });
         Some(())

@@ -39,26 +39,16 @@ impl Layout {
         for (at, (field, bits)) in fields.iter_mut().zip(bits).enumerate() {
             let word = if words == 1 { 0 } else { at / PER_WORD };
             if let Some(shift) = shifts.get_mut(word) {
-                *field = Field {
-                    word,
-                    shift: *shift,
-                    bits,
-                };
+                *field = Field { word, shift: *shift, bits };
                 *shift += bits;
             }
         }
-        Self {
-            fields,
-            words,
-            bits: total,
-        }
+        Self { fields, words, bits: total }
     }
 
     /// True if the layout has enough bits for dictionaries of these lengths.
     pub fn fits(&self, mut lengths: impl Iterator<Item = usize>) -> bool {
-        self.fields
-            .iter()
-            .all(|field| lengths.next().is_none_or(|length| length <= 1 << field.bits))
+        self.fields.iter().all(|field| lengths.next().is_none_or(|length| length <= 1 << field.bits))
     }
 
     pub fn words(&self) -> usize {
@@ -107,19 +97,10 @@ mod tests {
 
     #[test]
     fn a_packed_key_unpacks_to_its_numbers() {
-        for lengths in [
-            [1; 6],
-            [2, 60, 200, 400, 12, 5],
-            [1 << VALUE_BITS; 6],
-            [1 << 19, 1, 1, 1, 1, 1 << 19],
-        ] {
+        for lengths in [[1; 6], [2, 60, 200, 400, 12, 5], [1 << VALUE_BITS; 6], [1 << 19, 1, 1, 1, 1, 1 << 19]] {
             let layout = Layout::new(lengths.into_iter());
             assert!(layout.fits(lengths.into_iter()));
-            for numbers in [
-                lengths.map(|length| length as u32 - 1),
-                [0; 6],
-                lengths.map(|length| length as u32 / 2),
-            ] {
+            for numbers in [lengths.map(|length| length as u32 - 1), [0; 6], lengths.map(|length| length as u32 / 2)] {
                 let key = layout.key(&numbers);
                 assert!(layout.words() == 2 || key[1] == 0);
                 assert!(!key.contains(&SKIP));

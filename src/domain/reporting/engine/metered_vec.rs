@@ -17,10 +17,7 @@ pub struct Meter {
 
 impl Meter {
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            used: Cell::new(0),
-        }
+        Self { limit, used: Cell::new(0) }
     }
 
     pub fn limit(&self) -> usize {
@@ -50,11 +47,7 @@ pub struct MeteredVec<'m, T> {
 
 impl<'m, T: Copy> MeteredVec<'m, T> {
     pub fn new(meter: &'m Meter) -> Self {
-        Self {
-            items: Vec::new(),
-            meter,
-            charged: 0,
-        }
+        Self { items: Vec::new(), meter, charged: 0 }
     }
 
     /// The bytes that are charged for this vector.

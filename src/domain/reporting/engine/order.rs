@@ -40,21 +40,16 @@ enum SortColumn {
 
 impl RowOrder {
     pub fn new(plan: &Plan<'_>) -> Self {
-        let mut order = Self {
-            keys: Vec::new(),
-            measures: plan.measures.clone(),
-        };
+        let mut order = Self { keys: Vec::new(), measures: plan.measures.clone() };
         for item in &plan.query.order {
             let column = match item.column {
                 Column::Dimension(dimension) => {
                     let index = plan.query.dimensions.iter().position(|other| *other == dimension);
                     index.and_then(|index| SortColumn::of_output(plan, index))
                 }
-                Column::Metric(Metric::Sum(measure)) => plan
-                    .measures
-                    .iter()
-                    .position(|needed| *needed == measure)
-                    .map(|index| SortColumn::Sum { index }),
+                Column::Metric(Metric::Sum(measure)) => {
+                    plan.measures.iter().position(|needed| *needed == measure).map(|index| SortColumn::Sum { index })
+                }
                 Column::Metric(metric) => Some(SortColumn::Quotient(metric)),
             };
             if let Some(column) = column {
@@ -83,18 +78,12 @@ impl RowOrder {
                 SortColumn::Date { index } => left.values.get(index).cmp(&right.values.get(index)),
                 SortColumn::Value { index, dictionary } => {
                     let [left, right] = [left, right].map(|row| row.values.get(index).copied().unwrap_or(0));
-                    dictionaries
-                        .get(dictionary)
-                        .map_or(Ordering::Equal, |dictionary| dictionary.compare(left, right))
+                    dictionaries.get(dictionary).map_or(Ordering::Equal, |dictionary| dictionary.compare(left, right))
                 }
                 SortColumn::Quotient(metric) => metric.compare(&self.sums(left), &self.sums(right)),
             };
             if ordering.is_ne() {
-                return if key.ascending {
-                    ordering
-                } else {
-                    ordering.reverse()
-                };
+                return if key.ascending { ordering } else { ordering.reverse() };
             }
         }
         Ordering::Equal
@@ -103,10 +92,7 @@ impl RowOrder {
     /// True if every row with the sums `left` comes after every row with the sums `right`, by the first sort key.
     pub fn is_after(&self, left: &[i64], right: &[i64]) -> bool {
         match self.keys.first() {
-            Some(SortKey {
-                column: SortColumn::Sum { index },
-                ascending,
-            }) => {
+            Some(SortKey { column: SortColumn::Sum { index }, ascending }) => {
                 let (left, right) = (left.get(*index), right.get(*index));
                 if *ascending { left > right } else { left < right }
             }

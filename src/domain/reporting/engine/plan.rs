@@ -74,23 +74,12 @@ impl<'q> Plan<'q> {
             .filter_map(|input| Column::of_dimension(input.dimension))
             .chain(measures.iter().copied().map(Column::of_measure))
             .collect();
-        Self {
-            query,
-            outputs,
-            dictionaries,
-            inputs,
-            measures,
-            columns,
-        }
+        Self { query, outputs, dictionaries, inputs, measures, columns }
     }
 
     /// The segments whose facts can match the query, sorted by day.
     pub fn matching_segments(&self, mut segments: Vec<SegmentRef>) -> Vec<SegmentRef> {
-        let dates = self
-            .query
-            .filters
-            .iter()
-            .find(|filter| filter.dimension == Dimension::Date);
+        let dates = self.query.filters.iter().find(|filter| filter.dimension == Dimension::Date);
         segments.retain(|segment| {
             let day = segment.day;
             (self.query.start..=self.query.end).contains(&day)
@@ -110,10 +99,7 @@ impl<'q> Plan<'q> {
             .map(|segments| {
                 let part = start..start + segments.len();
                 start = part.end;
-                Part {
-                    segments: part,
-                    splits: [Split::default(); KEY.len()],
-                }
+                Part { segments: part, splits: [Split::default(); KEY.len()] }
             })
             .collect()
     }

@@ -45,10 +45,7 @@ pub struct Scan<'m> {
 
 impl<'m> Scan<'m> {
     pub fn new(plan: &Plan<'_>, meter: &'m Meter) -> Self {
-        Self {
-            batch: Batch::new(),
-            tables: plan.inputs.iter().map(|_| MeteredVec::new(meter)).collect(),
-        }
+        Self { batch: Batch::new(), tables: plan.inputs.iter().map(|_| MeteredVec::new(meter)).collect() }
     }
 
     /// Aggregates the facts of a segment. `hint` is the number of rows in the part. Returns whether the table had to
@@ -74,11 +71,7 @@ impl<'m> Scan<'m> {
         }
         let mut measures = Vec::with_capacity(plan.measures.len());
         for measure in &plan.measures {
-            measures.push(MeasureColumn::open(
-                columns.next().unwrap_or_default(),
-                *measure,
-                rows,
-            )?);
+            measures.push(MeasureColumn::open(columns.next().unwrap_or_default(), *measure, rows)?);
         }
         let (layout, moved) = table.fit(dictionaries.iter().map(Dictionary::len), hint, budget)?;
         let mut constant = [0; 2];
@@ -112,11 +105,7 @@ impl<'m> Scan<'m> {
             batch.begin(last - first);
             if !filters.is_empty() {
                 batch_filters.clear();
-                batch_filters.extend(
-                    filters
-                        .iter()
-                        .map(|(codes, numbers)| (codes.slice(first, last), *numbers)),
-                );
+                batch_filters.extend(filters.iter().map(|(codes, numbers)| (codes.slice(first, last), *numbers)));
                 batch.filter(&batch_filters);
             }
             batch.split_runs(lookups.iter().map(|(_, codes, _)| codes.slice(first, last)));
@@ -157,9 +146,7 @@ fn number_values<'m>(
     numbers.clear();
     numbers.reserve(column.distinct().max(256))?;
     let mut filter = input.filter.map(FilterCursor::new);
-    let mut dictionary = input
-        .dictionary
-        .and_then(|at| Some((dictionaries.get_mut(at)?, *part.splits.get(at)?)));
+    let mut dictionary = input.dictionary.and_then(|at| Some((dictionaries.get_mut(at)?, *part.splits.get(at)?)));
     let (mut some, mut all) = (false, true);
     for value in column.values() {
         let passes = filter.as_mut().is_none_or(|filter| filter.passes(value));
@@ -168,11 +155,7 @@ fn number_values<'m>(
             None => 0,
             Some((dictionary, split)) => {
                 let hash = dictionary.hash(value);
-                if split.contains(hash) {
-                    u64::from(dictionary.intern(value, hash)?)
-                } else {
-                    SKIP
-                }
+                if split.contains(hash) { u64::from(dictionary.intern(value, hash)?) } else { SKIP }
             }
         };
         some |= number != SKIP;

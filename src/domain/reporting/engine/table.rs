@@ -126,10 +126,7 @@ impl<'m> Table<'m> {
             self.slots.release();
             self.keys.release();
             let array = self.present.resize(keys, 0);
-            if array
-                .and_then(|()| self.sums.resize(keys * self.measures, 0))
-                .is_ok()
-            {
+            if array.and_then(|()| self.sums.resize(keys * self.measures, 0)).is_ok() {
                 return;
             }
             self.sums.release();
@@ -166,9 +163,8 @@ impl<'m> Table<'m> {
             self.sums.get(start..start + self.measures).unwrap_or_default()
         };
         if self.is_dense() {
-            for (key, (at, _)) in (0_u64..)
-                .zip(self.present.iter().enumerate())
-                .filter(|(_, (_, present))| **present != 0)
+            for (key, (at, _)) in
+                (0_u64..).zip(self.present.iter().enumerate()).filter(|(_, (_, present))| **present != 0)
             {
                 each(&|| layout.numbers(&[key]), sums(at));
             }
@@ -264,9 +260,7 @@ impl GroupHasher {
     /// mixed into the lower half, and the result is multiplied again.
     fn home<const W: usize>(self, key: &[u64; W], mask: usize) -> usize {
         let Self([first, second]) = self;
-        let mixed = key.iter().fold(0_u64, |mixed, word| {
-            (mixed.rotate_left(29) ^ word).wrapping_mul(first)
-        });
+        let mixed = key.iter().fold(0_u64, |mixed, word| (mixed.rotate_left(29) ^ word).wrapping_mul(first));
         let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(second);
         // 28 bits are more than the slots for the maximum number of groups need.
         usize::try_from(mixed >> 36).unwrap_or(0) & mask

@@ -51,18 +51,13 @@ impl Source for MemorySource {
 
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, Self::Error> {
         let segments = self.segments.iter().map(|(segment, _)| *segment);
-        Ok(segments
-            .filter(|segment| (first..=last).contains(&segment.day))
-            .collect())
+        Ok(segments.filter(|segment| (first..=last).contains(&segment.day)).collect())
     }
 
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, Self::Error> {
         self.reads.set(self.reads.get() + 1);
         let (_, columns) = &self.segments[segment.id as usize];
-        Ok(wanted
-            .iter()
-            .map(|column| Rc::new(columns[usize::from(column.number())].clone()))
-            .collect())
+        Ok(wanted.iter().map(|column| Rc::new(columns[usize::from(column.number())].clone())).collect())
     }
 }
 
@@ -84,14 +79,9 @@ pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
         };
         let counts = query.start <= *day
             && *day <= query.end
-            && query
-                .filters
-                .iter()
-                .all(|filter| filter.values.contains(&text(filter.dimension)));
+            && query.filters.iter().all(|filter| filter.values.contains(&text(filter.dimension)));
         if counts {
-            let group = groups
-                .entry(query.dimensions.iter().map(|d| text(*d)).collect())
-                .or_default();
+            let group = groups.entry(query.dimensions.iter().map(|d| text(*d)).collect()).or_default();
             group.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
         }
     }
@@ -107,11 +97,7 @@ pub fn all_rows(facts: &[Fact], query: &Query) -> Vec<Row> {
                 query::Column::Metric(metric) => compare_metric(metric, &left.1, &right.1),
             };
             if ordering != Ordering::Equal {
-                return if order.ascending {
-                    ordering
-                } else {
-                    ordering.reverse()
-                };
+                return if order.ascending { ordering } else { ordering.reverse() };
             }
         }
         Ordering::Equal
@@ -148,9 +134,7 @@ pub fn page_of(facts: &[Fact], query: &Query) -> (Vec<Row>, u64) {
     let rows = all_rows(facts, query);
     let total = rows.len() as u64;
     let first = (query.page - 1).saturating_mul(u64::from(query.count));
-    let rest = rows
-        .into_iter()
-        .skip(usize::try_from(first).unwrap_or(usize::MAX));
+    let rest = rows.into_iter().skip(usize::try_from(first).unwrap_or(usize::MAX));
     (rest.take(query.count as usize).collect(), total)
 }
 
@@ -165,7 +149,5 @@ pub fn sums(number: impl Strategy<Value = i64> + Clone) -> impl Strategy<Value =
 pub fn probes(slots: &[u32], home: impl Fn(usize) -> usize) -> usize {
     let mask = slots.len() - 1;
     let taken = slots.iter().enumerate().filter(|(_, slot)| **slot != 0);
-    taken
-        .map(|(at, slot)| ((at + mask + 1 - home(*slot as usize - 1)) & mask) + 1)
-        .sum()
+    taken.map(|(at, slot)| ((at + mask + 1 - home(*slot as usize - 1)) & mask) + 1).sum()
 }

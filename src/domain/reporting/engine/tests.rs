@@ -30,12 +30,7 @@ fn answer(page: &Page) -> (Vec<Row>, u64) {
 
 /// A budget that is far too small: 64 bytes for kept rows, and no array of all keys.
 fn tight(bytes: usize) -> Budget {
-    Budget {
-        bytes,
-        kept: 64,
-        dense: 0,
-        ..Budget::default()
-    }
+    Budget { bytes, kept: 64, dense: 0, ..Budget::default() }
 }
 
 /// Facts of three days. Values repeat in each segment, and each day has more placements than the previous day.
@@ -84,13 +79,9 @@ fn every_code_path_gives_the_same_rows() {
     let source = MemorySource::new(&facts, 2);
     let revenue = Metric::Sum(Measure::Revenue);
     let mut runs = Vec::new();
-    for dimensions in [
-        &[Country][..],
-        &[SdkV, Date],
-        &[App, Country, PlacementId],
-        &[AdTag, Date, PlacementId],
-        &Dimension::ALL,
-    ] {
+    for dimensions in
+        [&[Country][..], &[SdkV, Date], &[App, Country, PlacementId], &[AdTag, Date, PlacementId], &Dimension::ALL]
+    {
         for (metric, ascending, page) in [(revenue, false, 1), (Metric::ClickRate, true, 7)] {
             let mut query = ordered(dimensions, metric, ascending);
             query.page = page;
@@ -102,12 +93,7 @@ fn every_code_path_gives_the_same_rows() {
                 (90_000, 8_192, 1 << 20),
                 (54_000, 64, 0),
             ] {
-                let budget = Budget {
-                    bytes,
-                    kept,
-                    dense,
-                    ..Budget::default()
-                };
+                let budget = Budget { bytes, kept, dense, ..Budget::default() };
                 let (page, stats) = run_measured(&source, &query, &budget).unwrap();
                 assert_eq!(answer(&page), expected, "{query:?} {budget:?}");
                 assert!(dense > 0 || stats.dense == 0, "{query:?} {budget:?}");

@@ -23,10 +23,7 @@ impl<'t> Texts<'t> {
             Some((std::str::from_utf8(text).ok()?, ends))
         };
         Some(Self {
-            days: (first..=last)
-                .filter_map(UtcDay::from_number)
-                .map(|day| day.to_string())
-                .collect(),
+            days: (first..=last).filter_map(UtcDay::from_number).map(|day| day.to_string()).collect(),
             dictionaries: dictionaries.iter().map(texts).collect::<Option<_>>()?,
         })
     }
@@ -38,9 +35,7 @@ impl<'t> Texts<'t> {
             Output::Date => self.days.get(number).map(String::as_str),
             Output::Value(dictionary) => {
                 let (text, ends) = self.dictionaries.get(dictionary)?;
-                let start = number
-                    .checked_sub(1)
-                    .map_or(Some(0), |before| ends.get(before).copied())?;
+                let start = number.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied())?;
                 text.get(to_usize(start)..to_usize(*ends.get(number)?))
             }
         }

@@ -64,9 +64,7 @@ impl TopRows {
         self.sorted.clear();
         self.worst = None;
         // A quarter of the capacity stays free, so that not every new row causes a prune.
-        self.limit = usize::try_from(wanted)
-            .unwrap_or(usize::MAX)
-            .min(self.max / 4 * 3);
+        self.limit = usize::try_from(wanted).unwrap_or(usize::MAX).min(self.max / 4 * 3);
     }
 
     pub fn row(&self, at: usize) -> Option<Group<'_>> {
@@ -125,12 +123,8 @@ impl TopRows {
     fn grow(&mut self) -> Result<(), OutOfMemory> {
         let capacity = (self.capacity * 8).max(MIN_CAPACITY).min(self.prune_at());
         let more = capacity.saturating_sub(self.rows);
-        self.values
-            .try_reserve_exact(more * self.width)
-            .map_err(|_| OutOfMemory)?;
-        self.sums
-            .try_reserve_exact(more * self.measures)
-            .map_err(|_| OutOfMemory)?;
+        self.values.try_reserve_exact(more * self.width).map_err(|_| OutOfMemory)?;
+        self.sums.try_reserve_exact(more * self.measures).map_err(|_| OutOfMemory)?;
         self.sorted.try_reserve_exact(capacity).map_err(|_| OutOfMemory)?;
         self.capacity = capacity;
         Ok(())
@@ -143,23 +137,16 @@ impl TopRows {
         };
         self.prunes += 1;
         let mut first = self.all_indices(dictionaries);
-        let (_, worst, _) = first.select_nth_unstable_by(last, |left, right| {
-            self.compare(order, dictionaries, *left, *right)
-        });
+        let (_, worst, _) =
+            first.select_nth_unstable_by(last, |left, right| self.compare(order, dictionaries, *left, *right));
         let worst = *worst;
         first.truncate(self.limit);
         // Rows move to the front in storage order, so that no row overwrites another that still has to move.
         first.sort_unstable();
         for (to, from) in first.iter().enumerate() {
             let from_row = to_usize(*from);
-            self.values.copy_within(
-                from_row * self.width..(from_row + 1) * self.width,
-                to * self.width,
-            );
-            self.sums.copy_within(
-                from_row * self.measures..(from_row + 1) * self.measures,
-                to * self.measures,
-            );
+            self.values.copy_within(from_row * self.width..(from_row + 1) * self.width, to * self.width);
+            self.sums.copy_within(from_row * self.measures..(from_row + 1) * self.measures, to * self.measures);
             if *from == worst {
                 self.worst = Some(to);
             }
@@ -195,13 +182,7 @@ impl TopRows {
         rows
     }
 
-    fn compare(
-        &self,
-        order: &RowOrder,
-        dictionaries: &[Dictionary<'_>],
-        left: u32,
-        right: u32,
-    ) -> std::cmp::Ordering {
+    fn compare(&self, order: &RowOrder, dictionaries: &[Dictionary<'_>], left: u32, right: u32) -> std::cmp::Ordering {
         match (self.row(to_usize(left)), self.row(to_usize(right))) {
             (Some(left), Some(right)) => order.compare(dictionaries, left, right),
             (left, right) => left.is_some().cmp(&right.is_some()),
@@ -221,10 +202,6 @@ impl TopRows {
     /// The numbers of one dimension's values in all rows, and in the row of `after`.
     pub fn values(&mut self, dimension: usize) -> impl Iterator<Item = &mut u32> {
         let rows = self.values.iter_mut().skip(dimension).step_by(self.width.max(1));
-        rows.chain(
-            self.after
-                .iter_mut()
-                .filter_map(move |(values, _)| values.get_mut(dimension)),
-        )
+        rows.chain(self.after.iter_mut().filter_map(move |(values, _)| values.get_mut(dimension)))
     }
 }

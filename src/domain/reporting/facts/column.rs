@@ -47,10 +47,7 @@ pub const COLUMNS: [Column; 13] = [
 /// so each member is found at the first comparison.
 pub fn index_of(name: &str, near: usize) -> Option<usize> {
     let found = |range: Range<usize>| {
-        let at = COLUMNS
-            .get(range.clone())?
-            .iter()
-            .position(|column| column.name == name)?;
+        let at = COLUMNS.get(range.clone())?.iter().position(|column| column.name == name)?;
         Some(range.start + at)
     };
     let near = near.min(COLUMNS.len());

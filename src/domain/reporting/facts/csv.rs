@@ -43,11 +43,7 @@ impl Header {
                 problems.push(Problem::of_column(column.name, "is missing from the header"));
             }
         }
-        if problems.is_empty() {
-            Ok(Self { columns })
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(Self { columns }) } else { Err(problems) }
     }
 
     /// Splits a row into its cells.
@@ -119,18 +115,15 @@ fn split<'l>(line: &'l str, mut each: impl FnMut(Field<'l>)) -> Result<(), Fault
         let fault = |problem| Fault { field, problem };
         let (found, after) = match rest.strip_prefix('"') {
             Some(quoted) => {
-                let (found, after) = split_quoted(quoted)
-                    .ok_or_else(|| fault("has a quote that is not closed on its line"))?;
+                let (found, after) =
+                    split_quoted(quoted).ok_or_else(|| fault("has a quote that is not closed on its line"))?;
                 if !matches!(after.as_bytes().first(), None | Some(b',')) {
                     return Err(fault("has text after its closing quote"));
                 }
                 (found, after)
             }
             None => {
-                let end = rest
-                    .bytes()
-                    .position(|byte| matches!(byte, b',' | b'"' | b'\r'))
-                    .unwrap_or(rest.len());
+                let end = rest.bytes().position(|byte| matches!(byte, b',' | b'"' | b'\r')).unwrap_or(rest.len());
                 let (text, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
                 match after.as_bytes().first() {
                     Some(b'"') => return Err(fault("has a quote but does not begin with one")),

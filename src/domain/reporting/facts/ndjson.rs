@@ -16,26 +16,19 @@ use crate::model::document::problem as problem_of;
 pub fn cells(line: &str) -> Result<Cells<'_>, Problem> {
     let mut member = None;
     let mut json = serde_json::Deserializer::from_str(line);
-    json.deserialize_map(Members { member: &mut member })
-        .and_then(|cells| json.end().map(|()| cells))
-        .map_err(|error| {
+    json.deserialize_map(Members { member: &mut member }).and_then(|cells| json.end().map(|()| cells)).map_err(
+        |error| {
             let message = if error.is_data() && member.is_none() {
                 // The message of serde would quote the whole line.
                 format!("must be an object, not {}", bare(line.trim()))
             } else if error.is_data() {
                 problem_of(&error)
             } else {
-                format!(
-                    "is not valid JSON from byte {}: {}",
-                    error.column(),
-                    problem_of(&error)
-                )
+                format!("is not valid JSON from byte {}: {}", error.column(), problem_of(&error))
             };
-            Problem {
-                column: member,
-                message,
-            }
-        })
+            Problem { column: member, message }
+        },
+    )
 }
 
 /// Unescapes a JSON string, given with its quotes.
@@ -75,10 +68,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Cells<'de>, A::Error> {
         let mut cells = Cells::default();
         let (mut seen, mut near) = (0_u16, 0);
-        while let Some(index) = members.next_key_seed(Name {
-            near,
-            member: self.member,
-        })? {
+        while let Some(index) = members.next_key_seed(Name { near, member: self.member })? {
             let Some(column) = COLUMNS.get(index) else {
                 continue;
             };
@@ -105,11 +95,7 @@ fn text<E: Error>(raw: &str) -> Result<(&str, bool), E> {
     let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else {
         return Err(E::custom(format_args!("must be a string, not {}", bare(raw))));
     };
-    Ok(if text.contains('\\') {
-        (raw, true)
-    } else {
-        (text, false)
-    })
+    Ok(if text.contains('\\') { (raw, true) } else { (text, false) })
 }
 
 /// Reads a member's name as the index of its column.

@@ -52,9 +52,7 @@ pub fn micro_usd(text: &str, format: Format) -> Option<i64> {
         return Some(0);
     }
     // A line is short, so `zeros` and `decimals` are small. Only the exponent can be large.
-    let shift = exponent
-        .saturating_add(i64::from(zeros) + 6)
-        .saturating_sub(i64::try_from(decimals.len()).ok()?);
+    let shift = exponent.saturating_add(i64::from(zeros) + 6).saturating_sub(i64::try_from(decimals.len()).ok()?);
     // A negative shift means that there is a seventh decimal.
     let micros = times_ten_to(digits, u32::try_from(shift).ok()?)?;
     (micros <= MAX_OF_A_DAY).then_some(if negative { -micros } else { micros })
@@ -91,11 +89,7 @@ mod tests {
             assert_eq!(count(text), Some(number), "{text}");
         }
         let malformed = ["", "-1", "+1", "1.0", "1e3", " 1", "1 ", "1,000", "1_000", "٣"];
-        let above = [
-            "9007199254740993",
-            "9223372036854775808",
-            "99999999999999999999999",
-        ];
+        let above = ["9007199254740993", "9223372036854775808", "99999999999999999999999"];
         for bad in malformed.into_iter().chain(above) {
             assert_eq!(count(bad), None, "{bad}");
         }
@@ -120,8 +114,8 @@ mod tests {
             }
         }
         let malformed = [
-            "", "-", "+1", "--1", ".5", "5.", ".", "1.2.3", "1,5", "$1", " 1", "1 ", "NaN", "inf", "0x1",
-            "1e", "1e+", "e1", "1e1.5",
+            "", "-", "+1", "--1", ".5", "5.", ".", "1.2.3", "1,5", "$1", " 1", "1 ", "NaN", "inf", "0x1", "1e", "1e+",
+            "e1", "1e1.5",
         ];
         let beyond = [
             "0.0000001",

@@ -15,17 +15,11 @@ pub struct Problem {
 
 impl Problem {
     pub fn of_line(message: impl Into<String>) -> Self {
-        Self {
-            column: None,
-            message: message.into(),
-        }
+        Self { column: None, message: message.into() }
     }
 
     pub fn of_column(column: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self {
-            column: Some(column.into()),
-            message: message.into(),
-        }
+        Self { column: Some(column.into()), message: message.into() }
     }
 }
 

@@ -91,9 +91,9 @@ fn value(dimension: Dimension, text: &str) -> Result<&str, String> {
             None => Err(wrong("an assigned ISO 3166 alpha-2 code or empty", text)),
         },
         // Letter case is ignored, since a reader of the report would not distinguish the two spellings.
-        (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => Err(format!(
-            "must not be {OWN_DEMAND_SOURCE:?}: Signpost adds those facts itself"
-        )),
+        (Dimension::DemandSource, text) if text.eq_ignore_ascii_case(OWN_DEMAND_SOURCE) => {
+            Err(format!("must not be {OWN_DEMAND_SOURCE:?}: Signpost adds those facts itself"))
+        }
         (_, text) => check_text(text).map(|()| text),
     }
 }
@@ -148,11 +148,7 @@ impl DayTotals {
             if *sum > MAX_OF_A_DAY {
                 return Err(Problem::of_column(
                     measure.as_str(),
-                    format!(
-                        "brings {} above the daily maximum, {MAX_OF_A_DAY}{}",
-                        fact.day,
-                        unit(measure)
-                    ),
+                    format!("brings {} above the daily maximum, {MAX_OF_A_DAY}{}", fact.day, unit(measure)),
                 ));
             }
         }

@@ -32,11 +32,7 @@ fn day(text: &str) -> UtcDay {
     UtcDay::parse(text).unwrap()
 }
 
-fn read<'c>(
-    format: Format,
-    day: Option<UtcDay>,
-    chunks: impl IntoIterator<Item = &'c [u8]>,
-) -> (Vec<Row>, Outcome) {
+fn read<'c>(format: Format, day: Option<UtcDay>, chunks: impl IntoIterator<Item = &'c [u8]>) -> (Vec<Row>, Outcome) {
     let mut rows = Vec::new();
     let mut sink = |fact: Fact<'_>| {
         rows.push(Row::from(fact));
@@ -90,9 +86,7 @@ fn ndjson_has_the_same_columns_as_members() {
     let body = body.trim().replace('\n', "") + "\n\n";
     assert_eq!(accepted(Format::Ndjson, None, &body), [expected(None)]);
     let members = r#""\u0064E", "sdk_v": null, "app_name": "\u00fc""#;
-    let other = body
-        .replace(r#""de""#, members)
-        .replace(r#""date""#, r#""d\u0061te""#);
+    let other = body.replace(r#""de""#, members).replace(r#""date""#, r#""d\u0061te""#);
     assert_eq!(accepted(Format::Ndjson, None, &other), [expected(Some("ü"))]);
 }
 

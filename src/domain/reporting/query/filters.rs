@@ -18,9 +18,7 @@ pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, A
     for (index, item) in items.iter().enumerate() {
         let filter = read_filter(item, &format!("filters[{index}]"), raw.get(index).copied())?;
         match read.iter_mut().find(|other| other.dimension == filter.dimension) {
-            Some(same) => same
-                .values
-                .retain(|value| filter.values.binary_search(value).is_ok()),
+            Some(same) => same.values.retain(|value| filter.values.binary_search(value).is_ok()),
             None => read.push(filter),
         }
     }

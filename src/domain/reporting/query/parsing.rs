@@ -31,22 +31,14 @@ impl Query {
             &INVALID_DIMENSION,
             &NO_DIMENSION,
         )?;
-        let metrics = read_names(
-            required(&members, "metrics", "metrics")?,
-            Metric::parse,
-            &INVALID_METRIC,
-            &NO_METRIC,
-        )?;
+        let metrics =
+            read_names(required(&members, "metrics", "metrics")?, Metric::parse, &INVALID_METRIC, &NO_METRIC)?;
 
-        let range = required(&members, "date_range", "date_range")?
-            .as_object()
-            .ok_or(INVALID_START_DATE)?;
+        let range = required(&members, "date_range", "date_range")?.as_object().ok_or(INVALID_START_DATE)?;
         let start = required(range, "start_date", "date_range.start_date")?;
         let start = read_day(start).ok_or(INVALID_START_DATE)?;
         let end = required(range, "end_date", "date_range.end_date")?;
-        let end = read_day(end)
-            .filter(|end| *end >= start)
-            .ok_or(INVALID_END_DATE)?;
+        let end = read_day(end).filter(|end| *end >= start).ok_or(INVALID_END_DATE)?;
         if end.number() - start.number() > MAX_SPAN_DAYS {
             return Err(DATE_RANGE_TOO_LONG);
         }
@@ -69,16 +61,7 @@ impl Query {
             Some(pagination) => read_pagination(pagination)?,
             None => (1, DEFAULT_COUNT),
         };
-        Ok(Self {
-            start,
-            end,
-            dimensions,
-            metrics,
-            filters,
-            order,
-            page,
-            count,
-        })
+        Ok(Self { start, end, dimensions, metrics, filters, order, page, count })
     }
 }
 
@@ -121,10 +104,7 @@ fn read_day(day: &Value) -> Option<UtcDay> {
 fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metrics: &[Metric]) -> bool {
     let list_names = |list: &str, member: &str, name: &str| {
         let items = members.get(list).and_then(Value::as_array);
-        items
-            .into_iter()
-            .flatten()
-            .any(|item| item.get(member).and_then(Value::as_str) == Some(name))
+        items.into_iter().flatten().any(|item| item.get(member).and_then(Value::as_str) == Some(name))
     };
     let ad_tag = Dimension::AdTag.as_str();
     (dimensions.contains(&Dimension::AdTag)
@@ -165,35 +145,27 @@ fn read_order(order: &Value, dimensions: &[Dimension]) -> Result<Vec<Order>, Api
 fn read_column(name: &str, dimensions: &[Dimension]) -> Option<Column> {
     match Metric::parse(name) {
         Some(metric) => Some(Column::Metric(metric)),
-        None => Dimension::parse(name)
-            .filter(|dimension| dimensions.contains(dimension))
-            .map(Column::Dimension),
+        None => Dimension::parse(name).filter(|dimension| dimensions.contains(dimension)).map(Column::Dimension),
     }
 }
 
 fn default_order(dimensions: &[Dimension], metrics: &[Metric]) -> Vec<Order> {
     let by_date = dimensions.contains(&Dimension::Date);
-    let column = if by_date {
-        Some(Column::Dimension(Dimension::Date))
-    } else {
-        metrics.first().copied().map(Column::Metric)
-    };
-    let order = |column| Order {
-        column,
-        ascending: by_date,
-    };
+    let column =
+        if by_date { Some(Column::Dimension(Dimension::Date)) } else { metrics.first().copied().map(Column::Metric) };
+    let order = |column| Order { column, ascending: by_date };
     column.map(order).into_iter().collect()
 }
 
 fn read_pagination(pagination: &Value) -> Result<(u64, u32), ApiError> {
     let members = object(pagination, "pagination", &["page", "count"], &INVALID_PAGINATION)?;
-    let read =
-        |name, default, max| match members.get(name).map(Value::as_u64) {
-            None => Ok(default),
-            Some(Some(number)) if (1..=max).contains(&number) => Ok(number),
-            Some(_) => Err(INVALID_PAGINATION
-                .with_message(format!("pagination.{name} must be an integer from 1 to {max}"))),
-        };
+    let read = |name, default, max| match members.get(name).map(Value::as_u64) {
+        None => Ok(default),
+        Some(Some(number)) if (1..=max).contains(&number) => Ok(number),
+        Some(_) => {
+            Err(INVALID_PAGINATION.with_message(format!("pagination.{name} must be an integer from 1 to {max}")))
+        }
+    };
     let page = read("page", 1, MAX_PAGE)?;
     let count = read("count", u64::from(DEFAULT_COUNT), u64::from(MAX_COUNT))?;
     Ok((page, u32::try_from(count).unwrap_or(MAX_COUNT)))

@@ -64,10 +64,7 @@ fn a_query_is_read() {
         dimensions: vec![Dimension::Date, Dimension::App, Dimension::Country],
         metrics: vec![Metric::Sum(Measure::Impressions), Metric::Sum(Measure::Revenue)],
         filters: vec![filter(Dimension::Country, &["DE", "US"])],
-        order: vec![
-            by(Column::Metric(Metric::Ecpm), false),
-            by(Column::Dimension(Dimension::App), true),
-        ],
+        order: vec![by(Column::Metric(Metric::Ecpm), false), by(Column::Dimension(Dimension::App), true)],
         page: 3,
         count: 50,
     };
@@ -79,10 +76,7 @@ fn by(column: Column, ascending: bool) -> Order {
 }
 
 fn filter(dimension: Dimension, values: &[&str]) -> Filter {
-    Filter {
-        dimension,
-        values: values.iter().map(|value| (*value).to_owned()).collect(),
-    }
+    Filter { dimension, values: values.iter().map(|value| (*value).to_owned()).collect() }
 }
 
 #[test]
@@ -178,10 +172,7 @@ fn the_last_day_is_at_most_90_days_after_the_first() {
 fn a_number_in_a_filter_counts_as_it_is_spelled() {
     let filters = r#" [ {"dimension":"app","values":["1"]},
         {"values": [ 7.10 ,"b", 1e2,-0, 10000001], "dimension": "sdk_v"}]"#;
-    let expected = [
-        filter(Dimension::App, &["1"]),
-        filter(Dimension::SdkV, &["-0", "10000001", "1e2", "7.10", "b"]),
-    ];
+    let expected = [filter(Dimension::App, &["1"]), filter(Dimension::SdkV, &["-0", "10000001", "1e2", "7.10", "b"])];
     assert_eq!(read(with_text("filters", filters)).filters, expected);
 }
 
@@ -193,9 +184,6 @@ fn two_filters_of_one_dimension_are_intersected() {
         { "dimension": "country", "values": ["fr", "us", "nowhere"] },
         { "dimension": "app", "values": ["10000002"] },
     ]);
-    let expected = [
-        filter(Dimension::Country, &["FR", "US"]),
-        filter(Dimension::App, &[]),
-    ];
+    let expected = [filter(Dimension::Country, &["FR", "US"]), filter(Dimension::App, &[])];
     assert_eq!(read(with("filters", filters)).filters, expected);
 }

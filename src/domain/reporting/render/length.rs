@@ -21,11 +21,7 @@ impl BodyLength {
         let renderer = Renderer::new(page, format, names);
         let mut head = String::new();
         renderer.begin(&mut head);
-        Self {
-            bytes: head.len() as u64,
-            renderer,
-            row: head,
-        }
+        Self { bytes: head.len() as u64, renderer, row: head }
     }
 
     /// Adds the length of a row: a value for each dimension in order, and the sums.

@@ -127,11 +127,7 @@ fn report() -> PageContent {
     let row = |values: [&str; 3], sums| (values.map(str::to_owned).to_vec(), sums);
     PageContent {
         dimensions: vec![Dimension::Country, Dimension::App, Dimension::Date],
-        metrics: vec![
-            Metric::Sum(Measure::Revenue),
-            Metric::Sum(Measure::Clicks),
-            Metric::ClickRate,
-        ],
+        metrics: vec![Metric::Sum(Measure::Revenue), Metric::Sum(Measure::Clicks), Metric::ClickRate],
         rows: vec![
             row(["DE", "10000001", "2026-11-02"], [0, 0, 300, 7, 1_250_000]),
             row(["ZZ", "10000002", "2026-11-01"], [9, 0, 0, 0, 0]),
@@ -211,11 +207,7 @@ fn a_spreadsheet_keeps_each_text_and_reads_each_number() {
         ("#REF!", "#REF!"),
         ("\u{200b}=1", "\u{200b}=1"),
     ] {
-        assert_eq!(
-            spreadsheet_field(text),
-            csv_field(&format!("=\"{constant}\"")),
-            "{text}"
-        );
+        assert_eq!(spreadsheet_field(text), csv_field(&format!("=\"{constant}\"")), "{text}");
     }
     for word in ["DE", "a=b", "Ångström Café", "Zürich, \"Mitte\""] {
         assert_eq!(spreadsheet_field(word), csv_field(word));
@@ -226,10 +218,7 @@ fn a_spreadsheet_keeps_each_text_and_reads_each_number() {
     content.rows[0].0[0] = "-DE".to_owned();
     content.rows[0].1 = [0, 0, 300, 7, -1_250_000];
     let record = "\"=\"\"'-DE\"\"\",\"=\"\"10000001\"\"\",\"=\"\"'=cmd\"\"\",2026-11-02,-1.25,7,0.023333\r\n";
-    assert_eq!(
-        whole(content.renderer(Format::SpreadsheetCsv)),
-        format!("\u{feff}{HEADER}{record}")
-    );
+    assert_eq!(whole(content.renderer(Format::SpreadsheetCsv)), format!("\u{feff}{HEADER}{record}"));
 }
 
 /// Texts of characters that are special in spreadsheets.

@@ -64,8 +64,7 @@ impl Builder {
         if self.sums.len() >= MAX_ROWS {
             return Err(SegmentFull);
         }
-        self.rows
-            .insert(codes, u32::try_from(self.sums.len()).map_err(|_| SegmentFull)?);
+        self.rows.insert(codes, u32::try_from(self.sums.len()).map_err(|_| SegmentFull)?);
         self.sums.push(*sums);
         Ok(())
     }
@@ -87,21 +86,14 @@ impl Builder {
         let (mut total, mut revenue_magnitude) = (Sums::default(), 0_i64);
         for (_, sums) in &rows {
             add_sums(&mut total, sums);
-            revenue_magnitude =
-                revenue_magnitude.saturating_add(get(sums, Measure::Revenue).saturating_abs());
+            revenue_magnitude = revenue_magnitude.saturating_add(get(sums, Measure::Revenue).saturating_abs());
         }
         let keys = dictionaries.iter().enumerate().map(|(at, (values, _))| {
-            let codes: Vec<u16> = rows
-                .iter()
-                .filter_map(|(codes, _)| codes.get(at).copied())
-                .collect();
+            let codes: Vec<u16> = rows.iter().filter_map(|(codes, _)| codes.get(at).copied()).collect();
             key_column(at, values, &codes)
         });
         let measures = Measure::ALL.into_iter().map(|measure| {
-            let values: Vec<i64> = rows
-                .iter()
-                .filter_map(|(_, sums)| sums.get(measure.index()).copied())
-                .collect();
+            let values: Vec<i64> = rows.iter().filter_map(|(_, sums)| sums.get(measure.index()).copied()).collect();
             measure_column(measure, &values)
         });
         EncodedSegment {
@@ -217,9 +209,7 @@ fn key_column(number: usize, values: &[Box<str>], codes: &[u16]) -> Vec<u8> {
         end = end.saturating_add(to_u32(value.len()));
         payload.extend_from_slice(&end.to_le_bytes());
     }
-    values
-        .iter()
-        .for_each(|value| payload.extend_from_slice(value.as_bytes()));
+    values.iter().for_each(|value| payload.extend_from_slice(value.as_bytes()));
     for code in codes {
         let bytes = code.to_le_bytes();
         payload.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or_default());
@@ -242,11 +232,7 @@ fn measure_column(measure: Measure, values: &[i64]) -> Vec<u8> {
     };
     // The base is the least value if that is negative or makes rows narrower. Otherwise it is 0, which adds nothing
     // when rows are read.
-    let base = if least < 0 || width_from(least) < width_from(0) {
-        least
-    } else {
-        0
-    };
+    let base = if least < 0 || width_from(least) < width_from(0) { least } else { 0 };
     let width = width_from(base);
     let mut payload = Vec::with_capacity(values.len() * usize::from(width));
     for value in values {

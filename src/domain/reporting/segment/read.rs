@@ -94,9 +94,7 @@ impl<'b> KeyColumn<'b> {
             .checked_mul(4)
             .and_then(|ends| payload.split_at_checked(ends))
             .ok_or(corrupt("its values are cut off"))?;
-        let (text, codes) = rest
-            .split_at_checked(text)
-            .ok_or(corrupt("its text is cut off"))?;
+        let (text, codes) = rest.split_at_checked(text).ok_or(corrupt("its text is cut off"))?;
         let codes = match width {
             0 => Codes::Constant,
             1 => Codes::One(codes),
@@ -183,10 +181,7 @@ impl<'b> MeasureColumn<'b> {
         if payload.len() != usize::from(width) * to_usize(rows) {
             return Err(corrupt("its number of rows differs from the segment's"));
         }
-        Ok(Self {
-            base: i64::from_le_bytes(details),
-            values,
-        })
+        Ok(Self { base: i64::from_le_bytes(details), values })
     }
 
     /// The value of one row. The engine reads whole slices instead.
@@ -238,11 +233,7 @@ pub fn each_row<'b>(
     for row in 0..to_usize(rows) {
         let mut key = [""; KEY.len()];
         for (to, (values, codes)) in key.iter_mut().zip(&keys) {
-            *to = codes
-                .get(row)
-                .and_then(|code| values.get(code))
-                .copied()
-                .unwrap_or_default();
+            *to = codes.get(row).and_then(|code| values.get(code)).copied().unwrap_or_default();
         }
         let mut sums = Sums::default();
         for (to, column) in sums.iter_mut().zip(&measures) {
@@ -255,32 +246,9 @@ pub fn each_row<'b>(
 
 /// Verifies a column. Returns its width, the details in its header (bytes 8 to 15) and its payload.
 fn verify(bytes: &[u8], number: u8, rows: u32) -> Result<(u8, [u8; 8], &[u8]), Corrupt> {
-    let corrupt = |reason| Corrupt {
-        column: number,
-        reason,
-    };
-    let (header, payload) = bytes
-        .split_first_chunk::<HEADER>()
-        .ok_or(corrupt("it is shorter than a header"))?;
-    let &[
-        version,
-        column,
-        width,
-        _,
-        r1,
-        r2,
-        r3,
-        r4,
-        a1,
-        a2,
-        a3,
-        a4,
-        a5,
-        a6,
-        a7,
-        a8,
-        checksum @ ..,
-    ] = header;
+    let corrupt = |reason| Corrupt { column: number, reason };
+    let (header, payload) = bytes.split_first_chunk::<HEADER>().ok_or(corrupt("it is shorter than a header"))?;
+    let &[version, column, width, _, r1, r2, r3, r4, a1, a2, a3, a4, a5, a6, a7, a8, checksum @ ..] = header;
     if version != VERSION {
         return Err(corrupt(UNKNOWN_VERSION));
     }

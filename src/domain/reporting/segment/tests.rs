@@ -110,12 +110,7 @@ fn a_truncated_or_different_column_is_refused() {
     newer[0] = VERSION + 1;
     for (bytes, dimension, rows, reason) in [
         (app, Dimension::Country, 2, "its number is that of another column"),
-        (
-            app,
-            Dimension::App,
-            3,
-            "its number of rows differs from the segment's",
-        ),
+        (app, Dimension::App, 3, "its number of rows differs from the segment's"),
         (&newer, Dimension::App, 2, "its version is unknown"),
     ] {
         let column = KeyColumn::open(bytes, dimension, rows);

@@ -29,17 +29,8 @@ fn opened<B: AsRef<[u8]>>(bodies: &[B]) -> Chunk {
 fn a_body_has_the_specifications_members_in_order_with_cuts() {
     let [de, us] = ["DE", "US"].map(|code| Country::parse(code).unwrap());
     let offer = Offer {
-        geo_tgt: GeoTarget {
-            include: vec![us, de],
-            exclude: vec![],
-        },
-        ..offer(vec![
-            goal("g2", 2_500_000, 2),
-            Goal {
-                gl_val: Some("lvl".into()),
-                ..goal("g1", 350_000, 1)
-            },
-        ])
+        geo_tgt: GeoTarget { include: vec![us, de], exclude: vec![] },
+        ..offer(vec![goal("g2", 2_500_000, 2), Goal { gl_val: Some("lvl".into()), ..goal("g1", 350_000, 1) }])
     };
     let body = render_body(&id("23817"), &offer, 1_790_000_000);
     let expected = concat!(
@@ -56,10 +47,7 @@ fn a_body_has_the_specifications_members_in_order_with_cuts() {
     let chunk = opened(&[body]);
     let body = chunk.body(0).unwrap();
     assert_eq!(spliced(&body).as_deref(), Some(expected));
-    assert_eq!(
-        body.payouts().collect::<Vec<_>>(),
-        [MicroUsd(350_000), MicroUsd(2_500_000)]
-    );
+    assert_eq!(body.payouts().collect::<Vec<_>>(), [MicroUsd(350_000), MicroUsd(2_500_000)]);
 }
 
 #[test]
@@ -67,10 +55,7 @@ fn goals_of_the_same_ord_are_shown_by_id() {
     let offer = offer(vec![goal("b", 1, 1), goal("c", 2, 0), goal("a", 3, 1)]);
     let chunk = opened(&[render_body(&id("1"), &offer, 0)]);
     let body = chunk.body(0).unwrap();
-    assert_eq!(
-        body.payouts().map(|payout| payout.0).collect::<Vec<_>>(),
-        [2, 3, 1]
-    );
+    assert_eq!(body.payouts().map(|payout| payout.0).collect::<Vec<_>>(), [2, 3, 1]);
     assert!(spliced(&body).unwrap().contains("⟨track c⟩"));
 }
 
@@ -83,10 +68,7 @@ fn each_body_is_read_back_from_its_chunk() {
     let chunk = opened(&bodies);
     for (slot, body) in (0..).zip(&bodies) {
         let alone = opened(&[body]);
-        assert_eq!(
-            spliced(&chunk.body(slot).unwrap()),
-            spliced(&alone.body(0).unwrap())
-        );
+        assert_eq!(spliced(&chunk.body(slot).unwrap()), spliced(&alone.body(0).unwrap()));
     }
     assert!(chunk.body(3).is_none() && chunk.body(u32::MAX).is_none());
     assert!(opened::<&[u8]>(&[]).body(0).is_none());

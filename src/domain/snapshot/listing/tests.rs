@@ -13,41 +13,30 @@ use crate::{
 
 fn plain(text: &str) -> ListedOffer {
     let offer = offer(vec![]);
-    ListedOffer {
-        body_len: 4_000,
-        ..listed(&id(text), &offer, text.as_bytes())
-    }
+    ListedOffer { body_len: 4_000, ..listed(&id(text), &offer, text.as_bytes()) }
 }
 
 fn any_listed() -> impl Strategy<Value = Vec<ListedOffer>> {
     let caps = (proptest::option::of(0..3_u32), proptest::option::of(0..3_u32));
-    let one = (
-        caps,
-        select(OfferType::ALL),
-        select(Platform::ALL),
-        any::<[u8; 2]>(),
-        any::<(u64, u64, i64)>(),
-    );
+    let one = (caps, select(OfferType::ALL), select(Platform::ALL), any::<[u8; 2]>(), any::<(u64, u64, i64)>());
     proptest::collection::btree_map("[A-Za-z0-9-]{1,3}", one, 0..200).prop_map(|offers| {
         let offers = offers.into_iter();
-        let offers = offers.map(
-            |(text, ((conversion_left, click_left), off_type, os, [a, b], (x, y, z)))| {
-                let mut bits = [0; 32];
-                (bits[3], bits[7]) = (a % 2, b % 4);
-                ListedOffer {
-                    off_type,
-                    os,
-                    countries: CountrySet::from_bits(bits),
-                    conversion_left,
-                    click_left,
-                    clicks: x,
-                    conversions: y,
-                    payout: MicroUsd(z),
-                    body_len: u32::from(a) * 1_000,
-                    ..plain(&text)
-                }
-            },
-        );
+        let offers = offers.map(|(text, ((conversion_left, click_left), off_type, os, [a, b], (x, y, z)))| {
+            let mut bits = [0; 32];
+            (bits[3], bits[7]) = (a % 2, b % 4);
+            ListedOffer {
+                off_type,
+                os,
+                countries: CountrySet::from_bits(bits),
+                conversion_left,
+                click_left,
+                clicks: x,
+                conversions: y,
+                payout: MicroUsd(z),
+                body_len: u32::from(a) * 1_000,
+                ..plain(&text)
+            }
+        });
         offers.collect()
     })
 }
@@ -124,12 +113,9 @@ fn caps_change_no_chunk() {
 
 #[test]
 fn adding_or_removing_an_offer_changes_only_its_chunk() {
-    let keys = |offers: &[ListedOffer]| -> HashSet<String> {
-        plan_chunks(offers).into_iter().map(|plan| plan.key).collect()
-    };
-    let all: Vec<_> = (10_000..15_000)
-        .map(|number| plain(&number.to_string()))
-        .collect();
+    let keys =
+        |offers: &[ListedOffer]| -> HashSet<String> { plan_chunks(offers).into_iter().map(|plan| plan.key).collect() };
+    let all: Vec<_> = (10_000..15_000).map(|number| plain(&number.to_string())).collect();
     let before = keys(&all);
     assert!((50..160).contains(&before.len()), "{} chunks", before.len());
     for index in (0..all.len()).step_by(61) {
@@ -145,14 +131,10 @@ fn adding_or_removing_an_offer_changes_only_its_chunk() {
 #[test]
 fn a_chunk_ends_at_its_limits_for_any_ids() {
     let never_cut = |offer: &ListedOffer| !xxh64(offer.id.as_str().as_bytes(), 0).is_multiple_of(CHUNK_MEAN);
-    let mut offers: Vec<_> = (10_000..11_000)
-        .map(|number| plain(&number.to_string()))
-        .filter(never_cut)
-        .collect();
+    let mut offers: Vec<_> = (10_000..11_000).map(|number| plain(&number.to_string())).filter(never_cut).collect();
     offers.truncate(600);
-    let lengths = |offers: &[ListedOffer]| -> Vec<usize> {
-        plan_chunks(offers).iter().map(|plan| plan.range.len()).collect()
-    };
+    let lengths =
+        |offers: &[ListedOffer]| -> Vec<usize> { plan_chunks(offers).iter().map(|plan| plan.range.len()).collect() };
     assert_eq!(lengths(&offers), [256, 256, 88]);
     offers.iter_mut().for_each(|offer| offer.body_len = 1 << 18);
     assert_eq!(lengths(&offers), [4; 150]);
@@ -164,25 +146,17 @@ fn a_listing_of_20_000_offers_fits_kv_and_sqlite_values() {
     let text = "Rebuild the keep, train its garrison and hold the passes against the Cinder Host. ".repeat(6);
     let offers = (10_000..30_000).map(|number| {
         let goal = |place: u32| Goal {
-            instr: "1. Install the app and open it from this offer\n2. Finish the tutorial\n3. Reach level 5"
-                .into(),
+            instr: "1. Install the app and open it from this offer\n2. Finish the tutorial\n3. Reach level 5".into(),
             ..goal(&format!("{}", number * 10 + place), 1_250_000, place)
         };
-        let offer = Offer {
-            desc: text.clone(),
-            ..offer((1..4).map(goal).collect())
-        };
+        let offer = Offer { desc: text.clone(), ..offer((1..4).map(goal).collect()) };
         let id = id(&number.to_string());
         let body = render_body(&id, &offer, 1_790_000_000);
         (listed(&id, &offer, &body), body)
     });
     let (offers, bodies): (Vec<_>, Vec<_>) = offers.unzip();
     let published = publish(&offers, &bodies);
-    assert!(
-        published.index.len() <= 4_000_000,
-        "the index takes {} bytes",
-        published.index.len()
-    );
+    assert!(published.index.len() <= 4_000_000, "the index takes {} bytes", published.index.len());
     for (key, chunk) in &published.chunks {
         assert!(chunk.len() < 2 << 20, "chunk {key} takes {} bytes", chunk.len());
     }

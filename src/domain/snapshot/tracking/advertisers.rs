@@ -51,8 +51,7 @@ impl AdvertiserShard {
     }
 
     fn row(&self, advertiser: &AdvertiserId) -> Option<u32> {
-        self.strings(self.columns.ids)
-            .find_sorted(advertiser.as_str().as_bytes())
+        self.strings(self.columns.ids).find_sorted(advertiser.as_str().as_bytes())
     }
 }
 
@@ -76,13 +75,8 @@ pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> BuiltShard {
         serials: Strings::column(advertisers.iter().map(|advertiser| {
             let newest = [advertiser.newest_serial];
             let serials = newest.iter().chain(&advertiser.valid_serials);
-            serials
-                .flat_map(|Serial(serial)| serial.to_le_bytes())
-                .collect::<Vec<u8>>()
+            serials.flat_map(|Serial(serial)| serial.to_le_bytes()).collect::<Vec<u8>>()
         })),
     };
-    BuiltShard {
-        bytes: columns.into_value(Kind::Advertisers),
-        rows: advertisers.len(),
-    }
+    BuiltShard { bytes: columns.into_value(Kind::Advertisers), rows: advertisers.len() }
 }

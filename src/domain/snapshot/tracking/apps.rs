@@ -1,8 +1,7 @@
 //! Shards of apps, each with its publisher's approval and Pub-Key hash.
 
 use super::{
-    BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, opened_shard,
-    terms_in_force,
+    BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, opened_shard, terms_in_force,
 };
 use crate::{
     catalog::app::App,
@@ -78,11 +77,7 @@ impl AppShard {
         Some(AppView {
             shard: self,
             id,
-            publisher: PublisherView {
-                id: text(0)?,
-                approved,
-                pub_key_hash: has_key.then_some(hash),
-            },
+            publisher: PublisherView { id: text(0)?, approved, pub_key_hash: has_key.then_some(hash) },
             platform,
             currency_name: text(1)?,
             per_usd,
@@ -228,12 +223,7 @@ pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> BuiltShard {
     let mut texts = Vec::with_capacity(apps.len() * 3);
     let mut blocked: Vec<&str> = Vec::new();
     for app in &apps {
-        let mut ids: Vec<_> = app
-            .document
-            .blocked_offers
-            .iter()
-            .map(|offer| offer.as_str())
-            .collect();
+        let mut ids: Vec<_> = app.document.blocked_offers.iter().map(|offer| offer.as_str()).collect();
         ids.sort_unstable();
         blocked.extend(ids);
         push_row(&mut rows, app, to_u32(blocked.len()));
@@ -243,9 +233,7 @@ pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> BuiltShard {
             app.document.fallback().unwrap_or_default(),
         ]);
     }
-    let secrets = apps
-        .iter()
-        .map(|app| app.click_secrets.as_deref().unwrap_or_default());
+    let secrets = apps.iter().map(|app| app.click_secrets.as_deref().unwrap_or_default());
     let columns = AppColumns {
         slot: slot.to_bytes().to_vec(),
         ids: U32Column::column(apps.iter().map(|app| app.id.number())),
@@ -254,10 +242,7 @@ pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> BuiltShard {
         click_secrets: Strings::column(secrets),
         blocked: Strings::column(blocked),
     };
-    BuiltShard {
-        bytes: columns.into_value(Kind::Apps),
-        rows: apps.len(),
-    }
+    BuiltShard { bytes: columns.into_value(Kind::Apps), rows: apps.len() }
 }
 
 fn push_row(rows: &mut Vec<u8>, app: &SourceApp, blocked_end: u32) {
@@ -272,11 +257,7 @@ fn push_row(rows: &mut Vec<u8>, app: &SourceApp, blocked_end: u32) {
         approved,
         pub_key_hash,
     } = app;
-    rows.extend([
-        document.platform.code(),
-        document.currency.decimals,
-        document.currency.rounding as u8,
-    ]);
+    rows.extend([document.platform.code(), document.currency.decimals, document.currency.rounding as u8]);
     rows.extend(document.currency.per_usd.0.to_le_bytes());
     rows.extend(blocked_end.to_le_bytes());
     for number in [*revision, terms.revision, terms.since, *callback_revision] {

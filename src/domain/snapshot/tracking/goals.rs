@@ -47,11 +47,7 @@ impl GoalShard {
         let mut fields = Fields(Rows::<GOAL_ROW>::new(self.columns.goals.of(&self.bytes)).get(row)?);
         let offer = self.offer_at(fields.u32()?)?;
         let retired = fields.u8()? != 0;
-        Some(GoalView {
-            id: ids.get(row)?,
-            offer,
-            retired,
-        })
+        Some(GoalView { id: ids.get(row)?, offer, retired })
     }
 
     pub(super) fn offer_at(&self, row: u32) -> Option<OfferView<'_>> {
@@ -105,11 +101,7 @@ impl<'a> GoalView<'a> {
             revision: terms.revision,
             terms,
         };
-        Self {
-            id,
-            offer,
-            retired: false,
-        }
+        Self { id, offer, retired: false }
     }
 }
 
@@ -228,28 +220,16 @@ pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> BuiltShard {
         offer_ids: Strings::column(offers.iter().map(|offer| offer.id.as_str())),
         targets: Strings::column(offers.iter().map(|offer| &offer.target)),
     };
-    BuiltShard {
-        bytes: columns.into_value(Kind::Goals),
-        rows: goals.len(),
-    }
+    BuiltShard { bytes: columns.into_value(Kind::Goals), rows: goals.len() }
 }
 
 fn offer_row(offer: &SourceOffer) -> Vec<u8> {
     let mut row = Vec::with_capacity(OFFER_ROW);
-    row.extend([
-        u8::from(offer.active),
-        offer.os.code(),
-        u8::from(offer.includes_countries),
-    ]);
+    row.extend([u8::from(offer.active), offer.os.code(), u8::from(offer.includes_countries)]);
     row.extend(offer.countries.bits());
     row.extend(offer.starts_at.unwrap_or(i64::MIN).to_le_bytes());
     row.extend(offer.ends_at.unwrap_or(i64::MAX).to_le_bytes());
-    for limit in [
-        offer.click_cap,
-        offer.click_id_max,
-        offer.conversion_cap,
-        offer.min_seconds_to_convert,
-    ] {
+    for limit in [offer.click_cap, offer.click_id_max, offer.conversion_cap, offer.min_seconds_to_convert] {
         row.extend(limit.unwrap_or(NO_LIMIT).to_le_bytes());
     }
     for number in [offer.revision, offer.terms.revision, offer.terms.since] {

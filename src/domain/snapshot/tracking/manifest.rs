@@ -42,12 +42,7 @@ impl Manifest {
         let (Some(version), Some(built_at_ms)) = (header.u64(), header.i64()) else {
             return Err(Damage::Corrupt);
         };
-        let manifest = Self {
-            bytes,
-            columns,
-            version,
-            built_at_ms,
-        };
+        let manifest = Self { bytes, columns, version, built_at_ms };
         let is_whole = |kind| {
             let slots = manifest.checksums(kind).len();
             slots.is_power_of_two() && slots <= 1 << MAX_BITS
@@ -58,12 +53,9 @@ impl Manifest {
 
     /// Builds a manifest's value.
     pub fn build(version: u64, built_at_ms: i64, checksums: &Checksums) -> Vec<u8> {
-        let [advertisers, apps, goals] = checksums.each_ref().map(|checksums| {
-            checksums
-                .iter()
-                .flat_map(|checksum| checksum.to_le_bytes())
-                .collect()
-        });
+        let [advertisers, apps, goals] = checksums
+            .each_ref()
+            .map(|checksums| checksums.iter().flat_map(|checksum| checksum.to_le_bytes()).collect());
         let columns = ManifestColumns {
             header: [version.to_le_bytes(), built_at_ms.to_le_bytes()].concat(),
             advertisers,
@@ -101,10 +93,7 @@ impl Manifest {
         if checksums.len() != 1 << slot.bits {
             return None;
         }
-        checksums
-            .get(u32::from(slot.number))
-            .copied()
-            .map(u64::from_le_bytes)
+        checksums.get(u32::from(slot.number)).copied().map(u64::from_le_bytes)
     }
 
     /// The slots of a kind with the checksums of their shards.
@@ -132,37 +121,20 @@ mod tests {
 
     #[test]
     fn a_manifest_names_each_shard_by_its_checksum() {
-        let manifest =
-            Manifest::open(Manifest::build(7, 9, &[vec![1], vec![2, 3], vec![4, 5, 6, 7]])).unwrap();
+        let manifest = Manifest::open(Manifest::build(7, 9, &[vec![1], vec![2, 3], vec![4, 5, 6, 7]])).unwrap();
         assert_eq!((manifest.version(), manifest.built_at_ms()), (7, 9));
         let named = |kind, hash| manifest.checksum(manifest.slot(kind, hash)).unwrap();
-        assert_eq!(
-            [
-                named(ShardKind::Advertisers, 0),
-                named(ShardKind::Advertisers, u16::MAX)
-            ],
-            [1, 1]
-        );
-        assert_eq!(
-            [named(ShardKind::Apps, 0x7fff), named(ShardKind::Apps, 0x8000)],
-            [2, 3]
-        );
+        assert_eq!([named(ShardKind::Advertisers, 0), named(ShardKind::Advertisers, u16::MAX)], [1, 1]);
+        assert_eq!([named(ShardKind::Apps, 0x7fff), named(ShardKind::Apps, 0x8000)], [2, 3]);
         let goals = [0, 0x4000, 0x8000, 0xffff].map(|hash| named(ShardKind::Goals, hash));
         assert_eq!(goals, [4, 5, 6, 7]);
-        assert_eq!(
-            manifest.checksum(Slot::of(ShardKind::Goals, 1, 0)),
-            None,
-            "a slot of an older manifest"
-        );
+        assert_eq!(manifest.checksum(Slot::of(ShardKind::Goals, 1, 0)), None, "a slot of an older manifest");
     }
 
     #[test]
     fn a_manifest_without_a_power_of_two_of_shards_is_refused() {
         for goals in [vec![], vec![1, 2, 3], vec![0; 1 << 17]] {
-            assert_eq!(
-                Manifest::open(Manifest::build(1, 1, &[vec![1], vec![1], goals])).err(),
-                Some(Damage::Corrupt)
-            );
+            assert_eq!(Manifest::open(Manifest::build(1, 1, &[vec![1], vec![1], goals])).err(), Some(Damage::Corrupt));
         }
     }
 }

@@ -62,11 +62,7 @@ impl Slot {
     /// The slot of a hash, among 2^bits slots.
     pub fn of(kind: ShardKind, bits: u8, hash: u16) -> Self {
         let number = u32::from(hash) >> MAX_BITS.saturating_sub(bits);
-        Self {
-            kind,
-            bits,
-            number: u16::try_from(number).unwrap_or_default(),
-        }
+        Self { kind, bits, number: u16::try_from(number).unwrap_or_default() }
     }
 
     /// The first and the last hash in the slot.
@@ -74,10 +70,7 @@ impl Slot {
         let width = 1_u32 << MAX_BITS.saturating_sub(self.bits);
         let first = u32::from(self.number).saturating_mul(width);
         let last = first.saturating_add(width).saturating_sub(1);
-        (
-            u16::try_from(first).unwrap_or(u16::MAX),
-            u16::try_from(last).unwrap_or(u16::MAX),
-        )
+        (u16::try_from(first).unwrap_or(u16::MAX), u16::try_from(last).unwrap_or(u16::MAX))
     }
 
     /// The slot's name: kind, bits and number, such as `goals-13-4711`. It is part of the URL at which the catalog
@@ -91,11 +84,7 @@ impl Slot {
         let mut parts = name.split('-');
         let kind = parts.next()?;
         let kind = ShardKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
-        let slot = Self {
-            kind,
-            bits: parts.next()?.parse().ok()?,
-            number: parts.next()?.parse().ok()?,
-        };
+        let slot = Self { kind, bits: parts.next()?.parse().ok()?, number: parts.next()?.parse().ok()? };
         let is_slot = slot.bits <= MAX_BITS && u32::from(slot.number) < 1 << slot.bits;
         (is_slot && parts.next().is_none()).then_some(slot)
     }
@@ -141,16 +130,7 @@ mod tests {
 
     #[test]
     fn a_name_of_no_slot_is_refused() {
-        for name in [
-            "",
-            "goals",
-            "goals-1",
-            "goals-1-2",
-            "goals-17-0",
-            "goals-0-0-0",
-            "offers-0-0",
-            "goals-0--1",
-        ] {
+        for name in ["", "goals", "goals-1", "goals-1-2", "goals-17-0", "goals-0-0-0", "offers-0-0", "goals-0--1"] {
             assert_eq!(Slot::parse(name), None, "{name}");
         }
     }

@@ -42,10 +42,7 @@ fn source_app(name: &str, document: App) -> SourceApp {
         id: id(AppId::parse, name),
         document,
         revision: 24,
-        terms: TermsInForce {
-            revision: 23,
-            since: 22,
-        },
+        terms: TermsInForce { revision: 23, since: 22 },
         callback_revision: 21,
         outbox_shards: 8,
         click_secrets: None,
@@ -68,20 +65,13 @@ fn offer(name: &str) -> SourceOffer {
         conversion_cap: Some(9),
         min_seconds_to_convert: Some(6),
         revision: 12,
-        terms: TermsInForce {
-            revision: 11,
-            since: 10,
-        },
+        terms: TermsInForce { revision: 11, since: 10 },
         target: format!("https://example.com/{name}?c={{click_id}}"),
     }
 }
 
 fn goal(name: &str, offer_id: &str, retired: bool) -> SourceGoal {
-    SourceGoal {
-        id: id(GoalId::parse, name),
-        retired,
-        offer: offer(offer_id),
-    }
+    SourceGoal { id: id(GoalId::parse, name), retired, offer: offer(offer_id) }
 }
 
 fn three_apps() -> Vec<SourceApp> {
@@ -90,13 +80,7 @@ fn three_apps() -> Vec<SourceApp> {
             click_secrets: Some(vec![1, 2, 3]),
             approved: false,
             pub_key_hash: None,
-            ..source_app(
-                "20000000",
-                App {
-                    fallback_url: Some("https://fall.example/".into()),
-                    ..app("b", &[])
-                },
-            )
+            ..source_app("20000000", App { fallback_url: Some("https://fall.example/".into()), ..app("b", &[]) })
         },
         source_app("00000001", app("a", &["o-2", "not-there"])),
         source_app("30000000", app("c", &["o-1"])),
@@ -104,11 +88,7 @@ fn three_apps() -> Vec<SourceApp> {
 }
 
 fn three_goals() -> Vec<SourceGoal> {
-    vec![
-        goal("g-2", "o-2", true),
-        goal("g-1", "o-1", false),
-        goal("g-3", "o-1", false),
-    ]
+    vec![goal("g-2", "o-2", true), goal("g-1", "o-1", false), goal("g-3", "o-1", false)]
 }
 
 fn one_advertiser() -> Vec<SourceAdvertiser> {
@@ -135,10 +115,7 @@ fn open_advertisers() -> AdvertiserShard {
 }
 
 fn token(advertiser: &str, serial: i64) -> Token {
-    Token {
-        advertiser: id(AdvertiserId::parse, advertiser),
-        serial: Serial(serial),
-    }
+    Token { advertiser: id(AdvertiserId::parse, advertiser), serial: Serial(serial) }
 }
 
 #[test]
@@ -162,19 +139,12 @@ fn apps_are_read_back_as_they_were_built() {
     let first = shard.app(id(AppId::parse, "00000001")).unwrap();
     assert_eq!((first.publisher.id, first.publisher.approved), ("a", true));
     assert_eq!(first.publisher.pub_key_hash, Some(&[7; 32]));
-    assert_eq!(
-        (first.platform, first.currency()),
-        (Platform::Ios, app("a", &[]).currency)
-    );
+    assert_eq!((first.platform, first.currency()), (Platform::Ios, app("a", &[]).currency));
     assert_eq!((first.fallback_url, first.click_secrets), (None, None));
     assert_eq!(first.blocked_offers().collect::<Vec<_>>(), ["not-there", "o-2"]);
     let second = shard.app(id(AppId::parse, "20000000")).unwrap();
     assert_eq!(
-        (
-            second.publisher.approved,
-            second.publisher.pub_key_hash,
-            second.fallback_url
-        ),
+        (second.publisher.approved, second.publisher.pub_key_hash, second.fallback_url),
         (false, None, Some("https://fall.example/"))
     );
     assert_eq!(second.click_secrets, Some(&[1, 2, 3][..]));
@@ -184,10 +154,7 @@ fn apps_are_read_back_as_they_were_built() {
     assert!(shard.app(id(AppId::parse, "00000002")).is_none());
     let of_app = CurrentApp {
         revision: 24,
-        terms: TermsInForce {
-            revision: 23,
-            since: 22,
-        },
+        terms: TermsInForce { revision: 23, since: 22 },
         publisher_id: id(PublisherId::parse, "b"),
         callback_revision: 21,
         outbox_shards: 8,
@@ -195,9 +162,8 @@ fn apps_are_read_back_as_they_were_built() {
     };
     assert_eq!(second.current(), Some(of_app));
     let goals = open_goals(three_goals());
-    let blocked_by = |app: &apps::AppView<'_>| {
-        ["g-1", "g-2", "g-3"].map(|goal| app.blocks(&goals.goal(goal).unwrap().offer))
-    };
+    let blocked_by =
+        |app: &apps::AppView<'_>| ["g-1", "g-2", "g-3"].map(|goal| app.blocks(&goals.goal(goal).unwrap().offer));
     assert_eq!(blocked_by(&first), [false, true, false]);
     assert_eq!(blocked_by(&second), [false; 3]);
     assert_eq!(blocked_by(&third), [true, false, true]);
@@ -209,21 +175,11 @@ fn goals_are_read_back_as_they_were_built_and_an_offer_is_stored_once() {
     let first = shard.goal("g-1").unwrap();
     assert_eq!((first.id, first.offer.id, first.retired), ("g-1", "o-1", false));
     assert_eq!(first.offer.target, "https://example.com/o-1?c={click_id}");
-    assert_eq!(
-        (
-            first.offer.click_cap,
-            first.offer.click_id_max,
-            first.offer.revision
-        ),
-        (Some(7), None, 12)
-    );
+    assert_eq!((first.offer.click_cap, first.offer.click_id_max, first.offer.revision), (Some(7), None, 12));
     assert!(first.offer.countries.contains(Country::parse("DE").unwrap()) && first.offer.includes_countries);
     let of_offer = CurrentOffer {
         revision: 12,
-        terms: TermsInForce {
-            revision: 11,
-            since: 10,
-        },
+        terms: TermsInForce { revision: 11, since: 10 },
         conversion_cap: Some(9),
         min_seconds_to_convert: Some(6),
     };
@@ -233,10 +189,7 @@ fn goals_are_read_back_as_they_were_built_and_an_offer_is_stored_once() {
     assert_eq!(shard.goal("g-3").unwrap().offer.id, "o-1");
     assert!(shard.goal("g-4").is_none() && shard.goal("").is_none());
     assert!(shard.offer_at(1).is_some() && shard.offer_at(2).is_none());
-    assert!(
-        !first.offer.is_live(99_999) && first.offer.is_live(100_000),
-        "it starts at 100 s"
-    );
+    assert!(!first.offer.is_live(99_999) && first.offer.is_live(100_000), "it starts at 100 s");
 }
 
 #[test]
@@ -244,16 +197,10 @@ fn a_shard_opens_only_as_the_slot_for_which_it_was_built() {
     let own = Slot::of(ShardKind::Goals, 3, 0x4000);
     let bytes = || goals::build(own, three_goals()).bytes;
     assert!(GoalShard::open(own, bytes()).is_ok());
-    for other in [
-        Slot::of(ShardKind::Goals, 3, 0x2000),
-        Slot::of(ShardKind::Goals, 4, 0x4000),
-        Slot::of(ShardKind::Goals, 0, 0),
-    ] {
-        assert_eq!(
-            GoalShard::open(other, bytes()).err(),
-            Some(Damage::Foreign),
-            "{other:?}"
-        );
+    for other in
+        [Slot::of(ShardKind::Goals, 3, 0x2000), Slot::of(ShardKind::Goals, 4, 0x4000), Slot::of(ShardKind::Goals, 0, 0)]
+    {
+        assert_eq!(GoalShard::open(other, bytes()).err(), Some(Damage::Foreign), "{other:?}");
     }
     assert_eq!(AppShard::open(own, bytes()).err(), Some(Damage::Foreign));
 }
@@ -263,10 +210,7 @@ fn a_large_shard_is_split_unless_its_rows_are_few() {
     let long = "x".repeat(2_000);
     let built = |rows: usize, target: &str| {
         let goals = (0..rows).map(|n| SourceGoal {
-            offer: SourceOffer {
-                target: target.to_owned(),
-                ..offer(&format!("o-{n}"))
-            },
+            offer: SourceOffer { target: target.to_owned(), ..offer(&format!("o-{n}")) },
             ..goal(&format!("g-{n}"), "o", false)
         });
         goals::build(slot(ShardKind::Goals), goals.collect())

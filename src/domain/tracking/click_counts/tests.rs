@@ -29,37 +29,21 @@ fn is_opener(duty: Duty) -> bool {
 /// Counts clicks of as many kinds as make a batch full.
 fn fill(counts: &mut ClickCounts, now_ms: i64) -> Vec<Duty> {
     let fill = 0..FULL_BATCH_SUMS;
-    fill.map(|n| counts.add(1, kind("a", Some(&n.to_string())), now_ms))
-        .collect()
+    fill.map(|n| counts.add(1, kind("a", Some(&n.to_string())), now_ms)).collect()
 }
 
 #[test]
 fn a_batch_is_sent_after_a_second_or_at_once_when_full() {
     let mut counts = ClickCounts::default();
-    let (opener, others) = fill(&mut counts, 0)
-        .split_first()
-        .map(|(first, rest)| (*first, rest.to_vec()))
-        .unwrap();
-    assert_eq!(
-        opener,
-        Duty::Send {
-            wait_ms: 1_000,
-            batch: 1
-        }
-    );
+    let (opener, others) = fill(&mut counts, 0).split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
+    assert_eq!(opener, Duty::Send { wait_ms: 1_000, batch: 1 });
     assert!(others.iter().all(|duty| *duty == Duty::None));
     let at_once = |batch| Duty::Send { wait_ms: 0, batch };
     assert_eq!(counts.add(1, kind("a", Some("0")), 20), at_once(1));
     let clicks: u64 = counts.take(20).iter().map(clicks_in).sum();
     assert_eq!(clicks, FULL_BATCH_SUMS as u64 + 1);
     assert!(!counts.is_open(1), "its opener sends nothing any more");
-    assert_eq!(
-        click(&mut counts, 30),
-        Duty::Send {
-            wait_ms: 1_000,
-            batch: 2
-        }
-    );
+    assert_eq!(click(&mut counts, 30), Duty::Send { wait_ms: 1_000, batch: 2 });
     assert!(counts.is_open(2) && !counts.is_open(1));
 }
 
@@ -166,20 +150,13 @@ fn a_minute_of_distinct_clicks_loses_nothing() {
         let now_ms = click / 10;
         in_flight.retain(|(at_ms, batch)| {
             if *at_ms <= now_ms {
-                assert!(
-                    batch
-                        .sums
-                        .iter()
-                        .all(|sum| sum.clicks == 1 && sum.placement.is_some())
-                );
+                assert!(batch.sums.iter().all(|sum| sum.clicks == 1 && sum.placement.is_some()));
                 arrived += clicks_in(batch);
                 counts.confirm(batch.object, batch.sequence);
             }
             *at_ms > now_ms
         });
-        if let Some((due_ms, _)) =
-            opened.take_if(|(due_ms, batch)| *due_ms <= now_ms && counts.is_open(*batch))
-        {
+        if let Some((due_ms, _)) = opened.take_if(|(due_ms, batch)| *due_ms <= now_ms && counts.is_open(*batch)) {
             take(&mut counts, &mut in_flight, due_ms);
         }
         match counts.add(click as u64 % 8, kind("a", Some(&click.to_string())), now_ms) {

@@ -45,19 +45,12 @@ pub(super) fn seal_short(keys: &KeyRing, click: &Click<'_>, max: usize) -> (Stri
 
 /// The content of a click's whole id.
 fn whole(click: &Click<'_>) -> Opened {
-    Opened::Whole {
-        click: click.clone().into_owned(),
-        nonce: NONCE,
-    }
+    Opened::Whole { click: click.clone().into_owned(), nonce: NONCE }
 }
 
 /// The content of a click's short id.
 fn short(click: &Click<'_>) -> Opened {
-    Opened::Short {
-        app: click.app,
-        shard: click.shard,
-        nonce: NONCE,
-    }
+    Opened::Short { app: click.app, shard: click.shard, nonce: NONCE }
 }
 
 #[test]
@@ -72,10 +65,7 @@ fn the_longest_usual_click_fits_255_characters() {
     let keys = ring("1:seal:A");
     let full = full_click;
     // A device has one advertising id.
-    let usual = |custom| Click {
-        idfa: None,
-        ..full_click(custom)
-    };
+    let usual = |custom| Click { idfa: None, ..full_click(custom) };
     for (click, fits) in [
         (full("sub-1"), true),
         (full("sub_123456789"), true),
@@ -95,8 +85,7 @@ fn the_longest_custom_parameters_make_a_short_id_unless_the_offer_takes_the_long
     let long = "x".repeat(256);
     let mut click = full_click(&long);
     click.idfa = None;
-    click.custom =
-        [Some(&long), Some(&long), Some(&long), None, None].map(|text| text.map(|text| text.into()));
+    click.custom = [Some(&long), Some(&long), Some(&long), None, None].map(|text| text.map(|text| text.into()));
     let (id, record) = seal_short(&keys, &click, DEFAULT_MAX);
     assert!(id.len() <= SHORT_MAX);
     let opened = open_record(&keys, &record, click.app, click.shard, NONCE);
@@ -119,13 +108,7 @@ fn a_click_that_does_not_fit_gets_a_short_id_and_a_record() {
     let other_app = AppId::from_number(43).unwrap();
     let not_a_record = URL_SAFE_NO_PAD.decode(&id).unwrap();
     for (record, app, shard, nonce, expected) in [
-        (
-            &record,
-            click.app,
-            click.shard,
-            NONCE,
-            Ok(click.clone().into_owned()),
-        ),
+        (&record, click.app, click.shard, NONCE, Ok(click.clone().into_owned())),
         (&record, other_app, click.shard, NONCE, Err(Forged)),
         (&record, click.app, click.shard + 1, NONCE, Err(Forged)),
         (&record, click.app, click.shard, OTHER_NONCE, Err(Forged)),
@@ -180,11 +163,8 @@ fn a_click_id_with_any_changed_character_is_refused() {
         let id = seal_full(&keys, max).id().to_owned();
         for place in 0..id.len() {
             for character in BASE64URL.chars().chain("=+/. %\0é".chars()) {
-                let changed: String = id
-                    .chars()
-                    .enumerate()
-                    .map(|(at, kept)| if at == place { character } else { kept })
-                    .collect();
+                let changed: String =
+                    id.chars().enumerate().map(|(at, kept)| if at == place { character } else { kept }).collect();
                 if changed != id {
                     assert!(open(&keys, &changed).is_err(), "{changed}");
                 }
@@ -207,9 +187,7 @@ fn the_last_character_has_one_spelling() {
     assert!(!partial.is_empty());
     for sealed in partial {
         let (start, last) = sealed.id().split_at(sealed.id().len() - 1);
-        let spellings = BASE64URL
-            .chars()
-            .filter(|c| open(&keys, &format!("{start}{c}")).is_ok());
+        let spellings = BASE64URL.chars().filter(|c| open(&keys, &format!("{start}{c}")).is_ok());
         assert_eq!(spellings.collect::<String>(), last, "{start}");
     }
 }
@@ -221,18 +199,9 @@ fn a_click_id_opens_through_two_rotations_until_its_key_is_retired() {
     let sealed = seal_full(&first, DEFAULT_MAX);
     let (short_id, record) = seal_short(&first, &click, SHORT_MAX);
     let opened = |keys: &KeyRing| {
-        (
-            open(keys, sealed.id()),
-            open(keys, &short_id),
-            open_record(keys, &record, click.app, click.shard, NONCE),
-        )
+        (open(keys, sealed.id()), open(keys, &short_id), open_record(keys, &record, click.app, click.shard, NONCE))
     };
-    for list in [
-        "1:seal:A,2:open:B",
-        "2:seal:B,1:open:A",
-        "1:open:A,2:seal:B,3:open:C",
-        "3:seal:C,2:open:B,1:open:A",
-    ] {
+    for list in ["1:seal:A,2:open:B", "2:seal:B,1:open:A", "1:open:A,2:seal:B,3:open:C", "3:seal:C,2:open:B,1:open:A"] {
         let expected = (Ok(whole(&click)), Ok(short(&click)), Ok(full_click("sub-1")));
         assert_eq!(opened(&ring(list)), expected, "{list}");
     }
@@ -247,16 +216,8 @@ fn a_click_id_opens_through_two_rotations_until_its_key_is_retired() {
 fn an_id_under_an_unknown_key_is_distinguished_from_garbage() {
     let sealed = seal_full(&ring("1:seal:A"), DEFAULT_MAX);
     let other = ring("2:seal:B");
-    let garbage = [
-        "",
-        "A",
-        "click",
-        &"A".repeat(48),
-        &"A".repeat(180),
-        &"A".repeat(1_001),
-        "dHdlbHZlIGJ5dGVz",
-        "{click_id}",
-    ];
+    let garbage =
+        ["", "A", "click", &"A".repeat(48), &"A".repeat(180), &"A".repeat(1_001), "dHdlbHZlIGJ5dGVz", "{click_id}"];
     for text in garbage {
         assert_eq!(open(&other, text), Err(Malformed), "{text}");
     }
@@ -288,13 +249,7 @@ fn after_prefix(keys: &KeyRing, max: usize) -> Vec<u8> {
 
 /// The header of [`seal_full`] under key 1.
 fn honest_header(version: u8) -> Header {
-    Header {
-        version,
-        key_id: 1,
-        app: full_click("").app,
-        shard: full_click("").shard,
-        nonce: NONCE,
-    }
+    Header { version, key_id: 1, app: full_click("").app, shard: full_click("").shard, nonce: NONCE }
 }
 
 #[test]

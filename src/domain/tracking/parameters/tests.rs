@@ -34,10 +34,7 @@ fn a_tracking_url_with_every_parameter_is_parsed() {
 #[test]
 fn only_percent_encoded_values_are_copied() {
     let click = ClickParameters::parse("rid=g1&app=00000042&user_id=u%40x&c1=v").unwrap();
-    assert!(matches!(
-        (&click.rid, &click.custom[0]),
-        (Cow::Borrowed("g1"), Some(Cow::Borrowed("v")))
-    ));
+    assert!(matches!((&click.rid, &click.custom[0]), (Cow::Borrowed("g1"), Some(Cow::Borrowed("v")))));
     assert!(matches!(&click.user_id, Cow::Owned(decoded) if decoded == "u@x"));
 }
 
@@ -61,13 +58,7 @@ fn an_empty_optional_parameter_counts_as_absent() {
 
 #[test]
 fn a_placeholder_left_in_an_advertising_identifier_counts_as_absent() {
-    for value in [
-        "{gaid_for_android}",
-        "%7Bgaid%7D",
-        "%7bgaid}",
-        "{",
-        &format!("{{{}}}", "x".repeat(100)),
-    ] {
+    for value in ["{gaid_for_android}", "%7Bgaid%7D", "%7bgaid}", "{", &format!("{{{}}}", "x".repeat(100))] {
         let query = format!("{MINIMAL}&gaid={value}&idfa={value}");
         assert_eq!(parse(&query), parse(MINIMAL), "{value}");
     }
@@ -98,12 +89,7 @@ fn an_invalid_device_id_counts_as_absent_and_a_real_one_is_trimmed() {
         assert_eq!(parse(&query), parse(MINIMAL), "{none}");
     }
     let id = "38400000-8cf0-11bd-b23e-10b96e40000d";
-    for sent in [
-        format!("{id}%20"),
-        format!("%0A{id}%0D%0A"),
-        format!("{id}+"),
-        format!(" {id}"),
-    ] {
+    for sent in [format!("{id}%20"), format!("%0A{id}%0D%0A"), format!("{id}+"), format!(" {id}")] {
         let query = format!("{MINIMAL}&gaid={sent}&idfa={sent}");
         let click = parse(&query).unwrap();
         let found = [click.gaid, click.idfa].map(Option::unwrap);
@@ -113,17 +99,7 @@ fn an_invalid_device_id_counts_as_absent_and_a_real_one_is_trimmed() {
 
 #[test]
 fn a_macro_or_a_word_for_none_is_absent_in_a_placement_and_a_macro_in_c1_to_c5() {
-    for left in [
-        "{x}",
-        "%7Bx%7D",
-        "%257Bx%257D",
-        "[[x]]",
-        "%x%",
-        "__X__",
-        "@sub1@",
-        "%23x%23",
-        "$x",
-    ] {
+    for left in ["{x}", "%7Bx%7D", "%257Bx%257D", "[[x]]", "%x%", "__X__", "@sub1@", "%23x%23", "$x"] {
         let query = format!("{MINIMAL}&placement={left}&c1={left}&c5={left}");
         assert_eq!(parse(&query), parse(MINIMAL), "{left}");
     }
@@ -158,18 +134,7 @@ fn a_user_id_that_is_a_macro_or_names_nobody_is_refused_with_what_was_found() {
         let message = message(&query);
         assert!(message.contains(&format!(" {found}")), "{sent}: {message}");
     }
-    for real in [
-        "me@x.example",
-        "__bob__",
-        "nil",
-        "unknown",
-        "0",
-        "-",
-        "na",
-        "level_10",
-        "@me",
-        "NULLs",
-    ] {
+    for real in ["me@x.example", "__bob__", "nil", "unknown", "0", "-", "na", "level_10", "@me", "NULLs"] {
         let query = format!("rid=g1&app=1&user_id={real}");
         assert_eq!(parse(&query).expect(real).user_id, real);
     }
@@ -177,7 +142,8 @@ fn a_user_id_that_is_a_macro_or_names_nobody_is_refused_with_what_was_found() {
 
 #[test]
 fn html_escapes_and_invisible_characters_around_a_value_are_dropped() {
-    let query = "rid=g1&amp;app=1&amp;user_id=u1%E2%80%8B&amp;c1=fb_{campaign_id}&amp;placement=top-{zone}&c2=%EF%BB%BFx";
+    let query =
+        "rid=g1&amp;app=1&amp;user_id=u1%E2%80%8B&amp;c1=fb_{campaign_id}&amp;placement=top-{zone}&c2=%EF%BB%BFx";
     let click = parse(query).unwrap();
     assert_eq!((&*click.app, &*click.user_id), ("1", "u1"));
     assert_eq!((&click.custom[0], &click.placement), (&None, &None));
@@ -208,10 +174,7 @@ fn each_fault_has_its_code() {
         (&format!("{MINIMAL}&c1=a b"), "invalid_custom_parameter"),
         (&format!("{MINIMAL}&c5=a-%7Bc5"), "invalid_custom_parameter"),
         (&format!("{MINIMAL}&c3={long}x"), "invalid_custom_parameter"),
-        (
-            &format!("{MINIMAL}&c1={long}&c2={long}&c3={long}&c4=x"),
-            "invalid_custom_parameter",
-        ),
+        (&format!("{MINIMAL}&c1={long}&c2={long}&c3={long}&c4=x"), "invalid_custom_parameter"),
         (&format!("{MINIMAL}&placement={label}"), "invalid_parameter"),
         (&format!("{MINIMAL}&placement=a/b"), "invalid_parameter"),
         (&format!("{MINIMAL}&user_id=u1"), "invalid_parameter"),
@@ -230,9 +193,7 @@ fn each_fault_has_its_code() {
         assert_eq!(parse(query), Err(code), "{query}");
     }
     let (longest, label) = ("x".repeat(128), "x".repeat(64));
-    let query = format!(
-        "rid=g1&app=1&user_id={longest}&c1={long}&c3={long}&c5={long}&gaid={label}&placement={label}"
-    );
+    let query = format!("rid=g1&app=1&user_id={longest}&c1={long}&c3={long}&c5={long}&gaid={label}&placement={label}");
     assert!(parse(&query).is_ok());
     for bad in ["{%zz", "%", "%ff", "100%"] {
         let query = format!("{MINIMAL}&gaid={bad}&idfa={bad}");
@@ -309,14 +270,6 @@ fn blanks_around_ids_do_not_count() {
     let click = ClickParameters::parse(query).unwrap();
     let read = [&click.rid, &click.app, &click.user_id].map(AsRef::as_ref);
     assert_eq!(read, ["g", "00000042", "u1"]);
-    assert_eq!(
-        (click.custom[0].as_deref(), click.placement.as_deref()),
-        (Some("x"), Some("home"))
-    );
-    assert_eq!(
-        ClickParameters::parse("rid=g&app=a&user_id=%20")
-            .unwrap_err()
-            .code,
-        "missing_field"
-    );
+    assert_eq!((click.custom[0].as_deref(), click.placement.as_deref()), (Some("x"), Some("home")));
+    assert_eq!(ClickParameters::parse("rid=g&app=a&user_id=%20").unwrap_err().code, "missing_field");
 }

@@ -61,32 +61,17 @@ fn each_query_has_its_answer() {
         (format!("{user}&sig={SIG}&sig={SIG}"), "invalid_parameter"),
         (format!("{user}&sig={SIG}&exp="), "ok"),
         (format!("{user}&sig={SIG}%0A"), "ok"),
-        (
-            format!("{user}&sig=+{SIG_WITH_EXP}%20&exp=1800000000%20"),
-            "invalid_signature",
-        ),
+        (format!("{user}&sig=+{SIG_WITH_EXP}%20&exp=1800000000%20"), "invalid_signature"),
         (format!("{user}&sig=%20{SIG_WITH_EXP}&exp=1800000000%20"), "ok"),
         // Signed without a time, or with a different one.
         (format!("{user}&sig={SIG}&exp=1800000000"), "invalid_signature"),
         (format!("{user}&sig={SIG_WITH_EXP}"), "invalid_signature"),
-        (
-            format!("{user}&sig={SIG_WITH_EXP}&exp=1800000001"),
-            "invalid_signature",
-        ),
-        (
-            format!("{user}&sig={SIG_WITH_EXP}&exp=01800000000"),
-            "invalid_signature",
-        ),
+        (format!("{user}&sig={SIG_WITH_EXP}&exp=1800000001"), "invalid_signature"),
+        (format!("{user}&sig={SIG_WITH_EXP}&exp=01800000000"), "invalid_signature"),
         (format!("{user}&exp=soon&sig={unparsed}"), "invalid_signature"),
-        (
-            format!("{user}&exp=1800000000000&sig={milliseconds}"),
-            "invalid_signature",
-        ),
+        (format!("{user}&exp=1800000000000&sig={milliseconds}"), "invalid_signature"),
         // The order, the other parameters and the encoding are free.
-        (
-            format!("sig={SIG}&c1=x&user_id=player%2D1&app=%310000001&gaid=a"),
-            "ok",
-        ),
+        (format!("sig={SIG}&c1=x&user_id=player%2D1&app=%310000001&gaid=a"), "ok"),
     ] {
         assert_eq!(code(&keys, &query, NOW_MS), expected, "{query}");
     }
@@ -96,12 +81,9 @@ fn each_query_has_its_answer() {
 fn a_link_is_valid_until_its_time_is_past() {
     let keys = keys(None);
     let query = format!("app=10000001&user_id=player-1&exp=1800000000&sig={SIG_WITH_EXP}");
-    for (now_ms, expected) in [
-        (0, "ok"),
-        (NOW_MS, "ok"),
-        (NOW_MS + 1, "signature_expired"),
-        (i64::MAX, "signature_expired"),
-    ] {
+    for (now_ms, expected) in
+        [(0, "ok"), (NOW_MS, "ok"), (NOW_MS + 1, "signature_expired"), (i64::MAX, "signature_expired")]
+    {
         assert_eq!(code(&keys, &query, now_ms), expected, "{now_ms}");
     }
     for exp in ["9999999999999999999", "0", "-1"] {
@@ -120,11 +102,7 @@ fn the_previous_secret_signs_too_while_there_is_one() {
         ("another", "invalid_signature", "invalid_signature"),
     ] {
         let query = format!("{message}&sig={}", sign(secret, message));
-        assert_eq!(
-            code(&keys(Some(PREVIOUS)), &query, NOW_MS),
-            with_previous,
-            "{secret}"
-        );
+        assert_eq!(code(&keys(Some(PREVIOUS)), &query, NOW_MS), with_previous, "{secret}");
         assert_eq!(code(&keys(None), &query, NOW_MS), alone, "{secret}");
     }
 }

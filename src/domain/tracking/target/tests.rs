@@ -15,10 +15,7 @@ const CLICK: Macros<'_> = Macros {
 };
 
 fn canonical(url: &str) -> String {
-    Template::parse(url)
-        .unwrap_or_else(|problem| panic!("{url} {problem}"))
-        .as_str()
-        .to_owned()
+    Template::parse(url).unwrap_or_else(|problem| panic!("{url} {problem}")).as_str().to_owned()
 }
 
 fn filled(url: &str, values: &Macros<'_>) -> String {
@@ -36,10 +33,7 @@ fn every_macro_is_filled_in_percent_encoded() {
         "https://t.example/60118/60118-1?id=AQEAAAAq-_9&a=00000042&u=player_1%40mail.example\
          &g=38400000-8cf0-11bd-b23e-10b96e40000d&i=&s=a.b,,c3,c4,c5&cc=DE#/AQEAAAAq-_9"
     );
-    let hostile = Macros {
-        user_id: "~{c1}/é?#&=+% \r\n",
-        ..Macros::default()
-    };
+    let hostile = Macros { user_id: "~{c1}/é?#&=+% \r\n", ..Macros::default() };
     assert_eq!(
         filled("https://t.example/u{user_id}?{click_id}", &hostile),
         "https://t.example/u~%7Bc1%7D%2F%C3%A9%3F%23%26%3D%2B%25%20%0D%0A?"
@@ -104,11 +98,7 @@ fn a_target_with_a_click_id_stays_unchanged() {
         "market://details?id=a.b&referrer={click_id}",
     ];
     for url in table {
-        let url = if url.contains("{click_id}") {
-            url.to_owned()
-        } else {
-            format!("{url}{{click_id}}")
-        };
+        let url = if url.contains("{click_id}") { url.to_owned() } else { format!("{url}{{click_id}}") };
         assert_eq!(canonical(&url), url);
     }
 }
@@ -122,20 +112,11 @@ fn on_google_play_the_click_id_goes_into_the_referrer() {
         ("?id=a.b#x", "?id=a.b&referrer=ID#x"),
         ("?id=a.b&referrer=", "?id=a.b&referrer=ID"),
         ("?referrer&id=a.b", "?referrer=ID&id=a.b"),
-        (
-            "?id=a.b&referrer=x%3D1%26y%3D2&hl=de",
-            "?id=a.b&referrer=x%3D1%26y%3D2%26ID&hl=de",
-        ),
+        ("?id=a.b&referrer=x%3D1%26y%3D2&hl=de", "?id=a.b&referrer=x%3D1%26y%3D2%26ID&hl=de"),
         ("?id=a.b&referrer=x=1", "?id=a.b&referrer=x=1%26ID"),
         ("?id=a.b&referrer=s%3D{c1}", "?id=a.b&referrer=s%3D{c1}%26ID"),
-        (
-            "?id=a.b&referrer=click_id%3D%26x%3D1",
-            "?id=a.b&referrer=ID%26x%3D1",
-        ),
-        (
-            "?id=a.b&referrer=x=1%26%26click_id=",
-            "?id=a.b&referrer=x=1%26%26ID",
-        ),
+        ("?id=a.b&referrer=click_id%3D%26x%3D1", "?id=a.b&referrer=ID%26x%3D1"),
+        ("?id=a.b&referrer=x=1%26%26click_id=", "?id=a.b&referrer=x=1%26%26ID"),
         ("?id=a.b&my_referrer=x", "?id=a.b&my_referrer=x&referrer=ID"),
     ];
     for (written, expected) in table {
@@ -143,10 +124,7 @@ fn on_google_play_the_click_id_goes_into_the_referrer() {
         let url = format!("{play}{written}");
         assert_eq!(canonical(&url), format!("{play}{expected}"), "{written}");
     }
-    assert_eq!(
-        canonical("market://details?id=a.b"),
-        "market://details?id=a.b&referrer=click_id%3D{click_id}"
-    );
+    assert_eq!(canonical("market://details?id=a.b"), "market://details?id=a.b&referrer=click_id%3D{click_id}");
     assert_eq!(
         canonical("HTTPS://Play.Google.com:443/?id=a.b"),
         "https://play.google.com/?id=a.b&referrer=click_id%3D{click_id}"
@@ -205,62 +183,29 @@ fn a_faulty_template_is_refused_with_the_fault() {
         ("https://{c1}@t.example/", in_host),
         ("https://%7Bc1%7D.t.example/", in_host),
         ("https://\u{ff5b}c1\u{ff5d}.t.example/", in_host),
-        (
-            "https://t.example/{clickid}",
-            "has an unknown macro {clickid}: write {click_id}",
-        ),
+        ("https://t.example/{clickid}", "has an unknown macro {clickid}: write {click_id}"),
         ("https://t.example/{c6}", "has an unknown macro {c6}"),
         ("https://t.example/{}", "has an unknown macro {}"),
         (
             "https://t.example/{{click_id}}",
             "has a macro in the spelling of another system: write {click_id} instead of {{click_id}}",
         ),
-        (
-            "https://t.example/{Click_Id}",
-            "has an unknown macro {Click_Id}: write {click_id}",
-        ),
+        ("https://t.example/{Click_Id}", "has an unknown macro {Click_Id}: write {click_id}"),
         (
             "https://t.example/?c=%click_id%",
             "has a macro in the spelling of another system: write {click_id} instead of %click_id%",
         ),
-        (
-            "https://t.example/?c=%7BCLICK_ID%7D",
-            "has a macro in the spelling of another system",
-        ),
-        (
-            "https://t.example/#[gaid]",
-            "has a macro in the spelling of another system",
-        ),
-        (
-            "https://t.example/?click_id=5",
-            "has click_id=5: write click_id={click_id}",
-        ),
-        (
-            "https://t.example/?[CLICK_ID]",
-            "has a macro in the spelling of another system",
-        ),
-        (
-            "https://t.example/?sub={click_id}&click_id=",
-            "has click_id= without a value in addition to {click_id}",
-        ),
-        (
-            "https://t.example/{click_id}?clickId",
-            "has clickId without a value in addition to {click_id}",
-        ),
-        (
-            "market://details?id=a.b&click_id",
-            "has click_id without a value in addition to {click_id}",
-        ),
-        (
-            "https://play.google.com/?referrer=click_id%3D5",
-            "has click_id%3D5: write click_id%3D{click_id}",
-        ),
+        ("https://t.example/?c=%7BCLICK_ID%7D", "has a macro in the spelling of another system"),
+        ("https://t.example/#[gaid]", "has a macro in the spelling of another system"),
+        ("https://t.example/?click_id=5", "has click_id=5: write click_id={click_id}"),
+        ("https://t.example/?[CLICK_ID]", "has a macro in the spelling of another system"),
+        ("https://t.example/?sub={click_id}&click_id=", "has click_id= without a value in addition to {click_id}"),
+        ("https://t.example/{click_id}?clickId", "has clickId without a value in addition to {click_id}"),
+        ("market://details?id=a.b&click_id", "has click_id without a value in addition to {click_id}"),
+        ("https://play.google.com/?referrer=click_id%3D5", "has click_id%3D5: write click_id%3D{click_id}"),
         ("https://t.example/?a=1&amp;b=2", "has the HTML escape &amp;"),
         ("https://t.example/\u{200b}", "has the invisible character U+200B"),
-        (
-            "https://t.example/a\u{200d}b",
-            "has the invisible character U+200D",
-        ),
+        ("https://t.example/a\u{200d}b", "has the invisible character U+200D"),
         ("https://t.example/?a=%zz", "has %zz, which"),
         ("https://t.example/{click_id", "has a { or }"),
         ("https://t.example/click_id}", "has a { or }"),

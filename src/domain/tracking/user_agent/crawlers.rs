@@ -54,11 +54,7 @@ enum Compatible {
 
 impl Compatible {
     fn then(self, word: &[u8], on: &[u8]) -> Self {
-        let is_browser = || {
-            COMPATIBLE_BROWSERS
-                .iter()
-                .any(|browser| word.eq_ignore_ascii_case(browser.as_bytes()))
-        };
+        let is_browser = || COMPATIBLE_BROWSERS.iter().any(|browser| word.eq_ignore_ascii_case(browser.as_bytes()));
         match self {
             Self::No if word.len() == "compatible".len() && starts_with(on, "compatible; ") => Self::Named,
             Self::Named if is_browser() => Self::Browser,
@@ -76,9 +72,7 @@ fn is_crawlers_word(word: &[u8], after: &[u8]) -> bool {
     let Some(ending) = endings(word).iter().find(|ending| ends_with(word, ending)) else {
         return false;
     };
-    let is_phone = PHONES
-        .iter()
-        .any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+    let is_phone = PHONES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
     let may_be_phone = ending.len() == word.len()
         && matches!(*ending, "bot" | "bots" | "spider")
         && matches!(after.first(), Some(b' ' | b'_'));
@@ -135,9 +129,7 @@ fn begins_address(word: &[u8], after: &[u8]) -> bool {
 
 fn ends_with(text: &[u8], name: &str) -> bool {
     let start = text.len().checked_sub(name.len());
-    start
-        .and_then(|start| text.get(start..))
-        .is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
+    start.and_then(|start| text.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 static NAMES_INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(NAMES));
@@ -155,10 +147,8 @@ const HASH_BITS: u32 = 12;
 
 impl Index {
     fn new(list: &'static str) -> Self {
-        let mut names: Vec<(usize, &str)> = list
-            .lines()
-            .filter_map(|name| Some((hash(name.as_bytes())?, name)))
-            .collect();
+        let mut names: Vec<(usize, &str)> =
+            list.lines().filter_map(|name| Some((hash(name.as_bytes())?, name))).collect();
         names.sort_unstable();
         let mut firsts = vec![0_u16; (1 << HASH_BITS) + 1];
         for (hash, _) in &names {
@@ -171,10 +161,7 @@ impl Index {
             before += *first;
             *first = before;
         }
-        Self {
-            names: names.into_iter().map(|(_, name)| name).collect(),
-            firsts,
-        }
+        Self { names: names.into_iter().map(|(_, name)| name).collect(), firsts }
     }
 
     fn has(&self, text: &[u8]) -> bool {

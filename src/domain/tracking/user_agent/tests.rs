@@ -168,10 +168,7 @@ fn a_prefetch_does_not_count() {
         ("", false),
     ];
     for (purposes, prefetch) in table {
-        let answers = (
-            is_prefetch(purposes),
-            is_confirmed_click(false, ANDROID[0], purposes),
-        );
+        let answers = (is_prefetch(purposes), is_confirmed_click(false, ANDROID[0], purposes));
         assert_eq!(answers, (prefetch, !prefetch), "{purposes:?}");
     }
 }
@@ -181,14 +178,8 @@ fn every_name_of_the_list_is_found() {
     let names: Vec<&str> = NAMES.lines().collect();
     assert!(names.is_sorted() && names.len() > 500, "{}", names.len());
     for name in names {
-        assert!(
-            is_crawler(&format!("Mozilla/5.0 (Linux) {}1.0", name.to_uppercase())),
-            "{name}"
-        );
-        assert!(
-            !is_crawler(&format!("Mozilla/5.0 (Linux) x{name}")) || name.len() > 3,
-            "{name}"
-        );
+        assert!(is_crawler(&format!("Mozilla/5.0 (Linux) {}1.0", name.to_uppercase())), "{name}");
+        assert!(!is_crawler(&format!("Mozilla/5.0 (Linux) x{name}")) || name.len() > 3, "{name}");
     }
 }
 

@@ -69,34 +69,18 @@ pub struct Draft {
 impl Positions {
     pub fn read(db: &impl Database) -> DbResult<Self> {
         let row = db.query_first(sql::GET_POSITIONS, &[])?.unwrap_or(Row(vec![]));
-        Ok(Self {
-            seen: row.integer(0)?,
-            known: row.json(1)?,
-        })
+        Ok(Self { seen: row.integer(0)?, known: row.json(1)? })
     }
 
     pub fn write(&self, db: &impl Database) -> DbResult {
         let highest = self.known.values().map(|position| position.mark).max();
-        db.execute(
-            sql::SET_POSITIONS,
-            params![self.seen, highest.unwrap_or(0), json(&self.known)?],
-        )
+        db.execute(sql::SET_POSITIONS, params![self.seen, highest.unwrap_or(0), json(&self.known)?])
     }
 
     /// Makes the due batches from one page of the log. Moves `seen` to the end of the page. Returns `None` if nothing
     /// is due.
-    pub fn draft(
-        &mut self,
-        log: &impl Log,
-        opens: bool,
-        now_ms: i64,
-    ) -> DbResult<Option<(LogPage, Vec<Draft>)>> {
-        let is_due = |position: &Position| {
-            position
-                .behind
-                .as_ref()
-                .is_some_and(|behind| behind.due_ms <= now_ms)
-        };
+    pub fn draft(&mut self, log: &impl Log, opens: bool, now_ms: i64) -> DbResult<Option<(LogPage, Vec<Draft>)>> {
+        let is_due = |position: &Position| position.behind.as_ref().is_some_and(|behind| behind.due_ms <= now_ms);
         let due = self.known.iter().filter(|(_, position)| is_due(position));
         let due: Vec<String> = due.map(|(name, _)| name.clone()).collect();
         let starts = due.iter().map(|name| self.seen_by(name));
@@ -124,19 +108,9 @@ impl Positions {
                     left.insert(destination.to_owned(), (from, attempts));
                     return;
                 }
-                let batch = Batch {
-                    destination: destination.to_owned(),
-                    after: mark,
-                    number: 0,
-                    sums: BTreeMap::new(),
-                };
-                let draft = Draft {
-                    batch,
-                    attempts,
-                    from,
-                    to: 0,
-                    is_full: false,
-                };
+                let batch =
+                    Batch { destination: destination.to_owned(), after: mark, number: 0, sums: BTreeMap::new() };
+                let draft = Draft { batch, attempts, from, to: 0, is_full: false };
                 drafts.insert(destination.to_owned(), draft);
             }
             if let Some(draft) = drafts.get_mut(destination) {
@@ -150,11 +124,7 @@ impl Positions {
             }
         })?;
         // The log has nothing after the last page, so `end` is raised to `seen` if it is below.
-        let end = if page.is_last {
-            page.end.max(self.seen)
-        } else {
-            page.end
-        };
+        let end = if page.is_last { page.end.max(self.seen) } else { page.end };
         for draft in drafts.values_mut() {
             draft.to = if draft.is_full { draft.batch.number } else { end };
         }
@@ -207,17 +177,12 @@ impl Positions {
 
     fn set_seen(&mut self, destination: &str, seen: i64, attempts: u32, due_ms: i64) {
         let position = self.known.entry(destination.to_owned()).or_default();
-        position.behind = (seen < self.seen).then_some(Behind {
-            seen,
-            attempts,
-            due_ms,
-        });
+        position.behind = (seen < self.seen).then_some(Behind { seen, attempts, due_ms });
     }
 
     /// The number up to which a receiver has everything.
     pub fn seen_by(&self, destination: &str) -> i64 {
-        self.behind_of(destination)
-            .map_or(self.seen, |behind| behind.seen)
+        self.behind_of(destination).map_or(self.seen, |behind| behind.seen)
     }
 
     fn attempts_of(&self, destination: &str) -> u32 {
@@ -234,9 +199,7 @@ impl Positions {
 
     /// True if there is a receiver to which the sender has not vouched for all days; see [`Self::not_vouched`].
     pub fn is_any_not_vouched(&self, days: [UtcDay; 3]) -> bool {
-        self.known
-            .values()
-            .any(|position| position.next_day(days).is_some())
+        self.known.values().any(|position| position.next_day(days).is_some())
     }
 
     /// Returns at most `most` receivers to which the sender has not vouched for all days up to the last of `days`, and
@@ -277,9 +240,7 @@ impl Positions {
     }
 
     fn behind(&self) -> impl Iterator<Item = &Behind> {
-        self.known
-            .values()
-            .filter_map(|position| position.behind.as_ref())
+        self.known.values().filter_map(|position| position.behind.as_ref())
     }
 }
 
@@ -290,9 +251,7 @@ impl Draft {
         if self.is_full {
             return;
         }
-        sums.entry(movement.key.clone())
-            .or_default()
-            .add(movement.amounts);
+        sums.entry(movement.key.clone()).or_default().add(movement.amounts);
         self.batch.number = movement.number;
     }
 }

@@ -35,12 +35,7 @@ pub fn last_ms(db: &impl Database) -> DbResult<i64> {
 ///
 /// # Errors
 /// `unavailable`: the register or `attention` did not answer.
-pub async fn since(
-    runtime: &(impl Clock + ObjectCall),
-    source: &str,
-    noticed_ms: i64,
-    reason: &str,
-) -> Result<bool> {
+pub async fn since(runtime: &(impl Clock + ObjectCall), source: &str, noticed_ms: i64, reason: &str) -> Result<bool> {
     let part = ask(runtime, source, ReadRegister { after: MAX_INTEGER }).await?;
     let is_announced = noticed_ms < part.announced_ms;
     if is_announced {

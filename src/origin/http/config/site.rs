@@ -60,10 +60,7 @@ impl SiteConfig {
         if read(host).is_some_and(|host| !host.eq_ignore_ascii_case(party.id())) {
             return Err(format!("{setting} must be https:// and {host}"));
         }
-        let local_port = party
-            .origin()
-            .strip_prefix("http://localhost:")
-            .and_then(|port| port.parse().ok());
+        let local_port = party.origin().strip_prefix("http://localhost:").and_then(|port| port.parse().ok());
         let site = match local_port {
             Some(port) => CookieSite::Local { port },
             None if party.origin().starts_with("http://") => CookieSite::Local { port: 80 },
@@ -99,15 +96,7 @@ impl SiteConfig {
             Some(host) => format!("https://{host}"),
             None => party.origin().to_owned(),
         };
-        Ok(Some(Self {
-            kind,
-            party,
-            site,
-            local_sign_in,
-            support_contact,
-            docs_url,
-            reporting_url,
-        }))
+        Ok(Some(Self { kind, party, site, local_sign_in, support_contact, docs_url, reporting_url }))
     }
 
     /// The path of the first page.
@@ -154,15 +143,9 @@ mod tests {
         let dashboards = [(DASHBOARD_URL, "https://dashboard.example.com")];
         assert!(config_of(AccountKind::Operator, &dashboards).unwrap().is_none());
         let own = (CONSOLE_URL, "https://operator.example.com");
-        let console = config_of(
-            AccountKind::Operator,
-            &[own, ("OPERATOR_HOST", "operator.example.com")],
-        );
+        let console = config_of(AccountKind::Operator, &[own, ("OPERATOR_HOST", "operator.example.com")]);
         assert_eq!(console.unwrap().unwrap().root(), "/console");
-        let other = config_of(
-            AccountKind::Operator,
-            &[own, ("OPERATOR_HOST", "other.example.com")],
-        );
+        let other = config_of(AccountKind::Operator, &[own, ("OPERATOR_HOST", "other.example.com")]);
         assert!(other.err().unwrap().contains(CONSOLE_URL));
     }
 
@@ -188,26 +171,18 @@ mod tests {
         ] {
             assert_eq!(local_sign_in(url, more), LocalSignIn::Unsafe, "{url} {more:?}");
         }
-        let off = config(&[(DASHBOARD_URL, "http://localhost:8787")])
-            .unwrap()
-            .unwrap();
+        let off = config(&[(DASHBOARD_URL, "http://localhost:8787")]).unwrap().unwrap();
         assert_eq!(off.local_sign_in, LocalSignIn::Off);
     }
 
     #[test]
     fn the_documentation_is_served_by_https_or_by_this_machine() {
         let docs_url = |url| {
-            let settings = [
-                (DASHBOARD_URL, "https://dashboard.example.com"),
-                ("DOCS_URL", url),
-            ];
+            let settings = [(DASHBOARD_URL, "https://dashboard.example.com"), ("DOCS_URL", url)];
             config(&settings).unwrap().unwrap().docs_url.unwrap()
         };
         assert_eq!(docs_url("https://docs.example.com"), "https://docs.example.com/");
-        assert_eq!(
-            docs_url("http://localhost:8787/docs/"),
-            "http://localhost:8787/docs/"
-        );
+        assert_eq!(docs_url("http://localhost:8787/docs/"), "http://localhost:8787/docs/");
     }
 
     #[test]

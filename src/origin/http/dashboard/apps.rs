@@ -26,11 +26,8 @@ use platform::http::{Answer, etag, header};
 /// Maximum body in bytes: 1,000 blocked offers of 64 characters, and the other fields.
 const MAX_BODY: usize = 128 << 10;
 
-pub const NO_REVISION: ApiError = ApiError::new(
-    428,
-    "precondition_required",
-    "send If-Match with the ETag of the app that you read",
-);
+pub const NO_REVISION: ApiError =
+    ApiError::new(428, "precondition_required", "send If-Match with the ETag of the app that you read");
 
 fn to_catalog() -> ObjectAddress {
     catalog::address(COMMAND_PATH)
@@ -44,18 +41,12 @@ fn app_id(visit: &Visit<'_>) -> Result<AppId, ApiError> {
 pub async fn list(visit: &Visit<'_>) -> HandlerResult {
     let most = u32::try_from(OWN_APPS_PAGE).unwrap_or(u32::MAX);
     let (_, cursor) = read_page(visit.query, most)?;
-    let list = ListOwnApps {
-        publisher_id: visit.publisher.clone(),
-        cursor,
-    };
+    let list = ListOwnApps { publisher_id: visit.publisher.clone(), cursor };
     Ok(ask(visit.context, &to_catalog(), list).await)
 }
 
 pub async fn read(visit: &Visit<'_>) -> HandlerResult {
-    let get = GetOwnApp {
-        publisher_id: visit.publisher.clone(),
-        app_id: app_id(visit)?,
-    };
+    let get = GetOwnApp { publisher_id: visit.publisher.clone(), app_id: app_id(visit)? };
     let reply = visit.context.call(&to_catalog(), get).await?;
     app_answer(200, reply)
 }
@@ -75,11 +66,7 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let key = idempotency_key::read(&request)?;
     let body = read_json(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
-    let create = CreateOwnApp {
-        publisher_id: visit.publisher.clone(),
-        key,
-        body,
-    };
+    let create = CreateOwnApp { publisher_id: visit.publisher.clone(), key, body };
     let subject = |reply: &OperatorReply| {
         #[derive(Deserialize)]
         struct Created {
@@ -114,9 +101,7 @@ pub async fn change_secret(visit: &Visit<'_>, change: SecretChange) -> HandlerRe
     let reply = changed(visit, app_id, announced, OwnAppChange::Secret(change)).await?;
     Ok(match change {
         SecretChange::RenewCallback | SecretChange::RenewClick => reply.into(),
-        SecretChange::EndPreviousCallback | SecretChange::EndPreviousClick | SecretChange::EndClick => {
-            Answer::new(204)
-        }
+        SecretChange::EndPreviousCallback | SecretChange::EndPreviousClick | SecretChange::EndClick => Answer::new(204),
     })
 }
 
@@ -126,10 +111,6 @@ async fn changed(
     change: AnnouncedChange,
     own: OwnAppChange,
 ) -> Result<OperatorReply, Refusal> {
-    let command = ChangeOwnApp {
-        publisher_id: visit.publisher.clone(),
-        app_id,
-        change: own,
-    };
+    let command = ChangeOwnApp { publisher_id: visit.publisher.clone(), app_id, change: own };
     Ok(visit.change(change, to_catalog(), command).await?)
 }

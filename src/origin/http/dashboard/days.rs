@@ -48,11 +48,7 @@ impl<'c> AppDay<'c> {
         let day = facts::day(&segment(segments, 1)).map_err(|problem| FieldError::new("date", problem))?;
         let outboxes = Outboxes::new(context, app, settings);
         let counted = outboxes.read_counted(day).await?;
-        Ok(Self {
-            outboxes,
-            day,
-            counted,
-        })
+        Ok(Self { outboxes, day, counted })
     }
 
     /// Returns the outboxes that have sent sums to the ledger. Other outboxes may not exist, and calling one would
@@ -99,12 +95,7 @@ impl<'e> Payment<'e> {
 }
 
 /// `GET apps/{app_id}/days/{date}/offers/{offer_id}`: the offer's rewards and reversals on the day, outbox by outbox.
-pub async fn payments(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    query: &str,
-) -> HandlerResult {
+pub async fn payments(context: &RequestContext, visitor: &Visitor, segments: &[&str], query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_LIMIT)?;
     let from = parse_cursor(cursor.as_deref())?;
     let of = AppDay::of(context, visitor, segments).await?;
@@ -118,29 +109,18 @@ pub async fn payments(
         while let Some(after) = next_after {
             let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
             if left == 0 || now_ms() >= until_ms {
-                let place = Place {
-                    outbox: number,
-                    after,
-                };
+                let place = Place { outbox: number, after };
                 next = Some(place.to_text());
                 break 'outboxes;
             }
-            let list = ListDay {
-                day: of.day,
-                offer: offer.clone(),
-                after,
-                limit: left,
-            };
+            let list = ListDay { day: of.day, offer: offer.clone(), after, limit: left };
             let listed = of.outboxes.call(number, list, TIMEOUT).await?;
             found.extend(listed.entries);
             next_after = listed.next;
         }
     }
     let rows: Vec<_> = found.iter().map(Payment::of).collect();
-    Ok(Answer::json(
-        200,
-        json!({ "rows": rows, "cursor": next }).to_string(),
-    ))
+    Ok(Answer::json(200, json!({ "rows": rows, "cursor": next }).to_string()))
 }
 
 /// Parses a cursor: an outbox, and the number in its log after which the page begins.
@@ -155,10 +135,6 @@ fn parse_cursor(cursor: Option<&str>) -> Result<Place, ApiError> {
 /// `GET changes`: changes of final days, the newest first.
 pub async fn changes(context: &RequestContext, visitor: &Visitor, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_LIMIT)?;
-    let list = ListDayChanges {
-        after: 0,
-        limit,
-        before: Some(read_place(cursor)?.unwrap_or(MAX_INTEGER)),
-    };
+    let list = ListDayChanges { after: 0, limit, before: Some(read_place(cursor)?.unwrap_or(MAX_INTEGER)) };
     day_changes::page(context, &visitor.publisher, list).await
 }

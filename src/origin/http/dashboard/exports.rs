@@ -43,10 +43,7 @@ pub const MAX_REQUEST: usize = MAX_BODY + (1 << 10);
 /// `POST exports`.
 pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = body::read_text(&mut request, MAX_REQUEST).await?;
-    let create = CreateExport {
-        body,
-        session: session_of(visit),
-    };
+    let create = CreateExport { body, session: session_of(visit) };
     Ok(ask(visit.context, &address(&visit.publisher, OPERATOR), create).await)
 }
 
@@ -54,23 +51,14 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
 /// connection, so that nobody mistakes a part of the file for the whole.
 pub async fn read(visit: &Visit<'_>) -> HandlerResult {
     let export_id = visit.segment(0);
-    let open = OpenExport {
-        export_id: export_id.clone(),
-        session: session_of(visit),
-    };
+    let open = OpenExport { export_id: export_id.clone(), session: session_of(visit) };
     let ledger = address(&visit.publisher, OPERATOR);
     let Export { query, format, rows } = visit.context.call(&ledger, open).await?;
     let parsed = Query::parse(&query)?;
     let mut reading = Reading {
         workers: visit.context.workers.clone(),
         publisher: visit.publisher.clone(),
-        piece: ExportPiece {
-            export_id,
-            query,
-            format,
-            rows_before: 0,
-            version: None,
-        },
+        piece: ExportPiece { export_id, query, format, rows_before: 0, version: None },
     };
     let (first, progress) = reading.next().await?;
     // The page has shown the number of rows, so a file with another number is refused.
@@ -83,9 +71,7 @@ pub async fn read(visit: &Visit<'_>) -> HandlerResult {
         .header("Content-Disposition", format!("attachment; filename=\"{file}\""));
     let length = progress.length.unwrap_or(first.len() as u64);
     let rest = (!progress.is_complete()).then_some(reading);
-    respond(head, length, first, rest)
-        .map(Answer::pass_unread)
-        .map_err(|error| broken(error).into())
+    respond(head, length, first, rest).map(Answer::pass_unread).map_err(|error| broken(error).into())
 }
 
 /// The hash of the session that may read an export. The ledger does not see the token itself.
@@ -140,11 +126,11 @@ impl Reading {
                     self.piece.rows_before = progress.rows_read;
                     return Ok((piece, progress));
                 }
-                Err(CallError::Refused {
-                    status: 429 | 503,
-                    retry_after_s: Some(seconds),
-                    ..
-                }) if attempt < ATTEMPTS => seconds,
+                Err(CallError::Refused { status: 429 | 503, retry_after_s: Some(seconds), .. })
+                    if attempt < ATTEMPTS =>
+                {
+                    seconds
+                }
                 Err(error) => return Err(error),
             };
             attempt += 1;

@@ -73,24 +73,13 @@ pub async fn overview(visit: &Visit<'_>) -> HandlerResult {
 const UNREADABLE: &str = "the figures could not be read";
 
 /// The names of the overview's reports, in the order of its batch.
-const REPORTS: [&str; 6] = [
-    "days",
-    "current",
-    "previous",
-    "ads_current",
-    "ads_previous",
-    "today",
-];
+const REPORTS: [&str; 6] = ["days", "current", "previous", "ads_current", "ads_previous", "today"];
 
 /// Returns the last day with complete data. This is yesterday, or the last loaded day if the loaded facts end earlier.
 /// Days that are not loaded yet would be compared as if nothing had been earned.
 async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visit.publisher, OPERATOR);
-    let loaded_through_ms = visit
-        .context
-        .call(&ledger, ReadFreshness {})
-        .await?
-        .loaded_through_ms;
+    let loaded_through_ms = visit.context.call(&ledger, ReadFreshness {}).await?.loaded_through_ms;
     let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }
@@ -146,10 +135,7 @@ fn figures_of(answered: Result<String, Refusal>) -> Value {
 fn reports_by_name(figures: &Value) -> Value {
     let results = figures.get("results").and_then(Value::as_array);
     let named = REPORTS.iter().zip(results.into_iter().flatten());
-    named
-        .map(|(name, result)| ((*name).to_owned(), result.clone()))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+    named.map(|(name, result)| ((*name).to_owned(), result.clone())).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// `POST reports`: a batch of queries as the page sends it.
@@ -181,15 +167,6 @@ impl Document for SuggestBody {}
 /// `POST suggestions`: values of a dimension that occur in the data.
 pub async fn suggestions(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body: SuggestBody = read_document(&mut request, MAX_BODY).await?;
-    let suggest = Suggest {
-        dimension: body.dimension,
-        text: body.text,
-        date_range: body.date_range.to_string(),
-    };
-    Ok(ask(
-        visit.context,
-        &ledger::address(&visit.publisher, OPERATOR),
-        suggest,
-    )
-    .await)
+    let suggest = Suggest { dimension: body.dimension, text: body.text, date_range: body.date_range.to_string() };
+    Ok(ask(visit.context, &ledger::address(&visit.publisher, OPERATOR), suggest).await)
 }

@@ -61,13 +61,8 @@ pub async fn page(
     let tracking_url = tracking_url.ok_or_else(|| internal("dashboard", "TRACKING_URL is not set"))?;
     if app.id.is_test() {
         let page = test_offers::page(app, request, tracking_url.trim_end_matches('/'));
-        let (body, total) =
-            page.ok_or_else(|| internal("dashboard", "the test offers could not be rendered"))?;
-        return Ok(OffersPage {
-            body,
-            total,
-            built_at_ms: context.now_ms,
-        });
+        let (body, total) = page.ok_or_else(|| internal("dashboard", "the test offers could not be rendered"))?;
+        return Ok(OffersPage { body, total, built_at_ms: context.now_ms });
     }
     let _permit = permit(context, owner).await?;
     let selector = Selector::new(open(context).await?);
@@ -78,16 +73,11 @@ pub async fn page(
     for parts in parts.chunks(CHUNKS) {
         let loads = parts.iter().map(|part| chunk(context, part.key));
         for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
-            page.add(listing, *part, &chunk).map_err(|missing| {
-                unavailable(format_args!("chunk {} does not match the listing", missing.key))
-            })?;
+            page.add(listing, *part, &chunk)
+                .map_err(|missing| unavailable(format_args!("chunk {} does not match the listing", missing.key)))?;
         }
     }
-    Ok(OffersPage {
-        body: page.finish(total),
-        total,
-        built_at_ms: listing.built_at_ms(),
-    })
+    Ok(OffersPage { body: page.finish(total), total, built_at_ms: listing.built_at_ms() })
 }
 
 /// Takes a permit to hold a listing. Each holder keeps its permit for about 100 ms, so the call waits for a free one
@@ -117,15 +107,9 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
         let read = published::read_value(workers, &kv::listing_key(version), VALUE_TTL_S).await;
         match read.map(|bytes| bytes.map(Listing::open)) {
             Ok(Some(Ok(listing))) => return Ok(listing),
-            Ok(Some(Err(damage))) => log::error(
-                "snapshots",
-                format_args!("listing {version} is not used: {damage}"),
-            ),
+            Ok(Some(Err(damage))) => log::error("snapshots", format_args!("listing {version} is not used: {damage}")),
             Ok(None) => log::warn("snapshots", format_args!("listing {version} is not in KV")),
-            Err(error) => log::warn(
-                "snapshots",
-                format_args!("listing {version} was not loaded from KV: {error}"),
-            ),
+            Err(error) => log::warn("snapshots", format_args!("listing {version} was not loaded from KV: {error}")),
         }
     }
     let path = catalog::snapshot_path(SnapshotKind::Listing);
@@ -145,17 +129,13 @@ fn unavailable(what: impl Display) -> ApiError {
 /// Reads a chunk of bodies from KV. If that fails, reads it from the catalog.
 async fn chunk(context: &RequestContext, key: &str) -> Result<Chunk, ApiError> {
     let workers = &context.workers;
-    let open = |bytes: Option<Vec<u8>>| {
-        Chunk::open(bytes.ok_or("it does not exist")?).map_err(|damage| damage.to_string())
-    };
+    let open =
+        |bytes: Option<Vec<u8>>| Chunk::open(bytes.ok_or("it does not exist")?).map_err(|damage| damage.to_string());
     let from_kv = published::read_value(workers, &kv::bodies_key(key), VALUE_TTL_S).await;
     match from_kv.and_then(open) {
         Ok(chunk) => Ok(chunk),
         Err(error) => {
-            log::warn(
-                "snapshots",
-                format_args!("chunk {key} was not loaded from KV: {error}"),
-            );
+            log::warn("snapshots", format_args!("chunk {key} was not loaded from KV: {error}"));
             let from_catalog = published::read_object(workers, &catalog::chunk_path(key)).await;
             from_catalog
                 .and_then(open)

@@ -69,11 +69,7 @@ impl OffersBody {
                 .ok_or_else(|| FieldError::new("cursor", "must be the cursor of an earlier page"))?,
             None => 1,
         };
-        Ok(OffersRequest {
-            page,
-            size: PAGE,
-            filters,
-        })
+        Ok(OffersRequest { page, size: PAGE, filters })
     }
 }
 
@@ -123,11 +119,7 @@ pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerRes
         Some(sealed) => Some(signing_keys(visit.context, app, &sealed.0)?),
         None => None,
     };
-    let expires_at = visit
-        .context
-        .now_ms
-        .saturating_add(LINK_LIFE_MS)
-        .div_euclid(SECOND_MS);
+    let expires_at = visit.context.now_ms.saturating_add(LINK_LIFE_MS).div_euclid(SECOND_MS);
     let signing = keys.as_ref().map(|keys| (keys, expires_at));
     let optional = [
         ("gaid", &body.gaid),
@@ -139,16 +131,11 @@ pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerRes
         ("c5", &body.c5),
         ("placement", &body.placement),
     ];
-    let optional = optional
-        .iter()
-        .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    let optional = optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     let parameters = [("user_id", body.user_id.as_str())].into_iter().chain(optional);
     let base = tracking_base(visit, &offering.listing(app), body.offer_id.clone()).await?;
     if signing.is_some() {
-        let announced = AnnouncedChange::SignTrackingUrl {
-            app_id: app,
-            offer_id: body.offer_id.to_string(),
-        };
+        let announced = AnnouncedChange::SignTrackingUrl { app_id: app, offer_id: body.offer_id.to_string() };
         visit.act(announced, ready(Ok::<_, CallError>(()))).await?;
     }
     let url = link::tracking_url(&base, parameters, signing)?;
@@ -160,26 +147,18 @@ fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<S
     let keys = context.workers.setting(EDGE_KEYS).unwrap_or_default();
     let vault = Vault::parse(EDGE_KEYS, &keys).map_err(|error| internal("dashboard", error))?;
     let opened = vault.open(&signature::purpose(&app.to_string()), sealed);
-    opened
-        .and_then(|opened| SigningKeys::parse(&opened))
-        .ok_or_else(|| {
-            let problem = format_args!("no key in EDGE_KEYS decrypts the click secrets of app {app}");
-            internal("dashboard", problem)
-        })
+    opened.and_then(|opened| SigningKeys::parse(&opened)).ok_or_else(|| {
+        let problem = format_args!("no key in EDGE_KEYS decrypts the click secrets of app {app}");
+        internal("dashboard", problem)
+    })
 }
 
 /// Returns the `trk_url_base` of an offer as the app gets it.
 async fn tracking_base(visit: &Visit<'_>, app: &AppListing, offer: OfferId) -> Result<String, ApiError> {
-    let request = OffersRequest {
-        page: 1,
-        size: 1,
-        filters: vec![Filter::OfferId(vec![offer])],
-    };
+    let request = OffersRequest { page: 1, size: 1, filters: vec![Filter::OfferId(vec![offer])] };
     let page = listing::page(visit.context, visit.publisher.as_str(), app, &request).await?;
     let offers: Map<String, Value> =
         serde_json::from_slice(&page.body).map_err(|error| internal("dashboard", error))?;
-    let base = offers
-        .get("offers")
-        .and_then(|offers| offers.get(0)?.get("trk_url_base")?.as_str());
+    let base = offers.get("offers").and_then(|offers| offers.get(0)?.get("trk_url_base")?.as_str());
     base.map(str::to_owned).ok_or(NOT_OFFERED)
 }

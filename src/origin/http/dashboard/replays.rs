@@ -28,10 +28,7 @@ pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
         let body = json!({ "count": order.count(visit.context).await?, "until": order.filter.until });
         return Ok(Answer::json(200, body.to_string()));
     }
-    let announced = AnnouncedChange::ReplayRewards {
-        app_id: app,
-        filter: replay_query::words(&order.filter),
-    };
+    let announced = AnnouncedChange::ReplayRewards { app_id: app, filter: replay_query::words(&order.filter) };
     let to = activity::address(&visit.publisher);
     let start = order.into_start(None)?;
     Ok(visit.change(announced, to, start).await?.into())
@@ -56,10 +53,7 @@ pub async fn read(visit: &Visit<'_>) -> HandlerResult {
 pub async fn cancel(visit: &Visit<'_>) -> HandlerResult {
     let (app, replay_id) = replay_of(visit)?;
     let to = activity::address(&visit.publisher);
-    let announced = AnnouncedChange::CancelReplay {
-        app_id: app,
-        replay_id: replay_id.clone(),
-    };
+    let announced = AnnouncedChange::CancelReplay { app_id: app, replay_id: replay_id.clone() };
     let cancel = CancelReplay { app, replay_id };
     visit.change(announced, to, cancel).await?;
     Ok(OperatorReply::no_content().into())

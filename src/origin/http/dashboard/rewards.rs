@@ -60,11 +60,7 @@ pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
     let list = reward_query::parse(&body, is_analyst(visit))?;
     let to = activity::address(&visit.publisher);
-    let page = visit
-        .context
-        .workers
-        .call(&to, Box::new(list), READ_TIMEOUT)
-        .await?;
+    let page = visit.context.workers.call(&to, Box::new(list), READ_TIMEOUT).await?;
     let mut body = reward_query::page(&page, is_analyst(visit));
     if let Some(rows) = body.get_mut("rows").and_then(Value::as_array_mut) {
         offer_names::add(visit.context, rows).await;
@@ -79,11 +75,7 @@ fn is_analyst(visit: &Visit<'_>) -> bool {
 /// `GET apps/{app_id}/rewards/{transaction_id}`.
 pub async fn story(visit: &Visit<'_>) -> HandlerResult {
     let (outbox, transaction_id) = own_outbox(visit).await?;
-    let read = ReadReward {
-        publisher: visit.publisher.clone(),
-        transaction_id,
-        is_analyst: is_analyst(visit),
-    };
+    let read = ReadReward { publisher: visit.publisher.clone(), transaction_id, is_analyst: is_analyst(visit) };
     let reply = visit.context.call(&outbox.address(), read).await?;
     answer(&offer_names::add_to_one(visit.context, &reply).await?)
 }
@@ -91,14 +83,8 @@ pub async fn story(visit: &Visit<'_>) -> HandlerResult {
 /// `POST apps/{app_id}/rewards/{transaction_id}/replay`.
 pub async fn replay(visit: &Visit<'_>) -> HandlerResult {
     let (outbox, transaction_id) = own_outbox(visit).await?;
-    let announced = AnnouncedChange::ReplayReward {
-        app_id: outbox.app,
-        transaction_id: transaction_id.clone(),
-    };
-    let replay = ReplayReward {
-        publisher: visit.publisher.clone(),
-        transaction_id,
-    };
+    let announced = AnnouncedChange::ReplayReward { app_id: outbox.app, transaction_id: transaction_id.clone() };
+    let replay = ReplayReward { publisher: visit.publisher.clone(), transaction_id };
     Ok(visit.change(announced, outbox.address(), replay).await?.into())
 }
 
@@ -110,14 +96,7 @@ async fn own_outbox(visit: &Visit<'_>) -> Result<(OutboxShard, String), Refusal>
     let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_reward)?;
     let number = ids::shard_of(&transaction_id).ok_or_else(unknown_reward)?;
     let to = activity::address(&visit.publisher);
-    let find = FindOutbox {
-        app,
-        shard: Some(number),
-    };
+    let find = FindOutbox { app, shard: Some(number) };
     let found: Result<Found, CallError> = visit.context.workers.call(&to, find, READ_TIMEOUT).await;
-    if found?.found {
-        Ok((OutboxShard { app, number }, transaction_id))
-    } else {
-        Err(unknown_reward().into())
-    }
+    if found?.found { Ok((OutboxShard { app, number }, transaction_id)) } else { Err(unknown_reward().into()) }
 }

@@ -66,45 +66,32 @@ pub async fn create_report_key(visit: &Visit<'_>, mut request: Request) -> Handl
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
         Some(body.get("key_id")?.as_str()?.to_owned())
     };
-    let create = CreateKey {
-        body,
-        by: Some(KeyCreator {
-            member: visit.session.member,
-            name: visit.session.name.clone(),
-        }),
-    };
+    let create =
+        CreateKey { body, by: Some(KeyCreator { member: visit.session.member, name: visit.session.name.clone() }) };
     let created = visit.create(announced, ledger_of(visit), create, key_id).await?;
     Ok(created.into())
 }
 
 pub async fn revoke_report_key(visit: &Visit<'_>) -> HandlerResult {
     let key_id = visit.segment(0);
-    let announced = AnnouncedChange::RevokeReportKey {
-        key_id: key_id.clone(),
-    };
+    let announced = AnnouncedChange::RevokeReportKey { key_id: key_id.clone() };
     let revoke = RevokeKey { key_id };
     Ok(visit.change(announced, ledger_of(visit), revoke).await?.into())
 }
 
 /// Returns the Pub-Key, or null if the operator has not issued one.
 pub async fn read_pub_key(visit: &Visit<'_>) -> HandlerResult {
-    let get = GetPubKey {
-        publisher_id: visit.publisher.to_string(),
-    };
+    let get = GetPubKey { publisher_id: visit.publisher.to_string() };
     match visit.context.call(&catalog::address(COMMAND_PATH), get).await {
         Ok(reply) => Ok(reply.into()),
-        Err(CallError::Refused { status: 404, .. }) => {
-            Ok(Answer::json(200, json!({ "pub_key": null }).to_string()))
-        }
+        Err(CallError::Refused { status: 404, .. }) => Ok(Answer::json(200, json!({ "pub_key": null }).to_string())),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Returns the open request for a new Pub-Key, or null.
 pub async fn read_pub_key_request(visit: &Visit<'_>) -> HandlerResult {
-    let get = GetPubKeyRequest {
-        publisher_id: visit.publisher.to_string(),
-    };
+    let get = GetPubKeyRequest { publisher_id: visit.publisher.to_string() };
     Ok(ask(visit.context, &catalog::address(COMMAND_PATH), get).await)
 }
 
@@ -112,14 +99,8 @@ pub async fn read_pub_key_request(visit: &Visit<'_>) -> HandlerResult {
 pub async fn request_pub_key(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let RequestBody { reason } = read_document(&mut request, MAX_BODY).await?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
-    let announced = AnnouncedChange::RequestPubKey {
-        reason: reason.clone(),
-    };
-    let request = RequestPubKey {
-        publisher_id: visit.publisher.to_string(),
-        by: visit.session.name.clone(),
-        reason,
-    };
+    let announced = AnnouncedChange::RequestPubKey { reason: reason.clone() };
+    let request = RequestPubKey { publisher_id: visit.publisher.to_string(), by: visit.session.name.clone(), reason };
     let catalog = catalog::address(COMMAND_PATH);
     Ok(visit.change(announced, catalog, request).await?.into())
 }

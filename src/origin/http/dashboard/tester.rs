@@ -67,16 +67,9 @@ pub async fn test(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announced = AnnouncedChange::TestCallback {
-        app_id: app,
-        sign_with,
-    };
+    let announced = AnnouncedChange::TestCallback { app_id: app, sign_with };
     let outbox = OutboxShard { app, number: 0 }.address();
-    let diagnose = Diagnose {
-        currency: settings.currency,
-        callback: settings.callback,
-        sign_with,
-    };
+    let diagnose = Diagnose { currency: settings.currency, callback: settings.callback, sign_with };
     let test = visit.context.call(&outbox, diagnose);
     Ok(visit.act(announced, test).await?.into())
 }
@@ -107,9 +100,7 @@ pub async fn preview(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
         method: draft.method,
         secret: PLACEHOLDER.into(),
         previous_secret: None,
-        legacy_md5: has_legacy.then(|| LegacyMd5 {
-            secret: PLACEHOLDER.into(),
-        }),
+        legacy_md5: has_legacy.then(|| LegacyMd5 { secret: PLACEHOLDER.into() }),
         events: draft.events,
     };
     check_callback(&callback).map_err(ApiError::from)?;

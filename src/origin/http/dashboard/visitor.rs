@@ -81,9 +81,6 @@ pub async fn admit<'c>(call: &mut Call<'c>, access: Access) -> Result<Visit<'c>,
         config: visit.config,
         segments: visit.segments,
         query: visit.query,
-        member: Visitor {
-            publisher: publisher.clone(),
-            member: visit.member,
-        },
+        member: Visitor { publisher: publisher.clone(), member: visit.member },
     })
 }

@@ -26,16 +26,9 @@ use domain::{
 };
 use platform::http::Answer;
 
-const NO_DASHBOARD: ApiError = ApiError::new(
-    409,
-    "no_dashboard",
-    "this deployment has no dashboard: DASHBOARD_URL is not set",
-);
-const NO_CONSOLE: ApiError = ApiError::new(
-    409,
-    "no_console",
-    "this deployment has no console: CONSOLE_URL is not set",
-);
+const NO_DASHBOARD: ApiError =
+    ApiError::new(409, "no_dashboard", "this deployment has no dashboard: DASHBOARD_URL is not set");
+const NO_CONSOLE: ApiError = ApiError::new(409, "no_console", "this deployment has no console: CONSOLE_URL is not set");
 
 /// `POST publishers/{publisher_id}/invites`. The publisher must exist.
 pub async fn invite(
@@ -48,14 +41,7 @@ pub async fn invite(
     let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
     let body = InviteBody::read(&mut request).await?;
     require(context, Resource::Publisher, publisher.as_str()).await?;
-    send(
-        context,
-        config,
-        &Account::Publisher(publisher),
-        operator(by),
-        body,
-    )
-    .await
+    send(context, config, &Account::Publisher(publisher), operator(by), body).await
 }
 
 /// The author of a change of a publisher's account. An invite names the console's member who sent it, because the invite
@@ -98,11 +84,7 @@ pub async fn of_publisher(
 }
 
 /// `POST members/invites`: invites an admin or a support member. The first admin is invited with the operator's token.
-pub async fn invite_member(
-    context: &RequestContext,
-    by: Option<&Member>,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn invite_member(context: &RequestContext, by: Option<&Member>, mut request: Request) -> HandlerResult {
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
     let body = InviteBody::read(&mut request).await?;
@@ -128,12 +110,7 @@ async fn send(
     Ok(invite_answer(config, &invited).audited(detail))
 }
 
-async fn make(
-    context: &RequestContext,
-    account: &Account,
-    by: Actor,
-    to: Invitee,
-) -> Result<NewInvite, CallError> {
+async fn make(context: &RequestContext, account: &Account, by: Actor, to: Invitee) -> Result<NewInvite, CallError> {
     let owner = Owner::of(account);
     let invite = Invite { owner, by, to };
     let to = accounts::address(account.id());

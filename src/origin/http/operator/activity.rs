@@ -32,10 +32,7 @@ struct FiguresBody {
 impl Document for FiguresBody {
     fn check(&self) -> Result<(), FieldError> {
         if self.publisher_ids.len() > MAX {
-            return Err(FieldError::new(
-                "publisher_ids",
-                format!("must have at most {MAX} ids"),
-            ));
+            return Err(FieldError::new("publisher_ids", format!("must have at most {MAX} ids")));
         }
         Ok(())
     }
@@ -66,20 +63,13 @@ pub async fn read_figures(context: &RequestContext, mut request: Request) -> Han
             Ok(activity) => {
                 figures.insert(publisher.to_string(), sums(&activity));
             }
-            Err(error) => log::warn(
-                "operator",
-                format_args!("the activity of {publisher} is left out: {error}"),
-            ),
+            Err(error) => log::warn("operator", format_args!("the activity of {publisher} is left out: {error}")),
         }
     }
     Ok(OperatorReply::ok(&json!({ "figures": figures })).into())
 }
 
-async fn last_days(
-    context: &RequestContext,
-    publisher: &PublisherId,
-    days: i32,
-) -> Result<Activity, CallError> {
+async fn last_days(context: &RequestContext, publisher: &PublisherId, days: i32) -> Result<Activity, CallError> {
     let from = UtcDay::of_ms(context.now_ms).minus(days.saturating_sub(1));
     let to = activity::address(publisher);
     context.call(&to, ReadActivity { from }).await
@@ -97,10 +87,7 @@ fn sums(activity: &Activity) -> Value {
         held = held.saturating_add(counts.held);
         dead = dead.saturating_add(app.endpoint.dead);
         disabled = disabled.saturating_add(i64::from(app.endpoint.state == EndpointState::Disabled));
-        payout.0 = payout
-            .0
-            .saturating_add(counts.approved_micro_usd)
-            .saturating_add(counts.reversed_micro_usd);
+        payout.0 = payout.0.saturating_add(counts.approved_micro_usd).saturating_add(counts.reversed_micro_usd);
     }
     json!({
         "apps": apps.count(),

@@ -24,24 +24,14 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
             Kind::parse,
             "kind: must be a kind of open item, as in the counts of an answer without kind",
         )?,
-        app: parse(
-            parameter(query, "app_id"),
-            AppId::parse,
-            "app_id: must be 8 digits",
-        )?,
+        app: parse(parameter(query, "app_id"), AppId::parse, "app_id: must be 8 digits")?,
         limit,
-        after: parse(
-            cursor,
-            ItemPlace::parse,
-            "cursor: must be the cursor of an earlier page",
-        )?,
+        after: parse(cursor, ItemPlace::parse, "cursor: must be the cursor of an earlier page")?,
     };
     let catalog = catalog::address(COMMAND_PATH);
-    let (page, waiting) = join(
-        context.call(&attention::address(), list),
-        context.workers.call(&catalog, CountWaiting {}, SPARE_TIMEOUT),
-    )
-    .await;
+    let (page, waiting) =
+        join(context.call(&attention::address(), list), context.workers.call(&catalog, CountWaiting {}, SPARE_TIMEOUT))
+            .await;
     let mut page: Value = read_reply(&page?)?;
     // If the catalog does not answer, `waiting` is null.
     let waiting: Option<Value> = waiting.ok().and_then(|reply| read_reply(&reply).ok());

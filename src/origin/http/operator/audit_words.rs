@@ -29,11 +29,7 @@ pub fn of_many(first: &SettleMany, matched: u32, changed: u32) -> String {
         filter.until.map(|until| format!("until {}", time_text(until))),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    format!(
-        "{}: {}",
-        parts.join(", "),
-        of_order(&first.reason, &first.despite)
-    )
+    format!("{}: {}", parts.join(", "), of_order(&first.reason, &first.despite))
 }
 
 fn time_text(seconds: i64) -> String {

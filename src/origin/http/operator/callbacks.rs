@@ -44,15 +44,10 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     until_found(async || {
         let Apps { apps, cursor } = ask_catalog(context, list.clone()).await?;
         let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
-        let callbacks: Vec<_> = stream::iter(with_callback)
-            .map(|app| status(context, app))
-            .buffered(CONNECTIONS)
-            .collect()
-            .await;
+        let callbacks: Vec<_> =
+            stream::iter(with_callback).map(|app| status(context, app)).buffered(CONNECTIONS).collect().await;
         if !callbacks.is_empty() || cursor.is_none() {
-            return Ok(Some(
-                OperatorReply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into(),
-            ));
+            return Ok(Some(OperatorReply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into()));
         }
         list.cursor = cursor;
         Ok(None)

@@ -7,9 +7,7 @@ use serde_json::{Map, Value, json};
 use wasm_bindgen::JsValue;
 use worker::{Request, Response};
 
-use super::{
-    MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment,
-};
+use super::{MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment};
 use crate::{
     http::{HandlerResult, RequestContext, routes::CatalogCall, site::gate::Member},
     objects::accounts::audit::MAX_TEXT,
@@ -66,12 +64,7 @@ pub async fn call(
         }
         CatalogCall::Write(resource) => {
             let body = read_json(&mut request, MAX_DOCUMENT).await?;
-            let put = Put {
-                resource,
-                id: segment(0),
-                body,
-                condition: condition(&request)?,
-            };
+            let put = Put { resource, id: segment(0), body, condition: condition(&request)? };
             write(context, by.is_some(), put).await?
         }
         CatalogCall::IssuePubKey => {
@@ -91,10 +84,7 @@ pub async fn call(
             Answer::from(issued).audited(token_id)
         }
         CatalogCall::RevokeToken => {
-            let revoke = RevokeToken {
-                advertiser_id: segment(0),
-                token_id: segment(1),
-            };
+            let revoke = RevokeToken { advertiser_id: segment(0), token_id: segment(1) };
             ask(context, &catalog, revoke).await
         }
         CatalogCall::EnterTerms(resource) => {
@@ -111,11 +101,7 @@ pub async fn call(
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
             body::check_encoding(&request, "identity")?;
             let is_dry_run = is_dry_run(query)?;
-            let path = if is_dry_run {
-                IMPORT_CHECK_PATH
-            } else {
-                IMPORT_PATH
-            };
+            let path = if is_dry_run { IMPORT_CHECK_PATH } else { IMPORT_PATH };
             let reply = import(context, path, &request).await?;
             let detail = match read_reply(&reply)? {
                 Counted { imported: 1 } => "1 line".to_owned(),
@@ -141,11 +127,8 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
 
 /// Writes a document. If `is_audited`, the answer carries the changed fields for the audit.
 async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerResult {
-    let before: Option<Map<String, Value>> = if is_audited {
-        none_if_unknown(read_resource(context, put.resource, &put.id).await)?
-    } else {
-        None
-    };
+    let before: Option<Map<String, Value>> =
+        if is_audited { none_if_unknown(read_resource(context, put.resource, &put.id).await)? } else { None };
     let reply = context.call(&address(COMMAND_PATH), put).await?;
     let answer = tagged(reply.clone());
     if !is_audited {
@@ -174,13 +157,7 @@ async fn import(context: &RequestContext, path: &str, request: &Request) -> Resu
 /// invocations, so it is called until the refresh is complete.
 async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
     let refreshed = loop {
-        let reply = send(
-            context,
-            &address(REFRESH_PATH),
-            &JsValue::UNDEFINED,
-            REFRESH_TIMEOUT,
-        )
-        .await?;
+        let reply = send(context, &address(REFRESH_PATH), &JsValue::UNDEFINED, REFRESH_TIMEOUT).await?;
         let refreshed: Refreshed = serde_json::from_str(&reply.body).map_err(broken)?;
         if !refreshed.is_partial {
             break refreshed;

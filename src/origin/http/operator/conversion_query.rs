@@ -27,10 +27,9 @@ struct FindBody {
 impl Document for FindBody {
     fn check(&self) -> Result<(), FieldError> {
         match self.limit {
-            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(FieldError::new(
-                "limit",
-                format!("must be an integer from 1 to {MAX_PAGE}"),
-            )),
+            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => {
+                Err(FieldError::new("limit", format!("must be an integer from 1 to {MAX_PAGE}")))
+            }
             _ => Ok(()),
         }
     }
@@ -40,10 +39,7 @@ impl Document for FindBody {
 pub fn of_body(body: &str) -> Result<List, ApiError> {
     let body = FindBody::from_json(body)?;
     let filter = (body.status, body.state, body.reason);
-    Ok(List {
-        user_id: Some(body.user_id),
-        ..list_of(filter, body.limit.unwrap_or(DEFAULT_PAGE), body.cursor)?
-    })
+    Ok(List { user_id: Some(body.user_id), ..list_of(filter, body.limit.unwrap_or(DEFAULT_PAGE), body.cursor)? })
 }
 
 /// Parses the conditions and the cursor of a query.
@@ -51,19 +47,11 @@ pub fn of_query(query: &str) -> Result<List, ApiError> {
     // A user id in a URL would appear in logs. If it were ignored, the caller would mistake everybody's conversions for
     // one user's.
     if parameter(query, "user_id").is_some() {
-        return Err(FieldError::new(
-            "user_id",
-            "a URL must not name a user: send user_id in the body of a POST",
-        )
-        .into());
+        return Err(FieldError::new("user_id", "a URL must not name a user: send user_id in the body of a POST").into());
     }
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let filter = |name| parameter(query, name);
-    list_of(
-        (filter("status"), filter("state"), filter("reason")),
-        limit,
-        cursor,
-    )
+    list_of((filter("status"), filter("state"), filter("reason")), limit, cursor)
 }
 
 fn list_of(
@@ -72,13 +60,5 @@ fn list_of(
     cursor: Option<String>,
 ) -> Result<List, ApiError> {
     Filter::parse(status.as_deref(), state.as_deref())?;
-    Ok(List {
-        status,
-        state,
-        reason,
-        user_id: None,
-        limit,
-        max_text: merge::MAX_TEXT,
-        before: read_place(cursor)?,
-    })
+    Ok(List { status, state, reason, user_id: None, limit, max_text: merge::MAX_TEXT, before: read_place(cursor)? })
 }

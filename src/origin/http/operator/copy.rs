@@ -28,16 +28,10 @@ const COPY_ENDED: ApiError = ApiError::new(
     "the copy has ended, or a deployment or a restore has changed the object; begin again without a cursor",
 );
 const INVALID_COPY: ApiError = ApiError::new(400, "invalid_copy", "the page is damaged");
-const NOT_EMPTY: ApiError = ApiError::new(
-    409,
-    "not_empty",
-    "the object has data of its own; load the copy into a deployment that has none",
-);
-const COPY_INCOMPLETE: ApiError = ApiError::new(
-    409,
-    "copy_incomplete",
-    "the object has not loaded this copy; load all of its pages first",
-);
+const NOT_EMPTY: ApiError =
+    ApiError::new(409, "not_empty", "the object has data of its own; load the copy into a deployment that has none");
+const COPY_INCOMPLETE: ApiError =
+    ApiError::new(409, "copy_incomplete", "the object has not loaded this copy; load all of its pages first");
 
 /// `GET …/objects/{object}/copy`.
 pub async fn copy(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
@@ -51,12 +45,7 @@ pub async fn copy(context: &RequestContext, segments: &[&str], query: &str) -> H
 }
 
 /// `PUT …/objects/{object}/copy`. The page is streamed to the object, because this module's memory never shrinks.
-pub async fn load(
-    context: &RequestContext,
-    segments: &[&str],
-    query: &str,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn load(context: &RequestContext, segments: &[&str], query: &str, mut request: Request) -> HandlerResult {
     let id = id_of(query)?;
     body::check_encoding(&request, "identity")?;
     let length = body::header(&request, "Content-Length").and_then(|length| length.parse::<usize>().ok());
@@ -116,12 +105,7 @@ pub async fn start(context: &RequestContext, segments: &[&str], query: &str) -> 
 fn id_of(query: &str) -> Result<String, FieldError> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let id = parameter(query, "id").filter(|id| id.len() == 64 && id.bytes().all(is_digit));
-    let problem = || {
-        FieldError::new(
-            "id",
-            "must be 64 hexadecimal digits, in lower case, that identify the copy",
-        )
-    };
+    let problem = || FieldError::new("id", "must be 64 hexadecimal digits, in lower case, that identify the copy");
     id.ok_or_else(problem)
 }
 

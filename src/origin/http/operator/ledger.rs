@@ -10,8 +10,7 @@ use crate::http::{HandlerResult, RequestContext, routes::LedgerCall, site::gate:
 use contract::{
     catalog::MAX_PAGE,
     ledger::{
-        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, Restate, RevokeKey, Target, Upload,
-        address,
+        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, Restate, RevokeKey, Target, Upload, address,
     },
     operation::{CallError, OperatorReply},
 };
@@ -67,10 +66,7 @@ pub async fn call(
     Ok(match call {
         LedgerCall::CreateReportKey => {
             let body = read_json(&mut request, MAX_DOCUMENT).await?;
-            let by = by.map(|member| KeyCreator {
-                member: member.session.member,
-                name: member.session.name.clone(),
-            });
+            let by = by.map(|member| KeyCreator { member: member.session.member, name: member.session.name.clone() });
             let KeyLabel { label } = serde_json::from_str(&body).unwrap_or_default();
             let created = context.call(&ledger, CreateKey { body, by }).await?;
             let NewKey { key_id } = read_reply(&created)?;
@@ -97,19 +93,9 @@ pub async fn call(
         }
         LedgerCall::AddFacts => {
             let key = header(&request, "Idempotency-Key")
-                .filter(|key| {
-                    (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
-                })
+                .filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()))
                 .ok_or(MISSING_IDEMPOTENCY_KEY)?;
-            upload(
-                context,
-                by,
-                &publisher,
-                &request,
-                Target::Batch(key),
-                is_dry_run(query)?,
-            )
-            .await?
+            upload(context, by, &publisher, &request, Target::Batch(key), is_dry_run(query)?).await?
         }
     })
 }
@@ -124,24 +110,14 @@ async fn upload(
     is_dry_run: bool,
 ) -> HandlerResult {
     body::check_media_type(request, &[CSV, NDJSON], true)?;
-    let format = if body::check_media_type(request, &[CSV], true).is_ok() {
-        Format::Csv
-    } else {
-        Format::Ndjson
-    };
+    let format = if body::check_media_type(request, &[CSV], true).is_ok() { Format::Csv } else { Format::Ndjson };
     let encoding = header(request, "Content-Encoding");
     let gzip = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
     if !gzip {
         body::check_encoding(request, "gzip, identity")?;
     }
     let by = by.map(|member| member.session.name.clone());
-    let upload = Upload {
-        target,
-        format,
-        gzip,
-        by,
-        is_dry_run,
-    };
+    let upload = Upload { target, format, gzip, by, is_dry_run };
     let mut response = send(context, publisher, request, &upload).await?;
     let status = response.status_code();
     if status >= 400 {
@@ -150,9 +126,7 @@ async fn upload(
     let body = response.text().await.map_err(broken)?;
     let reply = OperatorReply { status, body };
     let LoadedRows { rows } = read_reply(&reply)?;
-    Ok(Answer::from(reply)
-        .audited(format!("{rows} rows"))
-        .dry_run(is_dry_run))
+    Ok(Answer::from(reply).audited(format!("{rows} rows")).dry_run(is_dry_run))
 }
 
 async fn send(

@@ -87,10 +87,7 @@ fn filter(resource: Resource, query: &str) -> Result<ListFilter, ApiError> {
     if !(1..=MAX_TEXT).contains(&length) {
         return Err(INVALID_FIELD.with_message(format!("q: must have 1 to {MAX_TEXT} characters")));
     }
-    let mut filter = ListFilter {
-        text,
-        ..ListFilter::default()
-    };
+    let mut filter = ListFilter { text, ..ListFilter::default() };
     match resource {
         Resource::Publisher => filter.approved = choice(query, "approved", |text| text.parse().ok())?,
         Resource::Offer => {

@@ -6,9 +6,7 @@ use worker::Request;
 use super::{MAX_DOCUMENT, ask, internal, read_document, read_json, segment};
 use crate::http::{HandlerResult, RequestContext, routes::OfferCall};
 use contract::{
-    catalog::{
-        COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,
-    },
+    catalog::{COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address},
     operation::OperatorReply,
 };
 use domain::{
@@ -25,12 +23,7 @@ struct FiguresBody {
 // The catalog checks the number of ids.
 impl Document for FiguresBody {}
 
-pub async fn call(
-    context: &RequestContext,
-    call: OfferCall,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
+pub async fn call(context: &RequestContext, call: OfferCall, segments: &[&str], mut request: Request) -> HandlerResult {
     let catalog = address(COMMAND_PATH);
     let offer_id = || OfferId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE);
     Ok(match call {
@@ -54,10 +47,7 @@ pub async fn call(
 /// `POST offers/{offer_id}/preview`. A document that a PUT would refuse gets the same refusal.
 async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> HandlerResult {
     let offer = Offer::from_json(&body)?;
-    let check = CheckOffer {
-        offer_id: offer_id.clone(),
-        body,
-    };
+    let check = CheckOffer { offer_id: offer_id.clone(), body };
     context.call(&address(COMMAND_PATH), check).await?;
     let tracking_url = context.workers.setting("TRACKING_URL").unwrap_or_default();
     let shown = preview(offer_id, &offer, &tracking_url, context.now_ms)

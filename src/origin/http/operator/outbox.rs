@@ -45,8 +45,7 @@ pub async fn call(
     query: &str,
 ) -> HandlerResult {
     let segment = |at| segment(segments, at);
-    let app =
-        AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("no app has this id"))?;
+    let app = AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("no app has this id"))?;
     let outboxes = Outboxes::of(context, app).await?;
     match call {
         OutboxCall::ListConversions => list(context, &outboxes, &conversion_query::of_query(query)?).await,
@@ -56,9 +55,7 @@ pub async fn call(
         }
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
-            let get = Get {
-                transaction_id: transaction_id.clone(),
-            };
+            let get = Get { transaction_id: transaction_id.clone() };
             let keeper = outboxes.keeper(&transaction_id)?;
             let entry = outboxes.call(keeper, get, TIMEOUT).await?;
             answer(&offer_names::add_to_one(context, &entry).await?)
@@ -73,9 +70,7 @@ pub async fn call(
         }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
-            let replay = Replay {
-                transaction_id: transaction_id.clone(),
-            };
+            let replay = Replay { transaction_id: transaction_id.clone() };
             outboxes.of_transaction(&transaction_id, replay).await
         }
         OutboxCall::Settle(action) => {
@@ -110,9 +105,7 @@ pub async fn call(
         OutboxCall::ReadCallback => answer(&outboxes.standing(TIMEOUT).await?),
         OutboxCall::EnableCallback => answer(&outboxes.enable().await?),
         OutboxCall::TestCallback => {
-            let AppSettings {
-                currency, callback, ..
-            } = outboxes.settings.clone();
+            let AppSettings { currency, callback, .. } = outboxes.settings.clone();
             let test = Test { currency, callback };
             Ok(outboxes.call(0, test, TIMEOUT).await?.into())
         }

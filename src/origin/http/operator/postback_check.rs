@@ -28,11 +28,8 @@ use domain::{
 };
 use platform::http::router::Interface;
 
-const NO_CLICK_KEYS: ApiError = ApiError::new(
-    409,
-    "no_click_keys",
-    "click ids cannot be opened: CLICK_KEYS is not set at the origin",
-);
+const NO_CLICK_KEYS: ApiError =
+    ApiError::new(409, "no_click_keys", "click ids cannot be opened: CLICK_KEYS is not set at the origin");
 
 /// The segments of the edge's path for postbacks.
 const PATH: [&str; 3] = ["v2", "tracking", "conversion"];
@@ -50,10 +47,7 @@ impl Document for CheckBody {
         if self.url.len() <= MAX_URL {
             Ok(())
         } else {
-            Err(FieldError::new(
-                "url",
-                format!("must have at most {MAX_URL} bytes"),
-            ))
+            Err(FieldError::new("url", format!("must have at most {MAX_URL} bytes")))
         }
     }
 }
@@ -177,13 +171,10 @@ async fn judge(
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
         Opened::Short { app, shard, nonce } => {
-            let get = clicks::Get {
-                nonce: Bytes(nonce.to_vec()),
-            };
+            let get = clicks::Get { nonce: Bytes(nonce.to_vec()) };
             let found = context.call(&clicks::address(&nonce), get).await?;
             let record = found.record.ok_or(CONVERSION_WINDOW_CLOSED)?;
-            let click =
-                click_id::open_record(keys, &record.0, app, shard, nonce).map_err(OpenError::refusal)?;
+            let click = click_id::open_record(keys, &record.0, app, shard, nonce).map_err(OpenError::refusal)?;
             *shown = Some(shown_click(context, &click, nonce).await?);
             (click, nonce)
         }
@@ -195,10 +186,7 @@ async fn judge(
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     let sealed = terms(context, &offer, click.offer_terms).await?;
     let TermsInForce { revision, .. } = sealed.current.terms;
-    let paying = sealed
-        .current
-        .terms
-        .paying(click.offer_terms, click.clicked_at_ms);
+    let paying = sealed.current.terms.paying(click.offer_terms, click.clicked_at_ms);
     let now = if revision == click.offer_terms {
         None
     } else {
@@ -208,10 +196,7 @@ async fn judge(
     let (paying, current) = match now {
         Some(now) if paying == revision => (now, None),
         now => {
-            let sealed_terms = NumberedTerms {
-                revision: click.offer_terms,
-                terms: sealed.terms,
-            };
+            let sealed_terms = NumberedTerms { revision: click.offer_terms, terms: sealed.terms };
             (sealed_terms, now)
         }
     };
@@ -228,11 +213,7 @@ async fn judge(
             despite: Vec::new(),
             received_ms: None,
             is_to_be_held: false,
-            current: Current {
-                offer: Some(sealed.current),
-                app: None,
-                is_recent: true,
-            },
+            current: Current { offer: Some(sealed.current), app: None, is_recent: true },
         },
         paying,
         current,
@@ -269,20 +250,16 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Che
 }
 
 async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Result<KnownOffer, CheckError> {
-    let question = GetOfferTerms {
-        offer_id: offer.clone(),
-        revision,
-        outbox: None,
-    };
+    let question = GetOfferTerms { offer_id: offer.clone(), revision, outbox: None };
     known(ask_catalog(context, question).await)
 }
 
 /// Returns the catalog's answer about an app or an offer. A click id that refers to an unknown app or offer is invalid.
 fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     match asked {
-        Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
-            .with_message("click_id refers to an unknown app or offer")
-            .into()),
+        Err(refused) if refused.status() == 404 => {
+            Err(INVALID_CLICK_ID.with_message("click_id refers to an unknown app or offer").into())
+        }
         Err(refused) if refused.code() == Some(LOST_TERMS.code) => Err(common::UNAVAILABLE
             .with_message("the terms of the click are lost; GET /v1/operator/attention names them")
             .into()),
@@ -298,10 +275,7 @@ async fn shown_click(context: &RequestContext, click: &Click<'_>, nonce: Nonce) 
         return Ok(json!({ "app_id": click.app }));
     }
     let outcome = click_outcome(context, shard, nonce, Some(click)).await;
-    if outcome
-        .map_err(|error| CheckError::Failed(error.into()))?
-        .is_erased
-    {
+    if outcome.map_err(|error| CheckError::Failed(error.into()))?.is_erased {
         return Ok(json!({ "app_id": click.app, "is_erased": true }));
     }
     Ok(json!({

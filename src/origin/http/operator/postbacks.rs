@@ -66,8 +66,8 @@ impl From<ReceivedPostback> for ListedPostback {
 pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
     let list = read_list(query)?;
     let id = segment(segments, 0);
-    let advertiser = AdvertiserId::parse(&id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("no advertiser has this id"))?;
+    let advertiser =
+        AdvertiserId::parse(&id).ok_or_else(|| common::NOT_FOUND.with_message("no advertiser has this id"))?;
     require(context, Resource::Advertiser, &id).await?;
     answer(context, &address(&advertiser), list).await
 }

@@ -14,11 +14,9 @@ use domain::{
 
 pub async fn reconcile(context: &RequestContext, query: &str) -> HandlerResult {
     let required = |name: &str| {
-        parameter(query, name)
-            .ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))
+        parameter(query, name).ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))
     };
-    let app =
-        AppId::parse(&required("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
+    let app = AppId::parse(&required("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
     let day = facts::day(&required("date")?).map_err(|problem| FieldError::new("date", problem))?;
     let outboxes = Outboxes::of(context, app).await?;
     answer(&compare(&outboxes, app, day).await?)
@@ -35,12 +33,7 @@ async fn compare(outboxes: &Outboxes<'_>, app: AppId, day: UtcDay) -> Result<Com
             if limit == 0 {
                 return Ok(comparison);
             }
-            let list = ListDay {
-                day,
-                offer: offer.clone(),
-                after,
-                limit: u32::try_from(limit).unwrap_or(0),
-            };
+            let list = ListDay { day, offer: offer.clone(), after, limit: u32::try_from(limit).unwrap_or(0) };
             let listed = outboxes.call(number, list, TIMEOUT).await?;
             comparison.transactions.extend(listed.entries);
             next = listed.next;

@@ -27,11 +27,8 @@ const WAKES: u32 = 4;
 /// How far back Cloudflare can restore, in days.
 const KEPT_DAYS: i64 = 30;
 
-const NOT_RECOVERABLE: ApiError = ApiError::new(
-    409,
-    "not_recoverable",
-    "the runtime cannot restore the object to this time",
-);
+const NOT_RECOVERABLE: ApiError =
+    ApiError::new(409, "not_recoverable", "the runtime cannot restore the object to this time");
 
 #[derive(Deserialize)]
 struct RestoreBody {
@@ -65,9 +62,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         true => Some(announce(context, &name).await?),
         false => None,
     };
-    let schedule = Schedule {
-        bookmark: bookmark.clone(),
-    };
+    let schedule = Schedule { bookmark: bookmark.clone() };
     let scheduled = context.call(&object, schedule).await;
     if let Ok(Bookmark::Problem(problem)) = &scheduled {
         let refusal = cannot(problem);
@@ -94,9 +89,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
         told.inspect_err(|error| {
             log::error(
                 "operator",
-                format_args!(
-                    "the restore of {name} (undo bookmark {undo}) was not added to Attention: {error}"
-                ),
+                format_args!("the restore of {name} (undo bookmark {undo}) was not added to Attention: {error}"),
             )
         })
         .is_ok()
@@ -108,8 +101,7 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     if !is_told {
         tell().await;
     }
-    let answer =
-        json!({ "object": name, "bookmark": bookmark, "undo_bookmark": undo, "has_started": has_started });
+    let answer = json!({ "object": name, "bookmark": bookmark, "undo_bookmark": undo, "has_started": has_started });
     Ok(Answer::from(OperatorReply::ok(&answer)).audited(body.to.unwrap_or(bookmark)))
 }
 
@@ -129,9 +121,7 @@ async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), R
 /// Announces a restore to the register of an object. Returns the register and the time of the announcement before.
 async fn announce(context: &RequestContext, name: &str) -> Result<(ObjectAddress, i64), Refusal> {
     let register = register::address(name);
-    let part = context
-        .call(&register, ReadRegister { after: MAX_INTEGER })
-        .await?;
+    let part = context.call(&register, ReadRegister { after: MAX_INTEGER }).await?;
     let at_ms = context.now_ms;
     context.call(&register, Announce { at_ms }).await?;
     Ok((register, part.announced_ms))
@@ -150,22 +140,14 @@ async fn restart(context: &RequestContext, object: &ObjectAddress) -> bool {
 
 /// Returns the bookmark to restore. The caller reads it first, so that no other object prepares in vain if the runtime
 /// has no recovery.
-async fn bookmark(
-    context: &RequestContext,
-    object: &ObjectAddress,
-    body: &RestoreBody,
-) -> Result<String, Refusal> {
+async fn bookmark(context: &RequestContext, object: &ObjectAddress, body: &RestoreBody) -> Result<String, Refusal> {
     let first_ms = context.now_ms.saturating_sub(KEPT_DAYS.saturating_mul(DAY_MS));
     let at_ms = match &body.to {
         Some(to) => parse_rfc_3339(to).filter(|at_ms| (first_ms..=context.now_ms).contains(at_ms)),
         None => Some(context.now_ms),
     };
-    let at_ms = at_ms.ok_or_else(|| {
-        FieldError::new(
-            "to",
-            "must be a time of the last 30 days, such as 2026-11-27T10:00:00Z",
-        )
-    })?;
+    let at_ms = at_ms
+        .ok_or_else(|| FieldError::new("to", "must be a time of the last 30 days, such as 2026-11-27T10:00:00Z"))?;
     let found = known(context.call(object, FindBookmark { at_ms }).await?)?;
     Ok(body.bookmark.clone().unwrap_or(found))
 }
@@ -178,7 +160,5 @@ fn known(bookmark: Bookmark) -> Result<String, Refusal> {
 }
 
 fn cannot(problem: &str) -> Refusal {
-    NOT_RECOVERABLE
-        .with_message(format!("the runtime cannot restore the object: {problem}"))
-        .into()
+    NOT_RECOVERABLE.with_message(format!("the runtime cannot restore the object: {problem}")).into()
 }

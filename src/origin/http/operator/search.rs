@@ -54,10 +54,7 @@ impl Document for SearchBody {
     fn check(&self) -> Result<(), FieldError> {
         match self.text.trim().len() {
             1..=MAX_TEXT => Ok(()),
-            _ => Err(FieldError::new(
-                "text",
-                format!("must have 1 to {MAX_TEXT} bytes"),
-            )),
+            _ => Err(FieldError::new("text", format!("must have 1 to {MAX_TEXT} bytes"))),
         }
     }
 }
@@ -100,15 +97,10 @@ impl SearchResult {
 }
 
 async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Result<Value, Refusal> {
-    let search = Search {
-        text: text.to_owned(),
-    };
+    let search = Search { text: text.to_owned() };
     let Matches { matches } = ask_catalog(context, search).await?;
     let ids = matches.len();
-    let mut found = SearchResult {
-        matches,
-        missing: None,
-    };
+    let mut found = SearchResult { matches, missing: None };
     found.add(report_key(context, text).await);
     found.add(click(context, text).await);
     let is_reward = add_reward(context, text, app, &mut found).await;
@@ -131,12 +123,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
 
 /// Adds the reward with this transaction id, if it exists, and returns whether it was added. A transaction id names its
 /// app. A user id may look like a transaction id of another app, so the chosen app is also asked.
-async fn add_reward(
-    context: &RequestContext,
-    text: &str,
-    chosen: Option<AppId>,
-    found: &mut SearchResult,
-) -> bool {
+async fn add_reward(context: &RequestContext, text: &str, chosen: Option<AppId>, found: &mut SearchResult) -> bool {
     if ids::shard_of(text).is_none() {
         return false;
     }
@@ -243,19 +230,14 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
 /// Finds a user by the id alone. Searches the newest rewards of up to [`MAX_PUBLISHERS`] publishers for the user's
 /// rewards, and adds the user once for each app in which such rewards were found.
 async fn add_user(context: &RequestContext, text: &str, found: &mut SearchResult) {
-    let earning = ListEarning {
-        limit: MAX_PUBLISHERS,
-    };
+    let earning = ListEarning { limit: MAX_PUBLISHERS };
     let publishers: Vec<PublisherId> = match ask_catalog(context, earning).await {
         Ok(publishers) => publishers,
         Err(refusal) => return found.add(Err(refusal)),
     };
     let list = ListRewards {
         app: None,
-        filter: RewardFilter {
-            user_id: Some(text.to_owned()),
-            ..RewardFilter::default()
-        },
+        filter: RewardFilter { user_id: Some(text.to_owned()), ..RewardFilter::default() },
         limit: REWARDS,
         before: None,
         after: None,

@@ -16,10 +16,8 @@ use platform::{http::Answer, log};
 /// `GET /v1/operator/service`. If an object does not answer, its part is `null`, and the other parts are shown.
 pub async fn read(context: &RequestContext) -> Answer {
     let (catalog, attention) = (address(COMMAND_PATH), attention::address());
-    let (status, reported) = join!(
-        context.call(&catalog, GetStatus {}),
-        context.call(&attention, ReadIsolateMetrics {}),
-    );
+    let (status, reported) =
+        join!(context.call(&catalog, GetStatus {}), context.call(&attention, ReadIsolateMetrics {}),);
     let (catalog, reported) = (body_of(status), body_of(reported));
     let pools: Vec<_> = context
         .isolate

@@ -30,11 +30,7 @@ pub async fn change<O: Operation<Answer = OperatorReply>>(
     carry_out(caller, account, announce, change, |reply, undone| {
         Some(match reply.status {
             200 => undone,
-            _ => Settle {
-                is_done: true,
-                subject: subject_of(reply),
-                ..undone
-            },
+            _ => Settle { is_done: true, subject: subject_of(reply), ..undone },
         })
     })
     .await
@@ -50,13 +46,7 @@ pub async fn act<T, E: Refused + From<CallError>>(
     announce: Announce,
     act: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
-    carry_out(caller, account, announce, act, |_, undone| {
-        Some(Settle {
-            is_done: true,
-            ..undone
-        })
-    })
-    .await
+    carry_out(caller, account, announce, act, |_, undone| Some(Settle { is_done: true, ..undone })).await
 }
 
 /// An error that says whether the operation may have been carried out.
@@ -67,13 +57,7 @@ pub trait Refused {
 
 impl Refused for CallError {
     fn is_refused(&self) -> bool {
-        matches!(
-            self,
-            Self::Refused {
-                status: 400..=499,
-                ..
-            }
-        )
+        matches!(self, Self::Refused { status: 400..=499, .. })
     }
 }
 
@@ -93,12 +77,7 @@ pub async fn carry_out<T, E: Refused + From<CallError>>(
     let to = accounts::address(account);
     let PendingAudit { entry } = caller.call(&to, announce, TIMEOUT).await?;
     let outcome = operation.await;
-    let undone = Settle {
-        entry,
-        is_done: false,
-        subject: None,
-        detail: None,
-    };
+    let undone = Settle { entry, is_done: false, subject: None, detail: None };
     let settle = match &outcome {
         Ok(answer) => settle(answer, undone),
         Err(error) => error.is_refused().then_some(undone),
@@ -110,10 +89,7 @@ pub async fn carry_out<T, E: Refused + From<CallError>>(
             AccountKind::Operator => "console",
             AccountKind::Publisher => "site",
         };
-        log::error(
-            place,
-            format_args!("audit entry {entry} was not completed: {error}"),
-        );
+        log::error(place, format_args!("audit entry {entry} was not completed: {error}"));
     }
     outcome
 }

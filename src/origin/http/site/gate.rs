@@ -27,11 +27,8 @@ use platform::{
     http::{Answer, answer::JSON, body, header, hosts::MISDIRECTED},
 };
 
-const CROSS_SITE: ApiError = ApiError::new(
-    403,
-    "cross_site_request",
-    "a session is valid only for requests from this site's own pages",
-);
+const CROSS_SITE: ApiError =
+    ApiError::new(403, "cross_site_request", "a session is valid only for requests from this site's own pages");
 
 /// Prefixes of proxies' headers, in lower case. A request through a proxy is not local.
 const PROXY_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-", "via", "cf-ray"];
@@ -66,10 +63,7 @@ impl Member {
 
     /// Returns the announcement of a change that another object makes for this member.
     pub fn announce(&self, change: AnnouncedChange) -> Announce {
-        Announce {
-            by: self.actor(),
-            change,
-        }
+        Announce { by: self.actor(), change }
     }
 
     /// The time until which the session counts as verified, in UNIX seconds.
@@ -157,10 +151,7 @@ pub fn sessions_of(context: &RequestContext, config: &SiteConfig, request: &Requ
     let cookie = Cookie::sessions(config.kind, config.site);
     let cookies = header(request, "Cookie").unwrap_or_default();
     let keys = &context.isolate.config.account_keys;
-    cookie
-        .find(&cookies)
-        .map(|value| BrowserSessions::parse(keys, config.kind, value))
-        .unwrap_or_default()
+    cookie.find(&cookies).map(|value| BrowserSessions::parse(keys, config.kind, value)).unwrap_or_default()
 }
 
 /// Reads a live session.
@@ -173,10 +164,7 @@ pub async fn read_session(
     session: &BrowserSession,
     session_use: SessionUse,
 ) -> Result<Session, Refusal> {
-    let operation = ReadSession {
-        session: session.token.clone(),
-        session_use,
-    };
+    let operation = ReadSession { session: session.token.clone(), session_use };
     let to = accounts::address(session.account.id());
     let read: Session = context.call(&to, operation).await?;
     // A local session needs no passkey, so it ends when local sign-in is switched off.
@@ -201,11 +189,7 @@ fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -
 }
 
 /// Checks a request of a page, finds the member who sends it, and reads its body.
-pub async fn enter<'c>(
-    call: &mut Call<'c>,
-    access: Access,
-    media_types: &[&str],
-) -> Result<Visit<'c>, Refusal> {
+pub async fn enter<'c>(call: &mut Call<'c>, access: Access, media_types: &[&str]) -> Result<Visit<'c>, Refusal> {
     let config = call.config()?;
     check_host(config, call.address.authority)?;
     check_sender(config, &call.request, call.is_write, media_types)?;
@@ -230,20 +214,8 @@ pub async fn enter<'c>(
         }
         Account::Operator => pools.get(Pool::Operators).acquire(&member, context.now_ms)?,
     };
-    let member = Member {
-        account,
-        token,
-        session,
-        sessions,
-        _permit: permit,
-    };
-    Ok(Visit {
-        context,
-        config,
-        segments: call.segments,
-        query: call.address.query,
-        member,
-    })
+    let member = Member { account, token, session, sessions, _permit: permit };
+    Ok(Visit { context, config, segments: call.segments, query: call.address.query, member })
 }
 
 /// Returns the current session, if it is live and its role allows the call, and all sessions of the browser. If the
@@ -272,11 +244,7 @@ async fn admit(
                 let calls = context.isolate.pools.get(Pool::Publishers);
                 calls.acquire_part(publisher.as_str(), (token, PER_MEMBER), context.now_ms)?
             }
-            None => context
-                .isolate
-                .pools
-                .get(Pool::Operators)
-                .acquire(token, context.now_ms)?,
+            None => context.isolate.pools.get(Pool::Operators).acquire(token, context.now_ms)?,
         };
         let session = match read_session(context, config, &current, access.session_use).await {
             Ok(session) => session,

@@ -12,8 +12,8 @@ use crate::http::{
 };
 use contract::{
     accounts::{
-        self, AuditPage, ChangeMember, EndSession, Invite, Invitee, Members, NewInvite, Owner, ReadAudit,
-        ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
+        self, AuditPage, ChangeMember, EndSession, Invite, Invitee, Members, NewInvite, Owner, ReadAudit, ReadMembers,
+        ReadSessions, SessionRow, WithdrawInvite,
     },
     operation::{Done, ObjectAddress, Operation, OperatorReply},
 };
@@ -146,12 +146,7 @@ pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>
 
 /// Returns the answer to an invite. Only this answer shows the link.
 pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
-    let url = format!(
-        "{}{}#invite={}",
-        config.party.origin(),
-        config.root(),
-        invited.invite
-    );
+    let url = format!("{}{}#invite={}", config.party.origin(), config.root(), invited.invite);
     let body = json!({
         "invite_id": invited.invite_id,
         "invite": invited.invite,
@@ -163,19 +158,12 @@ pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
 
 pub async fn invite(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let InviteBody { name, role } = InviteBody::read(&mut request).await?;
-    let invite = Invite {
-        owner: Owner::of(&visit.account),
-        by: visit.actor(),
-        to: Invitee::New { name, role },
-    };
+    let invite = Invite { owner: Owner::of(&visit.account), by: visit.actor(), to: Invitee::New { name, role } };
     Ok(invite_answer(visit.config, &ask(visit, invite).await?))
 }
 
 pub async fn withdraw_invite(visit: &Visit<'_>) -> HandlerResult {
-    let withdraw = WithdrawInvite {
-        by: visit.actor(),
-        invite_id: visit.segment(0),
-    };
+    let withdraw = WithdrawInvite { by: visit.actor(), invite_id: visit.segment(0) };
     let Done {} = ask(visit, withdraw).await?;
     Ok(Answer::new(204))
 }
@@ -191,11 +179,7 @@ pub async fn remove(visit: &Visit<'_>) -> HandlerResult {
 }
 
 async fn change(visit: &Visit<'_>, member: MemberId, role: Option<Role>) -> HandlerResult {
-    let change = ChangeMember {
-        by: visit.actor(),
-        member,
-        role,
-    };
+    let change = ChangeMember { by: visit.actor(), member, role };
     let Done {} = ask(visit, change).await?;
     Ok(Answer::new(204))
 }
@@ -204,18 +188,12 @@ async fn change(visit: &Visit<'_>, member: MemberId, role: Option<Role>) -> Hand
 /// themselves.
 pub async fn recover(visit: &Visit<'_>) -> HandlerResult {
     let member = member_in(visit)?;
-    let invite = Invite {
-        owner: Owner::of(&visit.account),
-        by: visit.actor(),
-        to: Invitee::Recovery(member),
-    };
+    let invite = Invite { owner: Owner::of(&visit.account), by: visit.actor(), to: Invitee::Recovery(member) };
     Ok(invite_answer(visit.config, &ask(visit, invite).await?))
 }
 
 pub async fn sessions(visit: &Visit<'_>) -> HandlerResult {
-    let read = ReadSessions {
-        member: visit.session.member,
-    };
+    let read = ReadSessions { member: visit.session.member };
     let sessions: Vec<SessionRow> = ask(visit, read).await?;
     let sessions: Vec<Value> = sessions
         .into_iter()
@@ -233,10 +211,7 @@ pub async fn sessions(visit: &Visit<'_>) -> HandlerResult {
 }
 
 pub async fn end_session(visit: &Visit<'_>) -> HandlerResult {
-    let end = EndSession {
-        member: visit.session.member,
-        session_id: visit.segment(0),
-    };
+    let end = EndSession { member: visit.session.member, session_id: visit.segment(0) };
     let Done {} = ask(visit, end).await?;
     Ok(Answer::new(204))
 }

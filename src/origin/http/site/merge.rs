@@ -38,18 +38,12 @@ pub async fn list<E>(
     ask: impl AsyncFn(u8, List) -> Result<ListPage, E>,
 ) -> Result<Page, E> {
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
-    let question = List {
-        limit: share(list.limit, outboxes.len()),
-        max_text: MAX_TEXT / outboxes.len().max(1),
-        ..list.clone()
-    };
+    let question =
+        List { limit: share(list.limit, outboxes.len()), max_text: MAX_TEXT / outboxes.len().max(1), ..list.clone() };
     let (mut merged, mut before) = (Vec::<ListedEntry>::new(), list.before);
     for _ in 0..ROUNDS {
         let asked = |outbox: &u8| {
-            let part = List {
-                before,
-                ..question.clone()
-            };
+            let part = List { before, ..question.clone() };
             ask(*outbox, part)
         };
         let pages = try_each(outboxes, asked).await?;
@@ -68,10 +62,7 @@ pub async fn list<E>(
         merged.truncate(limit);
         before = merged.last().map(|last| last.number);
     }
-    Ok(Page {
-        conversions: merged.into_iter().map(|listed| listed.entry).collect(),
-        before,
-    })
+    Ok(Page { conversions: merged.into_iter().map(|listed| listed.entry).collect(), before })
 }
 
 /// Returns the number of entries to ask each outbox for.
@@ -85,19 +76,11 @@ pub fn share(limit: u32, outboxes: usize) -> u32 {
 /// outboxes may not know yet.
 pub fn standing(has_callback: bool, outboxes: impl IntoIterator<Item = Standing>) -> Standing {
     let none = Standing {
-        state: if has_callback {
-            EndpointState::Healthy
-        } else {
-            EndpointState::None
-        },
+        state: if has_callback { EndpointState::Healthy } else { EndpointState::None },
         ..Standing::default()
     };
     outboxes.into_iter().fold(none, |all, one| Standing {
-        state: if has_callback {
-            all.state.max(one.state)
-        } else {
-            all.state
-        },
+        state: if has_callback { all.state.max(one.state) } else { all.state },
         consecutive_failures: all.consecutive_failures.max(one.consecutive_failures),
         next_try_ts: [all.next_try_ts, one.next_try_ts].into_iter().flatten().min(),
         waiting: all.waiting.saturating_add(one.waiting),

@@ -21,8 +21,7 @@ use contract::{
     ledger::{self, CountedDay, OPERATOR, ReadOffers},
     operation::{CallError, Operation, OperatorReply},
     outbox::{
-        Enable, Erase, GetStatus, List, OutboxDay, OutboxShard, ReadDay, ReadReward, SettleMany, Settled,
-        Standing,
+        Enable, Erase, GetStatus, List, OutboxDay, OutboxShard, ReadDay, ReadReward, SettleMany, Settled, Standing,
     },
 };
 use domain::{
@@ -55,11 +54,7 @@ impl<'c> Outboxes<'c> {
     }
 
     pub fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
-        Self {
-            context,
-            app,
-            settings,
-        }
+        Self { context, app, settings }
     }
 
     pub async fn call<O: Operation>(
@@ -69,10 +64,7 @@ impl<'c> Outboxes<'c> {
         timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         let shard = OutboxShard::new(self.app, number);
-        self.context
-            .workers
-            .call(&shard.address(), operation, timeout)
-            .await
+        self.context.workers.call(&shard.address(), operation, timeout).await
     }
 
     /// Returns the numbers of the app's outboxes. All are asked, because a catalog that was restored from a backup does
@@ -82,10 +74,7 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Asks each outbox by its number. The answers are in the order of the numbers.
-    pub async fn ask_each<T>(
-        &self,
-        ask: impl AsyncFn(u8) -> Result<T, CallError>,
-    ) -> Result<Vec<T>, CallError> {
+    pub async fn ask_each<T>(&self, ask: impl AsyncFn(u8) -> Result<T, CallError>) -> Result<Vec<T>, CallError> {
         ask_all(self.numbers(), ask).await
     }
 
@@ -95,8 +84,7 @@ impl<'c> Outboxes<'c> {
         operation: O,
         timeout: Duration,
     ) -> Result<Vec<O::Answer>, CallError> {
-        self.ask_each(async |number| self.call(number, operation, timeout).await)
-            .await
+        self.ask_each(async |number| self.call(number, operation, timeout).await).await
     }
 
     fn has_callback(&self) -> bool {
@@ -147,9 +135,7 @@ impl<'c> Outboxes<'c> {
 
     /// Returns the number of the outbox that keeps a transaction.
     pub fn keeper(&self, transaction_id: &str) -> Result<u8, ApiError> {
-        ids::shard_of(transaction_id)
-            .filter(|number| *number < self.settings.outbox_shards)
-            .ok_or(UNKNOWN_CONVERSION)
+        ids::shard_of(transaction_id).filter(|number| *number < self.settings.outbox_shards).ok_or(UNKNOWN_CONVERSION)
     }
 
     /// Sends an operation to the outbox that keeps a transaction.
@@ -162,28 +148,18 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Settles the matching conversions after a place, for up to [`MANY_MS`]. Returns the place at which to continue.
-    pub async fn settle_many(
-        &self,
-        first: &SettleMany,
-        from: Place,
-    ) -> Result<(Settled, Option<Place>), CallError> {
+    pub async fn settle_many(&self, first: &SettleMany, from: Place) -> Result<(Settled, Option<Place>), CallError> {
         let until_ms = now_ms().saturating_add(MANY_MS);
         let has_time = || now_ms() < until_ms;
         let mut all = Settled::default();
         for number in self.numbers().into_iter().skip(from.outbox.into()) {
-            let first = SettleMany {
-                after: if number == from.outbox { from.after } else { 0 },
-                ..first.clone()
-            };
+            let first = SettleMany { after: if number == from.outbox { from.after } else { 0 }, ..first.clone() };
             let step = async |step: SettleMany| self.call(number, step, SETTLE_TIMEOUT).await;
             let settled = settle_in_steps(&first, has_time, step).await?;
             let next = settled.next;
             settlement::add(&mut all, settled);
             if let Some(after) = next {
-                let place = Place {
-                    outbox: number,
-                    after,
-                };
+                let place = Place { outbox: number, after };
                 return Ok((all, Some(place)));
             }
         }
@@ -196,11 +172,7 @@ impl<'c> Outboxes<'c> {
         let read = ReadOffers {
             app: self.app,
             day,
-            sources: self
-                .numbers()
-                .into_iter()
-                .map(|number| name(number).object_name())
-                .collect(),
+            sources: self.numbers().into_iter().map(|number| name(number).object_name()).collect(),
         };
         let ledger = ledger::address(&self.settings.publisher_id, OPERATOR);
         self.context.call(&ledger, read).await
@@ -227,10 +199,7 @@ impl<'c> Outboxes<'c> {
     pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
         let own = OutboxShard::new(self.app, shards::of_user(&user_id, outboxes));
-        let erase = |is_witness| Erase {
-            user_id: user_id.clone(),
-            is_witness,
-        };
+        let erase = |is_witness| Erase { user_id: user_id.clone(), is_witness };
         let erased = self.call(own.number, erase(false), TIMEOUT).await?;
         let witness = journal::witness(own, outboxes).number;
         self.call(witness, erase(true), TIMEOUT).await?;
@@ -238,13 +207,6 @@ impl<'c> Outboxes<'c> {
     }
 }
 
-async fn ask_all<T>(
-    numbers: Vec<u8>,
-    ask: impl AsyncFn(u8) -> Result<T, CallError>,
-) -> Result<Vec<T>, CallError> {
-    stream::iter(numbers)
-        .map(|number| ask(number))
-        .buffered(CONNECTIONS)
-        .try_collect()
-        .await
+async fn ask_all<T>(numbers: Vec<u8>, ask: impl AsyncFn(u8) -> Result<T, CallError>) -> Result<Vec<T>, CallError> {
+    stream::iter(numbers).map(|number| ask(number)).buffered(CONNECTIONS).try_collect().await
 }

@@ -6,9 +6,7 @@ use worker::Request;
 use super::{
     gate::Visit,
     members::{ask, seconds},
-    passkeys::{
-        CredentialBody, Person, begin_in_session, challenge_of, creation_options, new_passkey, refuse,
-    },
+    passkeys::{CredentialBody, Person, begin_in_session, challenge_of, creation_options, new_passkey, refuse},
     sign_in::user_agent,
 };
 use crate::http::{HandlerResult, Refusal};
@@ -26,9 +24,7 @@ use domain::{
 use platform::http::Answer;
 
 async fn read(visit: &Visit<'_>) -> Result<Vec<PasskeyRow>, Refusal> {
-    let read = ReadPasskeys {
-        member: visit.session.member,
-    };
+    let read = ReadPasskeys { member: visit.session.member };
     ask(visit, read).await
 }
 
@@ -64,13 +60,7 @@ pub async fn creation(visit: &Visit<'_>) -> HandlerResult {
         name: &visit.session.name,
     };
     let challenge = begin_in_session(visit, CeremonyPurpose::Addition)?;
-    Ok(creation_options(
-        visit.context,
-        visit.config,
-        &person,
-        &challenge,
-        &existing,
-    ))
+    Ok(creation_options(visit.context, visit.config, &person, &challenge, &existing))
 }
 
 pub async fn add(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
@@ -92,10 +82,7 @@ pub async fn add(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
 }
 
 pub async fn remove(visit: &Visit<'_>) -> HandlerResult {
-    let remove = RemovePasskey {
-        session: visit.token.clone(),
-        passkey_id: visit.segment(0),
-    };
+    let remove = RemovePasskey { session: visit.token.clone(), passkey_id: visit.segment(0) };
     let Done {} = ask(visit, remove).await?;
     Ok(Answer::new(204))
 }

@@ -108,19 +108,13 @@ pub fn asset(call: &Call<'_>) -> HandlerResult {
         return Err(common::NOT_FOUND.into());
     }
     let response = PAGES.with(|pages| {
-        let file = pages
-            .as_ref()?
-            .of(call.kind)
-            .files()
-            .get(&call.address.path.into());
+        let file = pages.as_ref()?.of(call.kind).files().get(&call.address.path.into());
         if file.is_undefined() {
             return None;
         }
         let file: File = file.unchecked_into();
-        let headers: &[(&str, &str)] = &[
-            ("Content-Type", &file.content_type()),
-            ("Cache-Control", "public, max-age=31536000, immutable"),
-        ];
+        let headers: &[(&str, &str)] =
+            &[("Content-Type", &file.content_type()), ("Cache-Control", "public, max-age=31536000, immutable")];
         Some(respond(&file.bytes(), headers))
     });
     page_answer(response)

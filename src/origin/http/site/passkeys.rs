@@ -13,8 +13,7 @@ use super::{
 use crate::http::{HandlerResult, Refusal, RequestContext, calls::internal, config::site::SiteConfig};
 use contract::{
     accounts::{
-        self, Accept, CountFailure, NewPasskey, PasskeyUse, ReadPasskey, SignIn, SignedIn, SpentChallenge,
-        Verify,
+        self, Accept, CountFailure, NewPasskey, PasskeyUse, ReadPasskey, SignIn, SignedIn, SpentChallenge, Verify,
     },
     operation::{Bytes, Done},
 };
@@ -87,9 +86,7 @@ fn begin(
     let keys = &context.isolate.config.account_keys;
     let binding = bind(&mark, invite);
     let challenge = challenge::issue(keys, purpose, account, &binding, context.now_ms, *secret);
-    let cookie = Cookie::ceremony(config.kind, config.site)
-        .set(&mark)
-        .ok_or(common::INTERNAL_ERROR)?;
+    let cookie = Cookie::ceremony(config.kind, config.site).set(&mark).ok_or(common::INTERNAL_ERROR)?;
     Ok((challenge, cookie))
 }
 
@@ -124,12 +121,8 @@ pub fn challenge_of(
     binding: &CredentialHash,
 ) -> Result<(Challenge, SpentChallenge), ApiError> {
     let keys = &context.isolate.config.account_keys;
-    let challenge =
-        challenge::verify(keys, presented, purpose, binding, context.now_ms).ok_or(PASSKEY_REFUSED)?;
-    let spent = SpentChallenge {
-        id: Bytes(challenge::id(presented).to_vec()),
-        expires_at_ms: challenge.expires_at_ms,
-    };
+    let challenge = challenge::verify(keys, presented, purpose, binding, context.now_ms).ok_or(PASSKEY_REFUSED)?;
+    let spent = SpentChallenge { id: Bytes(challenge::id(presented).to_vec()), expires_at_ms: challenge.expires_at_ms };
     Ok((challenge, spent))
 }
 
@@ -137,12 +130,7 @@ pub async fn creation(context: &RequestContext, config: &SiteConfig, mut request
     let open = open_invite(context, config, &mut request).await?;
     let (purpose, account) = (CeremonyPurpose::Registration, open.account.id());
     let (challenge, cookie) = begin(context, config, purpose, Some(account), &open.invite)?;
-    let person = Person {
-        account,
-        owner: open.account.owner(),
-        member: open.details.member,
-        name: &open.details.name,
-    };
+    let person = Person { account, owner: open.account.owner(), member: open.details.member, name: &open.details.name };
     Ok(creation_options(context, config, &person, &challenge, &[]).header("Set-Cookie", cookie))
 }
 
@@ -165,11 +153,7 @@ pub fn creation_options(
 ) -> Answer {
     let keys = &context.isolate.config.account_keys;
     let handle = user_handle::issue(keys, person.account, person.member);
-    let user = User {
-        handle: &handle,
-        name: &format!("{}, {}", person.name, person.owner),
-        display_name: person.name,
-    };
+    let user = User { handle: &handle, name: &format!("{}, {}", person.name, person.owner), display_name: person.name };
     let options = webauthn::creation_options(&config.party, user, challenge.as_bytes(), existing);
     Answer::json(200, json!({ "options": options }).to_string())
 }
@@ -205,11 +189,7 @@ pub async fn create(context: &RequestContext, config: &SiteConfig, mut request: 
     if issued.account != Some(account.id()) {
         return Err(PASSKEY_REFUSED.into());
     }
-    let accept = Accept {
-        invite,
-        passkey: Some(new_passkey(config, registration, (&issued, challenge))?),
-        user_agent,
-    };
+    let accept = Accept { invite, passkey: Some(new_passkey(config, registration, (&issued, challenge))?), user_agent };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.call(&to, accept).await?;
     open_session(context, config, sessions, &signed_in).await
@@ -261,10 +241,7 @@ pub async fn verify(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     if owner != visit.session.member {
         return Err(PASSKEY_REFUSED.into());
     }
-    let verify = Verify {
-        session: visit.token.clone(),
-        passkey,
-    };
+    let verify = Verify { session: visit.token.clone(), passkey };
     let to = accounts::address(account);
     let Done {} = context.call(&to, verify).await?;
     Ok(Answer::new(204))
@@ -285,9 +262,7 @@ async fn check_assertion(
     }
     let to = accounts::address(account);
     let credential_id = Bytes(assertion.credential_id().to_vec());
-    let read = ReadPasskey {
-        credential_id: credential_id.clone(),
-    };
+    let read = ReadPasskey { credential_id: credential_id.clone() };
     let stored = context.call(&to, read).await?;
     let credential = StoredCredential {
         spki: &stored.spki.0,

@@ -40,18 +40,13 @@ pub fn parse(body: &str, now_ms: i64) -> Result<(RewardFilter, bool), ApiError> 
 /// characters.
 pub fn words(filter: &RewardFilter) -> String {
     let parts = [
-        filter
-            .delivery
-            .map(|delivery| format!("delivery {}", delivery.as_str())),
+        filter.delivery.map(|delivery| format!("delivery {}", delivery.as_str())),
         filter.state.map(|state| format!("state {}", state.as_str())),
         filter.http_status.map(|status| format!("http_status {status}")),
         filter.user_id.as_ref().map(|_| "user".to_owned()),
         filter.from.map(|from| format!("from {from}")),
         filter.until.map(|until| format!("until {until}")),
-        filter
-            .transaction_id
-            .as_ref()
-            .map(|id| format!("transaction {id}")),
+        filter.transaction_id.as_ref().map(|id| format!("transaction {id}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -80,24 +75,15 @@ mod tests {
             "delivery not_wanted, state held, http_status 503, user, from 5, until 7, transaction t"
         );
         let code = |body| parse(body, 0).unwrap_err().code;
-        assert_eq!(
-            code(r#"{"filter":{"app_id":"00000042"},"dry_run":true}"#),
-            "unknown_field"
-        );
+        assert_eq!(code(r#"{"filter":{"app_id":"00000042"},"dry_run":true}"#), "unknown_field");
         assert_eq!(code(r#"{"dry_run":true}"#), "missing_field");
     }
 
     #[test]
     fn a_count_covers_all_until_now_and_a_start_names_its_end() {
-        let all = RewardFilter {
-            until: Some(10),
-            ..RewardFilter::default()
-        };
+        let all = RewardFilter { until: Some(10), ..RewardFilter::default() };
         assert_eq!(words(&all), "until 10");
-        assert_eq!(
-            parse(r#"{"filter":{},"dry_run":true}"#, 9_500).unwrap(),
-            (all, true)
-        );
+        assert_eq!(parse(r#"{"filter":{},"dry_run":true}"#, 9_500).unwrap(), (all, true));
         for (body, path) in [
             (r#"{"filter":{}}"#, "filter.until"),
             (r#"{"filter":{"from":9,"until":8}}"#, "filter.until"),
@@ -105,11 +91,7 @@ mod tests {
         ] {
             let error = parse(body, 0).unwrap_err();
             assert_eq!(error.code, "invalid_field", "{body}");
-            assert!(
-                error.message.starts_with(&format!("{path}: ")),
-                "{}",
-                error.message
-            );
+            assert!(error.message.starts_with(&format!("{path}: ")), "{}", error.message);
         }
     }
 }

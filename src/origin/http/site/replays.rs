@@ -47,22 +47,12 @@ impl ReplayOrder {
         let key = idempotency_key::read(&request);
         let body = read_json(&mut request, MAX_BODY).await?;
         let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;
-        Ok(Self {
-            publisher,
-            app,
-            filter,
-            is_dry_run,
-            key,
-        })
+        Ok(Self { publisher, app, filter, is_dry_run, key })
     }
 
     /// Returns the number of callbacks that would be resent.
     pub async fn count(&self, context: &RequestContext) -> Result<i64, Refusal> {
-        let count = CountReplay {
-            publisher: self.publisher.clone(),
-            app: self.app,
-            filter: self.filter.clone(),
-        };
+        let count = CountReplay { publisher: self.publisher.clone(), app: self.app, filter: self.filter.clone() };
         let to = activity::address(&self.publisher);
         Ok(context.call(&to, count).await?.count)
     }
@@ -70,12 +60,6 @@ impl ReplayOrder {
     /// # Errors
     /// `Idempotency-Key` is missing or malformed.
     pub fn into_start(self, most: Option<u32>) -> Result<StartReplay, ApiError> {
-        Ok(StartReplay {
-            publisher: self.publisher,
-            app: self.app,
-            filter: self.filter,
-            key: self.key?,
-            most,
-        })
+        Ok(StartReplay { publisher: self.publisher, app: self.app, filter: self.filter, key: self.key?, most })
     }
 }

@@ -82,6 +82,5 @@ pub fn parse<T>(
     parse: impl FnOnce(&str) -> Option<T>,
     problem: &str,
 ) -> Result<Option<T>, ApiError> {
-    text.map(|text| parse(text).ok_or_else(|| FieldError::new(path, problem).into()))
-        .transpose()
+    text.map(|text| parse(text).ok_or_else(|| FieldError::new(path, problem).into())).transpose()
 }

@@ -46,20 +46,10 @@ impl Document for Body {
 pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
     let body = Body::from_json(body)?;
     Ok(ListRewards {
-        app: parse_member(
-            "app_id",
-            body.app_id.as_deref(),
-            AppId::parse,
-            "must have 8 digits",
-        )?,
+        app: parse_member("app_id", body.app_id.as_deref(), AppId::parse, "must have 8 digits")?,
         filter: body.filter.read()?,
         limit: body.limit.unwrap_or(DEFAULT_LIMIT),
-        before: parse_member(
-            "cursor",
-            body.cursor.as_deref(),
-            parse_place,
-            "must be the cursor of an earlier page",
-        )?,
+        before: parse_member("cursor", body.cursor.as_deref(), parse_place, "must be the cursor of an earlier page")?,
         after: parse_member(
             "after",
             body.after.as_deref(),
@@ -72,10 +62,7 @@ pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
 
 fn parse_place(text: &str) -> Option<Place> {
     let (entry, app) = text.split_once('.')?;
-    Some(Place {
-        entry: entry.parse().ok().filter(|entry: &i64| *entry >= 0)?,
-        app: AppId::parse(app)?,
-    })
+    Some(Place { entry: entry.parse().ok().filter(|entry: &i64| *entry >= 0)?, app: AppId::parse(app)? })
 }
 
 /// The answer to `POST rewards`.
@@ -247,10 +234,7 @@ mod tests {
         );
         assert_eq!((list.limit, list.before), (7, Some(Place { entry: 12, app })));
         let polled = parse(r#"{"after":"3"}"#, true).unwrap();
-        assert_eq!(
-            (polled.after, polled.limit, polled.is_analyst),
-            (Some(3), 50, true)
-        );
+        assert_eq!((polled.after, polled.limit, polled.is_analyst), (Some(3), 50, true));
     }
 
     #[test]
@@ -263,10 +247,7 @@ mod tests {
             (r#"{"filter":{"http_status":600}}"#, "filter.http_status"),
             (r#"{"filter":{"from":-1}}"#, "filter.from"),
             (r#"{"filter":{"from":2,"until":1}}"#, "filter.until"),
-            (
-                r#"{"app_id":"00000042","filter":{"user_id":""}}"#,
-                "filter.user_id",
-            ),
+            (r#"{"app_id":"00000042","filter":{"user_id":""}}"#, "filter.user_id"),
             (r#"{"filter":{"transaction_id":""}}"#, "filter.transaction_id"),
             (r#"{"limit":0}"#, "limit"),
             (r#"{"limit":201}"#, "limit"),
@@ -276,11 +257,7 @@ mod tests {
         ] {
             let error = parse(body, false).unwrap_err();
             assert_eq!(error.code, "invalid_field", "{body}");
-            assert!(
-                error.message.starts_with(&format!("{path}: ")),
-                "{body}: {}",
-                error.message
-            );
+            assert!(error.message.starts_with(&format!("{path}: ")), "{body}: {}", error.message);
         }
         // A filter by user needs no app.
         assert!(parse(r#"{"filter":{"user_id":"u"}}"#, false).is_ok());

@@ -31,11 +31,8 @@ use platform::{
     log,
 };
 
-pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
-    503,
-    "sign_in_unavailable",
-    "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe",
-);
+pub const UNSAFE_SIGN_IN: ApiError =
+    ApiError::new(503, "sign_in_unavailable", "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe");
 
 /// Maximum body with an invite, in bytes. An invite has at most 140 bytes.
 const MAX_INVITE: usize = 1 << 10;
@@ -76,33 +73,19 @@ pub async fn open_invite(
 ) -> Result<OpenInvite, Refusal> {
     let invite = invite_text(request).await?;
     let account = account_of(context, config, &invite)?;
-    let operation = ReadInvite {
-        invite: invite.clone(),
-    };
+    let operation = ReadInvite { invite: invite.clone() };
     let to = accounts::address(account.id());
     let details = context.call(&to, operation).await?;
-    Ok(OpenInvite {
-        invite,
-        account,
-        details,
-    })
+    Ok(OpenInvite { invite, account, details })
 }
 
 /// Returns the browser's `User-Agent`, for the list of sessions.
 pub fn user_agent(request: &Request) -> String {
     let agent = header(request, "User-Agent").unwrap_or_default();
-    agent
-        .chars()
-        .filter(|char| !char.is_control())
-        .take(MAX_USER_AGENT)
-        .collect()
+    agent.chars().filter(|char| !char.is_control()).take(MAX_USER_AGENT).collect()
 }
 
-pub async fn read_invite(
-    context: &RequestContext,
-    config: &SiteConfig,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn read_invite(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     let OpenInvite { account, details, .. } = open_invite(context, config, &mut request).await?;
     let publisher = match account {
         Account::Publisher(publisher) => {
@@ -131,11 +114,7 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     let invite = invite_text(&mut request).await?;
     let account = account_of(context, config, &invite)?;
     let sessions = sessions_left(context, config, &request, &account).await?;
-    let accept = Accept {
-        invite,
-        passkey: None,
-        user_agent,
-    };
+    let accept = Accept { invite, passkey: None, user_agent };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.call(&to, accept).await?;
     open_session(context, config, sessions, &signed_in).await
@@ -188,9 +167,7 @@ pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> Handler
 }
 
 async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), CallError> {
-    let sign_out = SignOut {
-        session: session.token.clone(),
-    };
+    let sign_out = SignOut { session: session.token.clone() };
     let to = accounts::address(session.account.id());
     let Done {} = context.call(&to, sign_out).await?;
     Ok(())

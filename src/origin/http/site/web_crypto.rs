@@ -37,10 +37,8 @@ async fn try_verify(signed: &ToVerify) -> Result<JsValue, JsValue> {
     let usages = Array::of1(&JsString::from("verify").into());
     let spki = Uint8Array::from(signed.spki.as_slice());
     let key = JsFuture::from(import_key("spki", &spki, &algorithm, false, &usages)?).await?;
-    let (signature, message) = (
-        Uint8Array::from(signed.signature.as_slice()),
-        Uint8Array::from(signed.message.as_slice()),
-    );
+    let (signature, message) =
+        (Uint8Array::from(signed.signature.as_slice()), Uint8Array::from(signed.message.as_slice()));
     JsFuture::from(verify_with(&algorithm, &key, &signature, &message)?).await
 }
 

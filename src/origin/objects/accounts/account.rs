@@ -58,11 +58,7 @@ pub fn is_known(db: &impl Database) -> DbResult<bool> {
 
 /// Checks that the account is not suspended.
 pub fn check_admitted(db: &impl Database) -> Result {
-    if read(db)?.is_suspended {
-        Err(ACCOUNT_SUSPENDED.into())
-    } else {
-        Ok(())
-    }
+    if read(db)?.is_suspended { Err(ACCOUNT_SUSPENDED.into()) } else { Ok(()) }
 }
 
 /// Suspends the account, which ends its sessions, or admits the account again. Passkeys and open invites stay.
@@ -78,11 +74,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result {
         if known.is_suspended == is_suspended {
             return Ok(());
         }
-        let action = if is_suspended {
-            "account_suspended"
-        } else {
-            "account_admitted"
-        };
+        let action = if is_suspended { "account_suspended" } else { "account_admitted" };
         audit::append(db, now_ms, &Entry::of(Party::operator(), action))?;
         Ok(())
     })
@@ -90,10 +82,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result {
 
 /// Stores a suspension or its end, within the caller's transaction.
 pub fn set_suspended(db: &impl Database, suspend: &Suspend) -> DbResult {
-    db.execute(
-        sql::SET_SUSPENDED,
-        params![suspend.is_suspended, suspend.revision],
-    )?;
+    db.execute(sql::SET_SUSPENDED, params![suspend.is_suspended, suspend.revision])?;
     if suspend.is_suspended {
         db.execute(sql::DELETE_SESSIONS, &[])?;
     }

@@ -71,41 +71,28 @@ fn line_of(change: &AnnouncedChange) -> (&str, Option<String>, Option<String>) {
             };
             (action, Some(app_id.to_string()), None)
         }
-        AnnouncedChange::TestCallback { app_id, sign_with } => (
-            "callback_tested",
-            Some(app_id.to_string()),
-            Some(sign_with.as_str().to_owned()),
-        ),
+        AnnouncedChange::TestCallback { app_id, sign_with } => {
+            ("callback_tested", Some(app_id.to_string()), Some(sign_with.as_str().to_owned()))
+        }
         AnnouncedChange::EnableCallback { app_id } => ("callback_enabled", Some(app_id.to_string()), None),
-        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => (
-            "tracking_url_signed",
-            Some(app_id.to_string()),
-            Some(offer_id.clone()),
-        ),
-        AnnouncedChange::ReplayReward {
-            app_id,
-            transaction_id,
-        } => (
-            "reward_replayed",
-            Some(format!("{app_id} {transaction_id}")),
-            None,
-        ),
+        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => {
+            ("tracking_url_signed", Some(app_id.to_string()), Some(offer_id.clone()))
+        }
+        AnnouncedChange::ReplayReward { app_id, transaction_id } => {
+            ("reward_replayed", Some(format!("{app_id} {transaction_id}")), None)
+        }
         AnnouncedChange::ReplayRewards { app_id, filter } => {
             ("rewards_replayed", Some(app_id.to_string()), Some(filter.clone()))
         }
-        AnnouncedChange::CancelReplay { app_id, replay_id } => (
-            "replay_cancelled",
-            Some(app_id.to_string()),
-            Some(replay_id.clone()),
-        ),
+        AnnouncedChange::CancelReplay { app_id, replay_id } => {
+            ("replay_cancelled", Some(app_id.to_string()), Some(replay_id.clone()))
+        }
         AnnouncedChange::EraseUser {} => ("user_erased", None, None),
         AnnouncedChange::ExportUser {} => ("user_exported", None, None),
         AnnouncedChange::SetAlarmAddress {} => ("alarm_address_set", None, None),
         AnnouncedChange::EndAlarmAddress {} => ("alarm_address_ended", None, None),
         AnnouncedChange::TestAlarms {} => ("alarms_tested", None, None),
-        AnnouncedChange::Operate { action, subject } => {
-            (action, (!subject.is_empty()).then(|| subject.clone()), None)
-        }
+        AnnouncedChange::Operate { action, subject } => (action, (!subject.is_empty()).then(|| subject.clone()), None),
     }
 }
 
@@ -113,12 +100,7 @@ fn line_of(change: &AnnouncedChange) -> (&str, Option<String>, Option<String>) {
 pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit> {
     let by = members::party_of(db, &announce.by)?;
     let (action, subject, detail) = line_of(&announce.change);
-    let entry = Entry {
-        by,
-        action,
-        subject: subject.map(Party::thing),
-        detail: detail.as_deref(),
-    };
+    let entry = Entry { by, action, subject: subject.map(Party::thing), detail: detail.as_deref() };
     db.transaction(|| {
         for rate in rates_of(db, action, detail.as_deref())? {
             rates::take(db, now_ms, &announce.by, *rate)?;
@@ -126,9 +108,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
         audit::append(db, now_ms, &entry)?;
         let number = db.query_integer(sql::MARK_UNCONFIRMED, &[])?;
         let missing = || Failure::Internal("the announced row is missing".into());
-        Ok(PendingAudit {
-            entry: number.ok_or_else(missing)?,
-        })
+        Ok(PendingAudit { entry: number.ok_or_else(missing)? })
     })
 }
 

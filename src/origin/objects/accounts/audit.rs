@@ -35,17 +35,11 @@ impl Party {
     }
 
     pub fn member(member: MemberId, name: impl Into<String>) -> Self {
-        Self {
-            member: Some(member),
-            name: name.into(),
-        }
+        Self { member: Some(member), name: name.into() }
     }
 
     pub fn thing(name: impl Into<String>) -> Self {
-        Self {
-            member: None,
-            name: name.into(),
-        }
+        Self { member: None, name: name.into() }
     }
 }
 
@@ -59,12 +53,7 @@ pub struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     pub fn of(by: Party, action: &'a str) -> Self {
-        Self {
-            by,
-            action,
-            subject: None,
-            detail: None,
-        }
+        Self { by, action, subject: None, detail: None }
     }
 }
 
@@ -102,20 +91,12 @@ pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<Audit
     let next = page.and_then(|page| page.last()).filter(|_| rows.len() > size);
     Ok(AuditPage {
         before: next.map(|last| last.integer(0)).transpose()?,
-        entries: page
-            .unwrap_or(&rows)
-            .iter()
-            .map(entry)
-            .collect::<Result<_, _>>()?,
+        entries: page.unwrap_or(&rows).iter().map(entry).collect::<Result<_, _>>()?,
     })
 }
 
 fn entry(row: &Row) -> DbResult<AuditEntry> {
-    let member = |column| {
-        row.optional_text(column)?
-            .map(|_| row.parse(column, MemberId::parse))
-            .transpose()
-    };
+    let member = |column| row.optional_text(column)?.map(|_| row.parse(column, MemberId::parse)).transpose();
     Ok(AuditEntry {
         at_ms: row.integer(1)?,
         by: row.text(2)?.to_owned(),
@@ -132,10 +113,6 @@ fn entry(row: &Row) -> DbResult<AuditEntry> {
 pub fn recoveries(db: &impl Database, now_ms: i64) -> DbResult<Vec<Recovery>> {
     let since = now_ms.saturating_sub(SHOWN_MS);
     db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {
-        Ok(Recovery {
-            member_name: row.text(0)?.to_owned(),
-            by: row.text(1)?.to_owned(),
-            at_ms: row.integer(2)?,
-        })
+        Ok(Recovery { member_name: row.text(0)?.to_owned(), by: row.text(1)?.to_owned(), at_ms: row.integer(2)? })
     })
 }

@@ -26,11 +26,8 @@ use platform::{Database, DbResult, Result, params};
 /// Maximum open invites, equal to the maximum members. Recoveries are not counted: each member has at most one.
 pub const MAX_INVITES: i64 = 100;
 
-pub const TOO_MANY_INVITES: ApiError = ApiError::new(
-    409,
-    "too_many_invites",
-    "an account has at most 100 open invites: withdraw one that is not needed",
-);
+pub const TOO_MANY_INVITES: ApiError =
+    ApiError::new(409, "too_many_invites", "an account has at most 100 open invites: withdraw one that is not needed");
 
 /// Issues an invite. Only this answer contains its text. A recovery immediately ends the member's sessions, passkeys
 /// and earlier recovery, and withdraws the invites that the member has issued.
@@ -61,11 +58,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
         invite: invite::issue(&(context.mac)()?, &account, draw.secret),
         expires_at_ms: now_ms.saturating_add(invite::LIFE_MS),
     };
-    let action = if role.is_some() {
-        "member_invited"
-    } else {
-        RECOVERY_ISSUED
-    };
+    let action = if role.is_some() { "member_invited" } else { RECOVERY_ISSUED };
     let role = role.map(Role::as_str);
     db.transaction(|| {
         rates::take(db, now_ms, &invite.by, Rate::Invites)?;
@@ -93,11 +86,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
                 }
             ],
         )?;
-        let entry = Entry {
-            subject: Some(Party::member(member, name)),
-            detail: role,
-            ..Entry::of(issuer, action)
-        };
+        let entry = Entry { subject: Some(Party::member(member, name)), detail: role, ..Entry::of(issuer, action) };
         audit::append(db, now_ms, &entry)?;
         Ok(invited)
     })

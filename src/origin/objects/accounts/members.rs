@@ -24,11 +24,8 @@ use platform::{Database, DbResult, Result, params};
 /// Maximum members of an account. Usually fewer people see a publisher's figures.
 pub const MAX_MEMBERS: i64 = 100;
 
-pub const TOO_MANY_MEMBERS: ApiError = ApiError::new(
-    409,
-    "too_many_members",
-    "an account has at most 100 members: remove one who no longer needs it",
-);
+pub const TOO_MANY_MEMBERS: ApiError =
+    ApiError::new(409, "too_many_members", "an account has at most 100 members: remove one who no longer needs it");
 
 /// Replaces the name of a member who was removed before the action was recorded.
 const FORMER_MEMBER: &str = "a former member";
@@ -40,10 +37,7 @@ pub struct Member {
 
 pub fn find(db: &impl Database, member: MemberId) -> DbResult<Option<Member>> {
     db.read_first(sql::GET_MEMBER, params![member.to_string()], |row| {
-        Ok(Member {
-            name: row.text(0)?.to_owned(),
-            role: row.parse(1, Role::parse)?,
-        })
+        Ok(Member { name: row.text(0)?.to_owned(), role: row.parse(1, Role::parse)? })
     })
 }
 
@@ -87,10 +81,7 @@ pub fn check_room(db: &impl Database) -> Result {
 
 /// Stores a new member, within the caller's transaction.
 pub fn store(db: &impl Database, now_ms: i64, member: MemberId, name: &str, role: Role) -> DbResult {
-    db.execute(
-        sql::INSERT_MEMBER,
-        params![member.to_string(), name, role.as_str(), now_ms],
-    )
+    db.execute(sql::INSERT_MEMBER, params![member.to_string(), name, role.as_str(), now_ms])
 }
 
 /// Returns the members in the order in which they joined.
@@ -116,9 +107,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result 
     if let Some(role) = change.role {
         check_role(role, member.role.kind())?;
     }
-    let rule = change
-        .role
-        .map_or(MemberChange::Remove(id), |role| MemberChange::SetRole(id, role));
+    let rule = change.role.map_or(MemberChange::Remove(id), |role| MemberChange::SetRole(id, role));
     check_last_owner(&roles(db)?, rule)?;
     let old = member.role.as_str();
     match change.role {
@@ -163,11 +152,7 @@ fn withdraw_invites_by(db: &impl Database, now_ms: i64, member: MemberId) -> DbR
 pub fn lock_out(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult {
     withdraw_invites_by(db, now_ms, member)?;
     let member = member.to_string();
-    for sql in [
-        sql::DELETE_SESSIONS_OF,
-        sql::DELETE_PASSKEYS_OF,
-        sql::DELETE_RECOVERY,
-    ] {
+    for sql in [sql::DELETE_SESSIONS_OF, sql::DELETE_PASSKEYS_OF, sql::DELETE_RECOVERY] {
         db.execute(sql, params![member.as_str()])?;
     }
     Ok(())
@@ -195,7 +180,5 @@ pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {
 }
 
 fn roles(db: &impl Database) -> DbResult<Vec<(MemberId, Role)>> {
-    db.read_all(sql::GET_ROLES, &[], |row| {
-        Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?))
-    })
+    db.read_all(sql::GET_ROLES, &[], |row| Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?)))
 }

@@ -18,11 +18,8 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, params};
 
-pub const LAST_PASSKEY: ApiError = ApiError::new(
-    409,
-    "last_passkey",
-    "this is your only passkey: add another one before you remove it",
-);
+pub const LAST_PASSKEY: ApiError =
+    ApiError::new(409, "last_passkey", "this is your only passkey: add another one before you remove it");
 
 /// Returns a member's passkeys, oldest first.
 pub fn list(db: &impl Database, member: MemberId) -> DbResult<Vec<PasskeyRow>> {
@@ -64,23 +61,11 @@ pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result
         db.execute(sql::DELETE_PASSKEY, params![passkey.credential_id.0.clone()])?;
         register::add(db, now_ms, &Ended::Passkey(passkey.credential_id.clone()))?;
         session.end_others(db)?;
-        Ok(append(
-            db,
-            now_ms,
-            &session,
-            "passkey_removed",
-            &passkey.passkey_id,
-        )?)
+        Ok(append(db, now_ms, &session, "passkey_removed", &passkey.passkey_id)?)
     })
 }
 
-fn append(
-    db: &impl Database,
-    now_ms: i64,
-    session: &LiveSession,
-    action: &str,
-    passkey_id: &str,
-) -> DbResult {
+fn append(db: &impl Database, now_ms: i64, session: &LiveSession, action: &str, passkey_id: &str) -> DbResult {
     let entry = Entry {
         subject: Some(Party::thing(passkey_id)),
         ..Entry::of(Party::member(session.member, session.name.as_str()), action)

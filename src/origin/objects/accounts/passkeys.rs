@@ -24,11 +24,8 @@ use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, l
 /// Maximum passkeys of a member: enough for all devices and for keys in a safe.
 pub const MAX_PASSKEYS: i64 = 20;
 
-pub const TOO_MANY_PASSKEYS: ApiError = ApiError::new(
-    409,
-    "too_many_passkeys",
-    "a member has at most 20 passkeys: remove one that is not used",
-);
+pub const TOO_MANY_PASSKEYS: ApiError =
+    ApiError::new(409, "too_many_passkeys", "a member has at most 20 passkeys: remove one that is not used");
 
 /// A stored passkey, and the name of its member.
 struct StoredPasskey {
@@ -48,9 +45,7 @@ pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Pas
 }
 
 fn find(db: &impl Database, credential_id: &[u8]) -> Result<StoredPasskey> {
-    let row = db
-        .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
-        .ok_or(PASSKEY_REFUSED)?;
+    let row = db.query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?.ok_or(PASSKEY_REFUSED)?;
     Ok(stored(&row)?)
 }
 
@@ -70,10 +65,7 @@ fn stored(row: &Row) -> DbResult<StoredPasskey> {
 /// Checks that a new passkey can be stored.
 pub fn check_new(db: &impl Database, now_ms: i64, member: MemberId, passkey: &NewPasskey) -> Result {
     challenges::check(db, now_ms, &passkey.challenge)?;
-    let counts = db.query_first(
-        sql::COUNT_PASSKEYS,
-        params![passkey.credential_id.0.clone(), member.to_string()],
-    )?;
+    let counts = db.query_first(sql::COUNT_PASSKEYS, params![passkey.credential_id.0.clone(), member.to_string()])?;
     let counts = counts.ok_or_else(|| DatabaseError("no counts".into()))?;
     if counts.boolean(0)? {
         return Err(PASSKEY_REFUSED.into());
@@ -85,13 +77,7 @@ pub fn check_new(db: &impl Database, now_ms: i64, member: MemberId, passkey: &Ne
 }
 
 /// Stores a checked passkey and spends its challenge, within the caller's transaction.
-pub fn store(
-    db: &impl Database,
-    now_ms: i64,
-    member: MemberId,
-    passkey: &NewPasskey,
-    user_agent: &str,
-) -> DbResult {
+pub fn store(db: &impl Database, now_ms: i64, member: MemberId, passkey: &NewPasskey, user_agent: &str) -> DbResult {
     challenges::spend(db, &passkey.challenge)?;
     db.execute(
         sql::INSERT_PASSKEY,
@@ -155,11 +141,6 @@ fn store_use(db: &impl Database, now_ms: i64, passkey: &PasskeyUse) -> DbResult 
     challenges::spend(db, &passkey.challenge)?;
     db.execute(
         sql::USE_PASSKEY,
-        params![
-            passkey.credential_id.0.clone(),
-            passkey.sign_count,
-            passkey.is_backed_up,
-            now_ms
-        ],
+        params![passkey.credential_id.0.clone(), passkey.sign_count, passkey.is_backed_up, now_ms],
     )
 }

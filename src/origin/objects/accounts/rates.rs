@@ -69,18 +69,14 @@ struct Window {
 
 fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> DbResult<Window> {
     let (name, _, length_ms) = rate.rule();
-    let stored = db.read_first(sql::GET_RATE, params![name, subject.to_vec()], |row| {
-        Ok((row.integer(0)?, row.integer(1)?))
-    })?;
+    let stored =
+        db.read_first(sql::GET_RATE, params![name, subject.to_vec()], |row| Ok((row.integer(0)?, row.integer(1)?)))?;
     Ok(match stored {
         // A clock that steps back must not prolong a window.
         Some((started_ms, count)) if (0..length_ms).contains(&now_ms.saturating_sub(started_ms)) => {
             Window { started_ms, count }
         }
-        _ => Window {
-            started_ms: now_ms,
-            count: 0,
-        },
+        _ => Window { started_ms: now_ms, count: 0 },
     })
 }
 
@@ -91,9 +87,7 @@ fn check_window(now_ms: i64, rate: Rate, window: &Window, shares: i64) -> Result
     }
     let left_ms = window.started_ms.saturating_add(length_ms).saturating_sub(now_ms);
     let seconds = left_ms.div_euclid(SECOND_MS).saturating_add(1);
-    Err(TOO_MANY
-        .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
-        .into())
+    Err(TOO_MANY.retry_after(u32::try_from(seconds).unwrap_or(u32::MAX)).into())
 }
 
 fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i64) -> Result {
@@ -105,10 +99,7 @@ fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i6
 fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i64) -> DbResult {
     let (name, ..) = rate.rule();
     let count = window.count.saturating_add(more);
-    db.execute(
-        sql::SET_RATE,
-        params![name, subject.to_vec(), window.started_ms, count],
-    )
+    db.execute(sql::SET_RATE, params![name, subject.to_vec(), window.started_ms, count])
 }
 
 /// Counts an action of a member, within the caller's transaction.
@@ -122,11 +113,7 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
             // The pause between two tests is shared by all members.
-            let shares = if rate == Rate::CallbackTestPause {
-                1
-            } else {
-                SHARES
-            };
+            let shares = if rate == Rate::CallbackTestPause { 1 } else { SHARES };
             count(db, now_ms, rate, ALL, shares)
         }
     }
@@ -134,12 +121,7 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
 
 /// Subtracts a refused action from the member's and the account's counts, if the window in which it was counted at
 /// `taken_ms` is still open. Runs in the caller's transaction.
-pub fn give_back(
-    db: &impl Database,
-    now_ms: i64,
-    (member, taken_ms): (MemberId, i64),
-    rate: Rate,
-) -> DbResult {
+pub fn give_back(db: &impl Database, now_ms: i64, (member, taken_ms): (MemberId, i64), rate: Rate) -> DbResult {
     for subject in [member.0.as_slice(), ALL] {
         let window = window(db, now_ms, rate, subject)?;
         if window.count > 0 && window.started_ms <= taken_ms {

@@ -14,11 +14,7 @@ pub fn end_all(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::DELETE_SESSIONS, &[])?;
     db.execute(sql::DELETE_INVITES, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])?;
-    audit::append(
-        db,
-        now_ms,
-        &audit::Entry::of(audit::Party::operator(), "account_restored"),
-    )
+    audit::append(db, now_ms, &audit::Entry::of(audit::Party::operator(), "account_restored"))
 }
 
 impl Restore for RestoredAccount {
@@ -37,9 +33,7 @@ impl Restore for RestoredAccount {
             Ended::SignIn => {}
             Ended::LockedOut(member) => members::lock_out(db, at_ms, member)?,
             Ended::Member(member) => members::remove(db, at_ms, member)?,
-            Ended::Role(member, role) => {
-                db.execute(sql::SET_ROLE, params![member.to_string(), role.as_str()])?
-            }
+            Ended::Role(member, role) => db.execute(sql::SET_ROLE, params![member.to_string(), role.as_str()])?,
             Ended::Passkey(credential) => db.execute(sql::DELETE_PASSKEY, params![credential.0])?,
             Ended::Suspension(suspend) => account::set_suspended(db, &suspend)?,
         }
@@ -52,14 +46,8 @@ impl Restore for RestoredAccount {
                 let doubt = Doubt::new(format!("members of {publisher}"), "account_restored");
                 (Some(publisher), vec![doubt])
             }
-            Some(Account::Operator) => (
-                None,
-                vec![Doubt::new("members of the console", "account_restored")],
-            ),
-            None => (
-                None,
-                vec![Doubt::new("members of an unknown account", "account_restored")],
-            ),
+            Some(Account::Operator) => (None, vec![Doubt::new("members of the console", "account_restored")]),
+            None => (None, vec![Doubt::new("members of an unknown account", "account_restored")]),
         })
     }
 }

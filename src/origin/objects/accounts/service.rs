@@ -45,8 +45,7 @@ pub struct AccountsService<D, R> {
 impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, account_mac: String) -> Self {
         Self {
-            shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS)
-                .when_put_back(restored::end_all),
+            shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS).when_put_back(restored::end_all),
             register: Register::default(),
             account_mac,
         }
@@ -107,18 +106,12 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     /// Suspends the publisher's report keys, or accepts them again.
     async fn tell_ledger(&self, suspend: &Suspend) -> Result {
         let ledger = ledger::address(&suspend.publisher, ledger::BATCH);
-        let keys = SuspendKeys {
-            is_suspended: suspend.is_suspended,
-            revision: suspend.revision,
-        };
+        let keys = SuspendKeys { is_suspended: suspend.is_suspended, revision: suspend.revision };
         let told = self.shell.runtime().call(&ledger, keys, TIMEOUT).await;
         told.map(drop).map_err(|error| {
             log::warn(
                 "accounts",
-                format_args!(
-                    "{} does not know yet whether the account is suspended: {error}",
-                    ledger.name
-                ),
+                format_args!("{} does not know yet whether the account is suspended: {error}", ledger.name),
             );
             common::UNAVAILABLE.into()
         })
@@ -127,9 +120,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     /// Returns the database after reading the register, so that the database knows which access has ended.
     async fn started(&self) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        self.register
-            .start(db, runtime, &self.name(db)?, &RestoredAccount)
-            .await?;
+        self.register.start(db, runtime, &self.name(db)?, &RestoredAccount).await?;
         Ok(db)
     }
 

@@ -36,10 +36,7 @@ pub struct NewSession {
 impl NewSession {
     pub fn draw(context: &Context<'_>, account: &Account) -> Result<Self> {
         let draw = context.draw()?;
-        Ok(Self {
-            token: session::issue(&(context.mac)()?, account, draw.secret),
-            session_id: hex::encode(draw.id),
-        })
+        Ok(Self { token: session::issue(&(context.mac)()?, account, draw.secret), session_id: hex::encode(draw.id) })
     }
 
     /// Stores the session, within the caller's transaction. A local session began without a passkey.
@@ -72,10 +69,7 @@ impl NewSession {
             ],
         )?;
         db.execute(sql::SEE_MEMBER, params![id, now_ms])?;
-        Ok(SignedIn {
-            session: self.token,
-            member,
-        })
+        Ok(SignedIn { session: self.token, member })
     }
 }
 
@@ -123,22 +117,14 @@ impl LiveSession {
         self.times.last_seen_at_ms = now_ms;
         db.execute(
             sql::SET_TIMES,
-            params![
-                self.hash.clone(),
-                now_ms,
-                self.times.verified_at_ms,
-                self.times.ends_at_ms()
-            ],
+            params![self.hash.clone(), now_ms, self.times.verified_at_ms, self.times.ends_at_ms()],
         )?;
         db.execute(sql::SEE_MEMBER, params![self.member.to_string(), now_ms])
     }
 
     /// Ends the member's other sessions, within the caller's transaction.
     pub fn end_others(&self, db: &impl Database) -> DbResult {
-        db.execute(
-            sql::DELETE_OTHER_SESSIONS,
-            params![self.member.to_string(), self.hash.clone()],
-        )
+        db.execute(sql::DELETE_OTHER_SESSIONS, params![self.member.to_string(), self.hash.clone()])
     }
 
     /// Stores that a passkey verified the session now, within the caller's transaction.
@@ -154,11 +140,8 @@ pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUs
     if live.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
     }
-    let (recoveries, restored_ms) = if live.role.is_highest() {
-        (audit::recoveries(db, now_ms)?, account::restored_ms(db)?)
-    } else {
-        (vec![], 0)
-    };
+    let (recoveries, restored_ms) =
+        if live.role.is_highest() { (audit::recoveries(db, now_ms)?, account::restored_ms(db)?) } else { (vec![], 0) };
     let is_shown = restored_ms > now_ms.saturating_sub(audit::SHOWN_MS);
     Ok(Session {
         session_id: live.session_id,

@@ -16,10 +16,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     }
     // A subject has at most one row for each rate, so these rows need no alarm of their own.
     db.execute(sql::SWEEP_RATES, params![now_ms.saturating_sub(rates::MAX_MS)])?;
-    db.execute(
-        sql::SWEEP_AUDIT,
-        params![now_ms.saturating_sub(RETENTION_MS), SLICE],
-    )?;
+    db.execute(sql::SWEEP_AUDIT, params![now_ms.saturating_sub(RETENTION_MS), SLICE])?;
     register::sweep(db, now_ms)?;
     let due_ms = first_expiry_ms(db)?;
     if due_ms.is_some_and(|due_ms| due_ms <= now_ms) {

@@ -94,24 +94,13 @@ pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     let publisher = alarm.publisher.as_ref().map(|publisher| publisher.as_str());
     db.execute(
         sql::PUT_CAUSE,
-        params![
-            kind,
-            subject,
-            publisher,
-            alarm.cause,
-            alarm.count,
-            alarm.since_ms,
-            now_ms,
-            due_ms
-        ],
+        params![kind, subject, publisher, alarm.cause, alarm.count, alarm.since_ms, now_ms, due_ms],
     )
 }
 
 /// Rounds a time up to the full hour.
 fn full_hour(ms: i64) -> i64 {
-    ms.saturating_add(HOUR_MS - 1)
-        .div_euclid(HOUR_MS)
-        .saturating_mul(HOUR_MS)
+    ms.saturating_add(HOUR_MS - 1).div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
 }
 
 /// Composes messages from the due causes.
@@ -134,13 +123,8 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
                 let kind = u32::from(entry.kind.number());
                 db.execute(sql::SET_TOLD, params![now_ms, kind, entry.subject.as_str()])?;
             }
-            let groups: BTreeSet<_> = entries
-                .iter()
-                .map(|entry| group(entry.kind, &entry.subject))
-                .collect();
-            groups
-                .iter()
-                .try_for_each(|group| db.execute(sql::CHARGE, params![group.as_str(), now_ms, HOUR_MS]))
+            let groups: BTreeSet<_> = entries.iter().map(|entry| group(entry.kind, &entry.subject)).collect();
+            groups.iter().try_for_each(|group| db.execute(sql::CHARGE, params![group.as_str(), now_ms, HOUR_MS]))
         })?;
     }
 }
@@ -153,9 +137,6 @@ pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
 /// Deletes causes whose last message is old, and groups whose next message need not wait.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     let late_ms = now_ms.saturating_sub(LATE_KEPT_MS);
-    db.execute(
-        sql::SWEEP_CAUSES,
-        params![now_ms.saturating_sub(FORGET_MS), late_ms],
-    )?;
+    db.execute(sql::SWEEP_CAUSES, params![now_ms.saturating_sub(FORGET_MS), late_ms])?;
     db.execute(sql::SWEEP_GROUPS, params![now_ms])
 }

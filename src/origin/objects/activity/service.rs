@@ -53,15 +53,9 @@ pub struct ActivityService<D, R> {
 }
 
 impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivityService<D, R> {
-    pub fn new(
-        name: Option<String>,
-        storage: D,
-        runtime: R,
-        settings: impl Fn(&str) -> Option<String>,
-    ) -> Self {
+    pub fn new(name: Option<String>, storage: D, runtime: R, settings: impl Fn(&str) -> Option<String>) -> Self {
         Self {
-            shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS)
-                .with_alarm_retry(RETRY_MS),
+            shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS).with_alarm_retry(RETRY_MS),
             counting: SingleFlight::default(),
             sites: Sites::of_settings(&settings),
             sender: CallbackSender::new(settings),
@@ -109,10 +103,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
             // register.
             self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
             if let Err(failure) = self.start(db).await {
-                log::warn(
-                    "alarms",
-                    format_args!("the register could not be read, and is asked again: {failure}"),
-                );
+                log::warn("alarms", format_args!("the register could not be read, and is asked again: {failure}"));
             }
         }
     }
@@ -159,17 +150,12 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random + Sleep> ActivitySe
             | Command::RaiseAlarms(_) => self.start_for_report(db).await,
             Command::TestAlarms(_) => {
                 self.start(db).await?;
-                return sending::test(db, runtime, &self.sender)
-                    .await
-                    .map(Reply::Operator);
+                return sending::test(db, runtime, &self.sender).await.map(Reply::Operator);
             }
             _ => {}
         }
         let ends = matches!(&command, Command::RaiseAlarms(raise) if raise.ends);
-        let reply = self
-            .shell
-            .command(|db, now_ms| handle(db, now_ms, command), sweep::next_alarm)
-            .await?;
+        let reply = self.shell.command(|db, now_ms| handle(db, now_ms, command), sweep::next_alarm).await?;
         if ends && let Some(source) = self.source(db)? {
             self.register.keep_or_retry(&self.shell, source).await?;
         }

@@ -53,13 +53,7 @@ impl Push for Suspend {
 
 /// Queues the suspension or admission that a PUT of a publisher causes, within the caller's transaction and before the
 /// publisher is stored. Returns whether the PUT causes one.
-pub fn enqueue(
-    db: &impl Database,
-    now_ms: i64,
-    id: &str,
-    publisher: &Publisher,
-    revision: i64,
-) -> DbResult<bool> {
+pub fn enqueue(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, revision: i64) -> DbResult<bool> {
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
         None if !publisher.closed => return Ok(false),

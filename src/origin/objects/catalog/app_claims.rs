@@ -35,11 +35,7 @@ pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Resul
     let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
         return Ok(None);
     };
-    Ok(Some(NewApp {
-        app,
-        outbox_shards: document.outbox_shards.unwrap_or(shards::DEFAULT_COUNT),
-        line,
-    }))
+    Ok(Some(NewApp { app, outbox_shards: document.outbox_shards.unwrap_or(shards::DEFAULT_COUNT), line }))
 }
 
 /// If `is_final`, claims each app at its first outbox; otherwise only asks whether each app could be claimed. Returns
@@ -54,25 +50,15 @@ pub async fn claim(
 ) -> Result<Vec<(NewApp, ApiError)>> {
     let claim_one = async |new: NewApp| {
         let first = OutboxShard::new(new.app, 0);
-        let claim = ClaimApp {
-            outbox_shards: new.outbox_shards,
-            is_final,
-        };
+        let claim = ClaimApp { outbox_shards: new.outbox_shards, is_final };
         let claimed = runtime.call(&first.address(), claim, TIMEOUT).await;
-        claimed
-            .map(|claimed| (new, claimed.outbox_shards))
-            .map_err(|error| {
-                log::warn(
-                    "catalog",
-                    format_args!("{} was not claimed: {error}", first.object_name()),
-                );
-                Failure::from(common::UNAVAILABLE)
-            })
+        claimed.map(|claimed| (new, claimed.outbox_shards)).map_err(|error| {
+            log::warn("catalog", format_args!("{} was not claimed: {error}", first.object_name()));
+            Failure::from(common::UNAVAILABLE)
+        })
     };
     let claimed = try_each(apps, claim_one).await?;
-    let others = claimed
-        .into_iter()
-        .filter(|(new, count)| new.outbox_shards != *count);
+    let others = claimed.into_iter().filter(|(new, count)| new.outbox_shards != *count);
     let refused = others.map(|(new, count)| {
         let app = new.app;
         let problem = format!("must be {count}, because app {app} already has that many outboxes");

@@ -29,12 +29,7 @@ use domain::{
 use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
 
 /// Returns a stored app with its secrets; `None` for any other resource, and for an app whose secrets cannot be read.
-pub fn opened(
-    db: &impl Database,
-    context: &Context<'_>,
-    resource: Resource,
-    id: &str,
-) -> DbResult<Option<App>> {
+pub fn opened(db: &impl Database, context: &Context<'_>, resource: Resource, id: &str) -> DbResult<Option<App>> {
     if resource != Resource::App {
         return Ok(None);
     }
@@ -51,16 +46,14 @@ pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
     let mut app: App = row.json(0)?;
     if let Some(sealed) = row.optional_blob(2)? {
         let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
-        let callback = serde_json::from_slice(&callback).map_err(|error| {
-            Failure::Internal(format!("the callback of app {app_id} cannot be parsed: {error}"))
-        })?;
+        let callback = serde_json::from_slice(&callback)
+            .map_err(|error| Failure::Internal(format!("the callback of app {app_id} cannot be parsed: {error}")))?;
         app.callback = Some(callback);
     }
     if let Some(sealed) = row.optional_blob(3)? {
         let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
-        let (secret, previous) = signature::secrets_in(&secrets).ok_or_else(|| {
-            Failure::Internal(format!("the click secrets of app {app_id} cannot be parsed"))
-        })?;
+        let (secret, previous) = signature::secrets_in(&secrets)
+            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} cannot be parsed")))?;
         (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
     }
     Ok(app)
@@ -85,32 +78,15 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outboxes. A PUT does so
 /// even with unchanged settings; an import and a member's change do not.
-pub fn put(
-    db: &impl Database,
-    context: &Context<'_>,
-    source: WriteSource,
-    id: &str,
-    app: &App,
-) -> Result<Change> {
-    require_reference(
-        db,
-        source,
-        Resource::Publisher,
-        "publisher_id",
-        app.publisher_id.as_str(),
-    )?;
+pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &str, app: &App) -> Result<Change> {
+    require_reference(db, source, Resource::Publisher, "publisher_id", app.publisher_id.as_str())?;
     let stored = db.query_first(sql::GET_STORED_APP, params![id])?;
     if !context.is_repeat {
         check_urls(context.guard, app, stored.as_ref())?;
     }
-    let last = stored
-        .as_ref()
-        .map(|row| in_force(row, 4))
-        .transpose()?
-        .unwrap_or_default();
+    let last = stored.as_ref().map(|row| in_force(row, 4)).transpose()?.unwrap_or_default();
     let mut masked = app.masked();
-    masked.terms_since =
-        terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
+    masked.terms_since = terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
     let shards = outbox_shards(app, stored.as_ref())?;
     masked.outbox_shards = Some(shards);
     let mut document = json(&masked)?;
@@ -130,14 +106,8 @@ pub fn put(
     }
     let callback = app.callback.as_ref().map(json).transpose()?;
     let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());
-    let callback = Secret::new(
-        source,
-        context.vault,
-        callback_purpose(id),
-        stored_callback,
-        callback,
-        keep_unknown::<Callback>,
-    );
+    let callback =
+        Secret::new(source, context.vault, callback_purpose(id), stored_callback, callback, keep_unknown::<Callback>);
     let signing = Secret::new(
         source,
         context.edge_vault,
@@ -156,11 +126,7 @@ pub fn put(
     tracking_slots::mark_app(db, app_id, revision)?;
     if !keeps_settings {
         let sealed = callback.seal(context)?.map(Bytes);
-        settings = CallbackSettings {
-            revision,
-            sealed,
-            ..settings
-        };
+        settings = CallbackSettings { revision, sealed, ..settings };
         callback_sync::enqueue(db, id, context.now_ms)?;
     }
     if !keeps_click_secrets {
@@ -249,12 +215,7 @@ impl<'a> Secret<'a> {
             }
             _ => false,
         };
-        Self {
-            vault,
-            purpose,
-            plain,
-            is_kept,
-        }
+        Self { vault, purpose, plain, is_kept }
     }
 
     fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>> {

@@ -40,21 +40,14 @@ impl Push for QueuedCap {
 
     fn read(row: &Row) -> DbResult<Self> {
         Ok(Self {
-            offer: SetOffer {
-                offer: row.parse(5, OfferId::parse)?,
-                current: current(row)?,
-            },
+            offer: SetOffer { offer: row.parse(5, OfferId::parse)?, current: current(row)? },
             shard: OutboxShard::new(row.parse(6, AppId::parse)?, row.number(7)?),
         })
     }
 
     fn key(&self) -> Vec<Value> {
         let OutboxShard { app, number } = self.shard;
-        vec![
-            self.offer.offer.as_str().into(),
-            app.to_string().into(),
-            number.into(),
-        ]
+        vec![self.offer.offer.as_str().into(), app.to_string().into(), number.into()]
     }
 
     fn version(&self) -> Vec<Value> {
@@ -81,22 +74,12 @@ pub fn current(row: &Row) -> DbResult<CurrentOffer> {
 }
 
 /// Records that an outbox has an offer's terms and the offer's current cap, within the caller's transaction.
-pub fn record_outbox(
-    db: &impl Database,
-    context: &Context<'_>,
-    offer_id: &str,
-    app: AppId,
-    shard: u8,
-) -> DbResult {
+pub fn record_outbox(db: &impl Database, context: &Context<'_>, offer_id: &str, app: AppId, shard: u8) -> DbResult {
     let outbox = params![offer_id, app.to_string(), shard];
     if db.query(sql::RECORD_OFFER_OUTBOX, outbox)?.is_empty() {
         return Ok(());
     }
-    lasting::add(
-        db,
-        context,
-        &Lasting::OfferOutbox(offer_id.to_owned(), app, shard),
-    )
+    lasting::add(db, context, &Lasting::OfferOutbox(offer_id.to_owned(), app, shard))
 }
 
 /// Lists the outboxes that have an offer's terms.

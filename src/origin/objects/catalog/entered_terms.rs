@@ -21,11 +21,8 @@ use domain::{
 };
 use platform::{Database, Result, database::json as as_json, params};
 
-const TERMS_EXIST: ApiError = ApiError::new(
-    409,
-    "terms_exist",
-    "the catalog has other terms of this revision, and terms never change",
-);
+const TERMS_EXIST: ApiError =
+    ApiError::new(409, "terms_exist", "the catalog has other terms of this revision, and terms never change");
 
 /// The terms of an offer, as `GET …/terms` lists them.
 #[derive(Deserialize)]
@@ -97,12 +94,7 @@ pub fn enter(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
 /// Like [`enter`], within the caller's transaction. Returns the revision.
 pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<i64> {
     let now_ms = context.now_ms;
-    let EnterTerms {
-        resource,
-        id,
-        revision,
-        body,
-    } = command;
+    let EnterTerms { resource, id, revision, body } = command;
     let (current, terms) = match resource {
         Resource::App => {
             let EnteredApp { currency } = Document::from_json(body)?;
@@ -120,10 +112,7 @@ pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) ->
     let current = current.ok_or_else(|| unknown(*resource, id))?.revision;
     // A revision's number is the UNIX time in seconds at which it was made, or the previous number plus one.
     let latest = current.max(now_ms.div_euclid(SECOND_MS));
-    let revision = revision
-        .parse()
-        .ok()
-        .filter(|number| (1..=latest).contains(number));
+    let revision = revision.parse().ok().filter(|number| (1..=latest).contains(number));
     let revision: i64 = revision.ok_or_else(|| {
         ApiError::from(FieldError::new(
             "revision",

@@ -20,11 +20,7 @@ use platform::{Database, Result, params};
 /// Maximum length of a line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
 pub const MAX_LINE: usize = 1_500_000;
 
-const INVALID_IMPORT: ApiError = ApiError::new(
-    400,
-    "invalid_import",
-    "nothing was imported: some lines are wrong",
-);
+const INVALID_IMPORT: ApiError = ApiError::new(400, "invalid_import", "nothing was imported: some lines are wrong");
 
 /// Returns the answer that lists the wrong lines.
 pub fn refuse(errors: &LineErrors) -> OperatorReply {
@@ -51,12 +47,7 @@ pub fn stage(
         Ok(Err(_)) => Err("is not UTF-8".into()),
         Err(too_long) => Err(too_long.to_string().into()),
     };
-    let Line {
-        resource,
-        id,
-        document,
-        goals,
-    } = match read {
+    let Line { resource, id, document, goals } = match read {
         Ok(read) => read,
         Err(problem) => {
             errors.add(line, None, problem);
@@ -87,12 +78,7 @@ fn purpose(app_id: &str) -> String {
 }
 
 /// Returns the staged form of a document.
-pub(super) fn staged(
-    context: &Context<'_>,
-    resource: Resource,
-    id: &str,
-    document: String,
-) -> Result<Vec<u8>> {
+pub(super) fn staged(context: &Context<'_>, resource: Resource, id: &str, document: String) -> Result<Vec<u8>> {
     match resource {
         // Secrets are never written to disk in plain text, not even for the seconds of an import.
         Resource::App => context.seal(context.vault, &purpose(id), &document),
@@ -101,22 +87,15 @@ pub(super) fn staged(
 }
 
 /// Returns the document of a staged line.
-pub(super) fn staged_document(
-    context: &Context<'_>,
-    resource: Resource,
-    id: &str,
-    staged: &[u8],
-) -> Result<String> {
+pub(super) fn staged_document(context: &Context<'_>, resource: Resource, id: &str, staged: &[u8]) -> Result<String> {
     let document = match resource {
         Resource::App => context.vault.open(&purpose(id), staged),
         _ => Some(staged.to_vec()),
     };
-    document
-        .and_then(|document| String::from_utf8(document).ok())
-        .ok_or_else(|| {
-            let problem = format!("the staged {} {id} is unreadable", resource.singular());
-            INVALID_IMPORT.with_message(problem).into()
-        })
+    document.and_then(|document| String::from_utf8(document).ok()).ok_or_else(|| {
+        let problem = format!("the staged {} {id} is unreadable", resource.singular());
+        INVALID_IMPORT.with_message(problem).into()
+    })
 }
 
 /// Returns the kind with this code in `import_lines`.
@@ -142,16 +121,10 @@ pub struct Line {
 pub fn read(text: &str) -> Result<Line, ApiError> {
     let mut members: Map<String, Json> = serde_json::from_str(text).map_err(|error| {
         let problem = document::problem(&error);
-        let begins = if error.is_data() {
-            "the line"
-        } else {
-            "the line is not JSON:"
-        };
+        let begins = if error.is_data() { "the line" } else { "the line is not JSON:" };
         common::INVALID_JSON.with_message(format!("{begins} {problem}"))
     })?;
-    let kind = members
-        .remove("kind")
-        .ok_or_else(|| common::MISSING_FIELD.with_message("kind is missing"))?;
+    let kind = members.remove("kind").ok_or_else(|| common::MISSING_FIELD.with_message("kind is missing"))?;
     let resource = Resource::ALL
         .into_iter()
         .find(|resource| kind == resource.singular())
@@ -169,10 +142,5 @@ pub fn read(text: &str) -> Result<Line, ApiError> {
         Resource::Advertiser => drop(Advertiser::from_json(&document)?),
         Resource::Offer => goals.extend(Offer::from_json(&document)?.goals.into_iter().map(|goal| goal.id)),
     }
-    Ok(Line {
-        resource,
-        id,
-        document,
-        goals,
-    })
+    Ok(Line { resource, id, document, goals })
 }

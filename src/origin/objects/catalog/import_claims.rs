@@ -29,12 +29,7 @@ pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resou
 ///
 /// # Errors
 /// 503: the PUT may be retried once the import is done.
-pub fn refuse_claimed_goal(
-    db: &impl Database,
-    context: &Context<'_>,
-    goal: &GoalId,
-    offer: &OfferId,
-) -> Result {
+pub fn refuse_claimed_goal(db: &impl Database, context: &Context<'_>, goal: &GoalId, offer: &OfferId) -> Result {
     let Some(import) = in_turn(db, context)? else {
         return Ok(());
     };
@@ -74,7 +69,5 @@ pub fn staged_line(db: &impl Database, import: i64, resource: Resource, id: &str
 /// Returns the first offer in an import's lines that contains the goal.
 pub fn owner_of_goal(db: &impl Database, import: i64, goal: &GoalId) -> DbResult<Option<String>> {
     let parameters = params![import, goal.as_str()];
-    db.read_first(sql::GET_STAGED_GOAL, parameters, |row| {
-        row.text(0).map(str::to_owned)
-    })
+    db.read_first(sql::GET_STAGED_GOAL, parameters, |row| row.text(0).map(str::to_owned))
 }

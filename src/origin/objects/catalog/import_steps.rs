@@ -32,9 +32,7 @@ const DISCARDED: i64 = 500;
 
 /// Returns the number of a new import.
 pub fn begin(db: &impl Database) -> DbResult<i64> {
-    let import = revisions::get(db, revisions::IMPORT)?
-        .unwrap_or_default()
-        .saturating_add(1);
+    let import = revisions::get(db, revisions::IMPORT)?.unwrap_or_default().saturating_add(1);
     revisions::set(db, revisions::IMPORT, import)?;
     Ok(import)
 }
@@ -134,18 +132,11 @@ pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &m
                 // must not hold up the other lines.
                 Err(Failure::Refused(refusal)) => log::error(
                     "catalog",
-                    format_args!(
-                        "line {} of an import was not applied: {}",
-                        row.integer(1)?,
-                        refusal.message
-                    ),
+                    format_args!("line {} of an import was not applied: {}", row.integer(1)?, refusal.message),
                 ),
                 Err(failure) => return Err(failure),
             }
-            db.execute(
-                sql::DELETE_LINE,
-                params![import, row.integer(0)?, row.integer(1)?],
-            )?;
+            db.execute(sql::DELETE_LINE, params![import, row.integer(0)?, row.integer(1)?])?;
         }
         if rows.is_empty() {
             revisions::clear(db, revisions::DECIDED_IMPORT)?;
@@ -188,18 +179,15 @@ fn payout_changes(db: &impl Database, context: &Context<'_>, row: &Row) -> Resul
     let stored = db.read_first(sql::GET_OFFER_DOCUMENT, params![id], |row| row.json::<Offer>(0))?;
     let document = import::staged_document(context, Resource::Offer, id, row.blob(3)?)?;
     let goals = Offer::from_json(&document)?.goals;
-    let changes = stored
-        .into_iter()
-        .flat_map(|stored| stored.goals)
-        .filter_map(|before| {
-            let after = goals.iter().find(|after| after.id == before.id)?;
-            (after.payout_usd != before.payout_usd).then(|| PayoutChange {
-                offer_id: id.to_owned(),
-                goal_id: before.id,
-                before_usd: before.payout_usd,
-                after_usd: after.payout_usd,
-            })
-        });
+    let changes = stored.into_iter().flat_map(|stored| stored.goals).filter_map(|before| {
+        let after = goals.iter().find(|after| after.id == before.id)?;
+        (after.payout_usd != before.payout_usd).then(|| PayoutChange {
+            offer_id: id.to_owned(),
+            goal_id: before.id,
+            before_usd: before.payout_usd,
+            after_usd: after.payout_usd,
+        })
+    });
     Ok(changes.collect())
 }
 

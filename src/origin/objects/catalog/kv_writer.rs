@@ -68,24 +68,13 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             },
             Ok(None) => "is missing".to_owned(),
             Err(error) => {
-                log::warn(
-                    "catalog",
-                    format_args!("{} was not read from KV: {error}", kv::KEY),
-                );
+                log::warn("catalog", format_args!("{} was not read from KV: {error}", kv::KEY));
                 return Ok(());
             }
         };
-        log::error(
-            "catalog",
-            format_args!(
-                "the pointer {} in KV {problem}, so all values are written again",
-                kv::KEY
-            ),
-        );
+        log::error("catalog", format_args!("the pointer {} in KV {problem}, so all values are written again", kv::KEY));
         let now_ms = self.runtime.now_ms();
-        Ok(self
-            .db
-            .transaction(|| publication::publish_all(self.db, now_ms))?)
+        Ok(self.db.transaction(|| publication::publish_all(self.db, now_ms))?)
     }
 
     /// Builds and writes at most `most` changed shards, and stores their manifest. The manifest is published once the
@@ -167,40 +156,27 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
 
     /// Writes a listing's value, and returns the listing without its bytes.
     pub async fn write_listing(&self, prepared: Prepared) -> Result<Prepared> {
-        self.write(&kv::listing_key(prepared.version), &prepared.bytes)
-            .await?;
+        self.write(&kv::listing_key(prepared.version), &prepared.bytes).await?;
         publication::record_written(self.db, prepared.version, self.runtime.now_ms())?;
-        Ok(Prepared {
-            bytes: Vec::new(),
-            ..prepared
-        })
+        Ok(Prepared { bytes: Vec::new(), ..prepared })
     }
 
     /// Writes the pointer, which then names the new values. First waits until KV accepts another write of the key.
     pub async fn point(&self, written: &[&Prepared], written_at_ms: &Cell<i64>) -> Result {
-        let wait_ms = written_at_ms
-            .get()
-            .saturating_add(POINTER_EVERY_MS)
-            .saturating_sub(self.runtime.now_ms());
+        let wait_ms = written_at_ms.get().saturating_add(POINTER_EVERY_MS).saturating_sub(self.runtime.now_ms());
         if let Ok(wait_ms @ 1..) = u64::try_from(wait_ms) {
             self.runtime.sleep(Duration::from_millis(wait_ms)).await;
         }
-        let pointer = publication::pointer(self.db)?
-            .to_value()
-            .map_err(Failure::Internal)?;
+        let pointer = publication::pointer(self.db)?.to_value().map_err(Failure::Internal)?;
         written_at_ms.set(self.runtime.now_ms());
         let outcome = self.write(kv::KEY, &pointer).await;
         // KV requires a second after the arrival of a write. This write may have arrived as late as now, so the wait
         // begins now.
         written_at_ms.set(self.runtime.now_ms());
         outcome?;
-        written.iter().try_for_each(|prepared| {
-            Ok(publication::record_in_pointer(
-                self.db,
-                prepared,
-                written_at_ms.get(),
-            )?)
-        })
+        written
+            .iter()
+            .try_for_each(|prepared| Ok(publication::record_in_pointer(self.db, prepared, written_at_ms.get())?))
     }
 
     /// Reads the figures of all counters. If an object does not answer, its last figures stay in use.
@@ -208,10 +184,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let today = UtcDay::of_ms(self.runtime.now_ms());
         let ask = |object: String| async move {
             if let Err(error) = self.ask_for_stats(&object, today).await {
-                log::warn(
-                    "catalog",
-                    format_args!("{object} gave no figures for the listing: {error}"),
-                );
+                log::warn("catalog", format_args!("{object} gave no figures for the listing: {error}"));
             }
         };
         each(counters::object_names(), ask).await;
@@ -222,10 +195,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let counters = counters::address(object.to_owned());
         let mut after = None;
         loop {
-            let page = Stats {
-                today,
-                after: after.take(),
-            };
+            let page = Stats { today, after: after.take() };
             let answer = self.runtime.call(&counters, page, COUNTERS_TIMEOUT).await;
             let stats = answer.map_err(|error| Failure::Internal(error.to_string()))?;
             self.store_stats(object, today, &stats).await?;
@@ -269,9 +239,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     async fn write(&self, key: &str, bytes: &[u8]) -> Result {
         if bytes.len() > KV_VALUE {
             let size = bytes.len();
-            return Err(Failure::Internal(format!(
-                "{key} has {size} bytes, more than KV accepts"
-            )));
+            return Err(Failure::Internal(format!("{key} has {size} bytes, more than KV accepts")));
         }
         let written = self.runtime.put(key, bytes).await;
         written.map_err(|error| Failure::Internal(format!("{key} was not written to KV: {error}")))?;

@@ -20,19 +20,11 @@ impl<'f> Conditions<'f> {
 
     /// True if a resource meets all conditions.
     pub fn match_document(&self, id: &str, document: &Json) -> bool {
-        let ListFilter {
-            text: _,
-            approved,
-            off_type,
-            offer_state,
-        } = self.filter;
+        let ListFilter { text: _, approved, off_type, offer_state } = self.filter;
         let member = |name: &str| document.get(name);
-        self.text
-            .as_ref()
-            .is_none_or(|text| texts(id, document).any(|found| found.to_lowercase().contains(text)))
+        self.text.as_ref().is_none_or(|text| texts(id, document).any(|found| found.to_lowercase().contains(text)))
             && approved.is_none_or(|approved| member("approved").and_then(Json::as_bool) == Some(approved))
-            && off_type
-                .is_none_or(|wanted| member("off_type").and_then(Json::as_str) == Some(wanted.as_str()))
+            && off_type.is_none_or(|wanted| member("off_type").and_then(Json::as_str) == Some(wanted.as_str()))
             && offer_state.is_none_or(|wanted| self.state(document) == wanted)
     }
 

@@ -37,15 +37,10 @@ impl DurableObject for Catalog {
         let settings = Settings {
             vault: vault(STORE_KEYS),
             edge_vault: vault(EDGE_KEYS),
-            token_mac: MacKeys::parse(
-                token::SETTING,
-                &workers.setting(token::SETTING).unwrap_or_default(),
-            ),
+            token_mac: MacKeys::parse(token::SETTING, &workers.setting(token::SETTING).unwrap_or_default()),
             guard: Guard::from_config(|name| workers.setting(name)),
         };
-        Self {
-            service: CatalogService::new(state.id().name(), DurableDatabase::new(&state), workers, settings),
-        }
+        Self { service: CatalogService::new(state.id().name(), DurableDatabase::new(&state), workers, settings) }
     }
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {

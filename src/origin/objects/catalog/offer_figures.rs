@@ -52,9 +52,7 @@ pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<Opera
         });
         figures.insert(row.text(0)?.to_owned(), offer);
     }
-    Ok(OperatorReply::ok(
-        &json!({ "figures": figures, "as_of": as_of(db)? }),
-    ))
+    Ok(OperatorReply::ok(&json!({ "figures": figures, "as_of": as_of(db)? })))
 }
 
 struct NearCap {
@@ -90,12 +88,7 @@ impl NearCaps {
                 let Some(limit) = row.optional_number(limit)? else {
                     continue;
                 };
-                let near = NearCap {
-                    offer: row.text(0)?.to_owned(),
-                    kind,
-                    limit,
-                    used: row.number(used)?,
-                };
+                let near = NearCap { offer: row.text(0)?.to_owned(), kind, limit, used: row.number(used)? };
                 if near.used_part() >= NEAR {
                     self.found.push(near);
                 }

@@ -12,8 +12,8 @@ use super::{
 };
 use contract::{
     catalog::{
-        ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, PutTestApp,
-        Resource, SecretChange, UNKNOWN_RESOURCE,
+        ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, PutTestApp, Resource,
+        SecretChange, UNKNOWN_RESOURCE,
     },
     operation::{Bytes, OperatorReply},
 };
@@ -29,27 +29,18 @@ use domain::{
 };
 use platform::{Database, DbResult, Failure, Result, Row, params};
 
-pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
-    412,
-    "precondition_failed",
-    "the app was changed since you read it; read the app again",
-);
+pub const CHANGED_MEANWHILE: ApiError =
+    ApiError::new(412, "precondition_failed", "the app was changed since you read it; read the app again");
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback");
 pub const TOO_MANY_APPS: ApiError = ApiError::new(
     409,
     "too_many_apps",
     "this publisher has its maximum number of apps; your account manager can raise it",
 );
-pub const TOO_MANY_TEST_APPS: ApiError = ApiError::new(
-    409,
-    "too_many_test_apps",
-    "a publisher has at most 20 test apps; reuse one by its name",
-);
-pub const KEY_REUSED: ApiError = ApiError::new(
-    409,
-    "idempotency_key_reused",
-    "this Idempotency-Key was used for another app; use a new key",
-);
+pub const TOO_MANY_TEST_APPS: ApiError =
+    ApiError::new(409, "too_many_test_apps", "a publisher has at most 20 test apps; reuse one by its name");
+pub const KEY_REUSED: ApiError =
+    ApiError::new(409, "idempotency_key_reused", "this Idempotency-Key was used for another app; use a new key");
 
 /// How long a retried request finds the app that the first request has set up.
 const KEY_MS: i64 = 2 * DAY_MS;
@@ -69,9 +60,7 @@ pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply> 
     // One row more than the limit shows whether there is another page.
     let rows = db.query(sql::LIST_OWN_APPS, params![publisher, after, OWN_APPS_PAGE + 1])?;
     let page = rows.get(..OWN_APPS_PAGE);
-    let cursor = page
-        .and_then(<[Row]>::last)
-        .filter(|_| rows.len() > OWN_APPS_PAGE);
+    let cursor = page.and_then(<[Row]>::last).filter(|_| rows.len() > OWN_APPS_PAGE);
     let apps = page.unwrap_or(&rows).iter().map(row_of_list);
     let apps = apps.collect::<Result<Vec<_>>>()?;
     let cursor = cursor.map(|last| last.text(0)).transpose()?;
@@ -113,11 +102,7 @@ fn shown(context: &Context<'_>, row: &Row, app_id: AppId) -> Result<Json> {
 
 /// Changes an app. Returns the changed app or the new secret.
 pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<OperatorReply> {
-    let ChangeOwnApp {
-        publisher_id,
-        app_id,
-        change,
-    } = command;
+    let ChangeOwnApp { publisher_id, app_id, change } = command;
     let id = app_id.to_string();
     db.transaction(|| {
         let row = stored(db, publisher_id, *app_id)?;
@@ -150,18 +135,11 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
 }
 
 /// Applies a document to an app. Returns the callback's secret if the callback is new.
-fn change_document(
-    context: &Context<'_>,
-    app_id: AppId,
-    app: &mut App,
-    body: &str,
-) -> Result<Option<String>> {
+fn change_document(context: &Context<'_>, app_id: AppId, app: &mut App, body: &str) -> Result<Option<String>> {
     let is_first = app.callback.is_none();
     let secret = Secret::text(context.random()?);
     let change = AppChange::from_json(body)?;
-    change
-        .apply(app_id, app, secret.clone())
-        .map_err(ApiError::from)?;
+    change.apply(app_id, app, secret.clone()).map_err(ApiError::from)?;
     Ok((is_first && app.callback.is_some()).then_some(secret))
 }
 
@@ -200,25 +178,12 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
                 return Err(KEY_REUSED.into());
             }
             let app_id = made.parse(0, AppId::parse)?;
-            return get(
-                db,
-                context,
-                &GetOwnApp {
-                    publisher_id: publisher_id.clone(),
-                    app_id,
-                },
-            );
+            return get(db, context, &GetOwnApp { publisher_id: publisher_id.clone(), app_id });
         }
         check_room(db, publisher_id, new.test)?;
         let app_id = draw_id(db, context, new.test)?;
         let id = app_id.to_string();
-        apps::put(
-            db,
-            context,
-            WriteSource::Member,
-            &id,
-            &new.of(publisher_id.clone()),
-        )?;
+        apps::put(db, context, WriteSource::Member, &id, &new.of(publisher_id.clone()))?;
         let expired_ms = context.now_ms.saturating_sub(KEY_MS);
         db.execute(sql::DELETE_OWN_APP_KEYS, params![expired_ms])?;
         let key = OwnAppKey {
@@ -228,11 +193,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
             request_hash: Bytes(request),
         };
         store_key(db, context, &key)?;
-        Ok(OperatorReply::created(&shown(
-            context,
-            &stored(db, publisher_id, app_id)?,
-            app_id,
-        )?))
+        Ok(OperatorReply::created(&shown(context, &stored(db, publisher_id, app_id)?, app_id)?))
     })
 }
 
@@ -257,9 +218,7 @@ pub fn put_test(db: &impl Database, context: &Context<'_>, command: &PutTestApp)
             }
         };
         let name = test.name().to_owned();
-        let app = test
-            .apply(app_id, before, publisher_id.clone(), secret.clone())
-            .map_err(ApiError::from)?;
+        let app = test.apply(app_id, before, publisher_id.clone(), secret.clone()).map_err(ApiError::from)?;
         apps::put(db, context, WriteSource::Member, &app_id.to_string(), &app)?;
         let body = json!({ "app_id": app_id, "name": name, "test": true, "callback_secret": secret });
         Ok(OperatorReply::created(&body))
@@ -306,23 +265,15 @@ pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> 
 
 /// Generates an id that no app has, neither in the catalog nor in an import that is being applied.
 fn draw_id(db: &impl Database, context: &Context<'_>, is_test: bool) -> Result<AppId> {
-    let ids = if is_test {
-        FIRST_TEST_APP..END
-    } else {
-        FIRST_ID..FIRST_TEST_APP
-    };
+    let ids = if is_test { FIRST_TEST_APP..END } else { FIRST_ID..FIRST_TEST_APP };
     for _ in 0..DRAWS {
         let drawn = u32::from_le_bytes(context.random()?) % (ids.end - ids.start);
         let id = ids.start.saturating_add(drawn).to_string();
-        let is_taken = db
-            .query_first(sql::GET_STORED_APP, params![id.as_str()])?
-            .is_some()
+        let is_taken = db.query_first(sql::GET_STORED_APP, params![id.as_str()])?.is_some()
             || import_claims::refuse_claimed(db, context, Resource::App, &id).is_err();
         if let Some(app_id) = AppId::parse(&id).filter(|_| !is_taken) {
             return Ok(app_id);
         }
     }
-    Err(Failure::Internal(format!(
-        "all {DRAWS} generated app ids are taken"
-    )))
+    Err(Failure::Internal(format!("all {DRAWS} generated app ids are taken")))
 }

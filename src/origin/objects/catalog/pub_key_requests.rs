@@ -8,8 +8,7 @@ use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
 use platform::{Database, DbResult, Result, Row, params};
 
-pub const NO_PUB_KEY: ApiError =
-    ApiError::new(409, "no_pub_key", "the publisher has no Pub-Key to replace yet");
+pub const NO_PUB_KEY: ApiError = ApiError::new(409, "no_pub_key", "the publisher has no Pub-Key to replace yet");
 
 /// Maximum requests in a list. Each new key closes a request, and the next request appears.
 const MAX_LIST: i64 = 100;
@@ -21,16 +20,10 @@ pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<
     if known.is_none_or(|row| row.is_null(0)) {
         return Err(NO_PUB_KEY.into());
     }
-    let opened = db.query(
-        sql::OPEN_PUB_KEY_REQUEST,
-        params![publisher, now_ms, request.by.as_str(), request.reason.as_str()],
-    )?;
+    let opened =
+        db.query(sql::OPEN_PUB_KEY_REQUEST, params![publisher, now_ms, request.by.as_str(), request.reason.as_str()])?;
     let body = json!({ "request": get(db, publisher)? });
-    Ok(if opened.is_empty() {
-        OperatorReply::ok(&body)
-    } else {
-        OperatorReply::created(&body)
-    })
+    Ok(if opened.is_empty() { OperatorReply::ok(&body) } else { OperatorReply::created(&body) })
 }
 
 /// Returns a publisher's open request, or null.

@@ -82,18 +82,13 @@ pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> DbRe
 /// Returns the bytes of the newest snapshot of a kind.
 pub fn newest(db: &impl Database, kind: SnapshotKind) -> DbResult<Option<Vec<u8>>> {
     let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
-    let parts = rows
-        .iter()
-        .map(|row| row.blob(0))
-        .collect::<Result<Vec<_>, _>>()?;
+    let parts = rows.iter().map(|row| row.blob(0)).collect::<Result<Vec<_>, _>>()?;
     Ok((!parts.is_empty()).then(|| parts.concat()))
 }
 
 /// Returns a chunk's bytes.
 pub fn chunk(db: &impl Database, key: &str) -> DbResult<Option<Vec<u8>>> {
-    db.read_first(sql::GET_CHUNK, params![key], |row| {
-        row.blob(0).map(<[u8]>::to_vec)
-    })
+    db.read_first(sql::GET_CHUNK, params![key], |row| row.blob(0).map(<[u8]>::to_vec))
 }
 
 /// Returns the keys of chunks that the listing uses and KV does not have yet, at most `limit`.
@@ -244,10 +239,7 @@ pub fn forget_version(db: &impl Database, version: u64) -> DbResult {
 pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> DbResult {
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
-        db.execute(
-            sql::INSERT_SNAPSHOT_PART,
-            params![kind.as_str(), part, version, bytes.to_vec()],
-        )?;
+        db.execute(sql::INSERT_SNAPSHOT_PART, params![kind.as_str(), part, version, bytes.to_vec()])?;
     }
     Ok(())
 }
@@ -256,16 +248,8 @@ pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, byte
 pub const BYTES: &str = "bytes";
 
 /// The names of the counts in [`status`] and of the kinds in the metrics, in the order of `sql::COUNT_RESOURCES`.
-pub const COUNTED: [&str; 8] = [
-    "publishers",
-    "apps",
-    "advertisers",
-    "offers",
-    "goals",
-    "retired_goals",
-    "chunks",
-    "pub_key_requests",
-];
+pub const COUNTED: [&str; 8] =
+    ["publishers", "apps", "advertisers", "offers", "goals", "retired_goals", "chunks", "pub_key_requests"];
 
 /// Returns how many secrets are still sealed with an old key. It is cheap, because load balancers ask every second.
 pub fn health(db: &impl Database) -> Result<OperatorReply> {

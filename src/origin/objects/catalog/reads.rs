@@ -13,8 +13,8 @@ use super::{
 };
 use contract::{
     catalog::{
-        APP_NAMES_PAGE, AppNames, List, ListEarning, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE,
-        OfferNames, Resource,
+        APP_NAMES_PAGE, AppNames, List, ListEarning, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE, OfferNames,
+        Resource,
     },
     operation::OperatorReply,
 };
@@ -31,8 +31,7 @@ pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorR
 
 pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<OperatorReply>> {
     let row = db.query_first(table_of(resource).select_one, params![id])?;
-    row.map(|row| Ok(OperatorReply::ok(&to_json(db, resource, &row)?)))
-        .transpose()
+    row.map(|row| Ok(OperatorReply::ok(&to_json(db, resource, &row)?))).transpose()
 }
 
 /// Returns the next page of a publisher's app names, as a JSON object by app id.
@@ -70,10 +69,7 @@ pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorR
     let asked = command.offer_ids.iter().filter_map(|id| test_offers::find(id));
     for offer in asked {
         names.offers.insert(offer.id.to_owned(), offer.name.to_owned());
-        let goals = offer
-            .goals
-            .iter()
-            .map(|goal| (goal.id.to_owned(), goal.title.to_owned()));
+        let goals = offer.goals.iter().map(|goal| (goal.id.to_owned(), goal.title.to_owned()));
         names.goals.extend(goals);
     }
     Ok(OperatorReply::ok(&json!(names)))
@@ -96,11 +92,7 @@ pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> R
     let from = list.from.map_or(String::new(), |app| app.to_string());
     let to = list.to.map_or_else(|| LAST_ID.to_string(), |app| app.to_string());
     // A page with an end includes all apps up to that app, even if new apps make it longer than a usual page.
-    let most = if list.to.is_some() {
-        u32::MAX
-    } else {
-        OUTBOXES_PAGE
-    };
+    let most = if list.to.is_some() { u32::MAX } else { OUTBOXES_PAGE };
     let row = db.query_first(sql::LIST_PUBLISHER_OUTBOXES, params![publisher, from, to, most])?;
     let outboxes = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, outboxes))
@@ -162,9 +154,7 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Op
         }
     };
     let next = has_more.then_some(after);
-    Ok(OperatorReply::ok(
-        &json!({ resource.plural(): items, "cursor": next }),
-    ))
+    Ok(OperatorReply::ok(&json!({ resource.plural(): items, "cursor": next })))
 }
 
 /// Returns a resource as the operator reads it: its id, its document, and the fields that Signpost adds.
@@ -189,9 +179,7 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json> {
     match resource {
         Resource::Offer => {
             members.insert("updated_at".into(), row.integer(3)?.into());
-            let retired = db.read_all(sql::LIST_RETIRED_GOALS, params![id], |row| {
-                row.text(0).map(str::to_owned)
-            })?;
+            let retired = db.read_all(sql::LIST_RETIRED_GOALS, params![id], |row| row.text(0).map(str::to_owned))?;
             if !retired.is_empty() {
                 members.insert("retired_goals".into(), json!(retired));
             }

@@ -72,9 +72,7 @@ pub fn begin(db: &impl Database, context: &Context<'_>) -> DbResult<bool> {
     let mut old = 0;
     for column in &COLUMNS {
         let sealing = vec![(column.vault)(context).sealing_id()];
-        old += db
-            .query_integer(column.count, params![sealing])?
-            .unwrap_or_default();
+        old += db.query_integer(column.count, params![sealing])?.unwrap_or_default();
     }
     db.transaction(|| {
         revisions::set(db, revisions::OLD_SEALS, old)?;
@@ -103,19 +101,13 @@ impl Resealing {
             return Ok(false);
         };
         let vault = (column.vault)(context);
-        let rows = db.query(
-            column.list,
-            params![vec![vault.sealing_id()], self.after.as_str(), ROWS],
-        )?;
+        let rows = db.query(column.list, params![vec![vault.sealing_id()], self.after.as_str(), ROWS])?;
         db.transaction(|| {
             for row in &rows {
                 let (id, sealed) = (row.text(0)?, row.blob(1)?);
                 let purpose = (column.purpose)(id);
                 let Some(plain) = vault.open(&purpose, sealed) else {
-                    log::error(
-                        "catalog",
-                        format_args!("no listed key decrypts {purpose}, so it keeps its seal"),
-                    );
+                    log::error("catalog", format_args!("no listed key decrypts {purpose}, so it keeps its seal"));
                     self.kept += 1;
                     continue;
                 };

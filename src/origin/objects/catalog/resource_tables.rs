@@ -29,13 +29,7 @@ pub(super) fn table_of(resource: Resource) -> ResourceTable {
             sql::LIST_PUBLISHERS_BY_NAME,
             sql::FIND_PUBLISHERS,
         ),
-        Resource::App => (
-            "app_id",
-            sql::GET_APP,
-            sql::LIST_APPS,
-            sql::LIST_APPS_BY_NAME,
-            sql::FIND_APPS,
-        ),
+        Resource::App => ("app_id", sql::GET_APP, sql::LIST_APPS, sql::LIST_APPS_BY_NAME, sql::FIND_APPS),
         Resource::Advertiser => (
             "advertiser_id",
             sql::GET_ADVERTISER,
@@ -43,21 +37,9 @@ pub(super) fn table_of(resource: Resource) -> ResourceTable {
             sql::LIST_ADVERTISERS_BY_NAME,
             sql::FIND_ADVERTISERS,
         ),
-        Resource::Offer => (
-            "offer_id",
-            sql::GET_OFFER,
-            sql::LIST_OFFERS,
-            sql::LIST_OFFERS_BY_NAME,
-            sql::FIND_OFFERS,
-        ),
+        Resource::Offer => ("offer_id", sql::GET_OFFER, sql::LIST_OFFERS, sql::LIST_OFFERS_BY_NAME, sql::FIND_OFFERS),
     };
-    ResourceTable {
-        id_member,
-        select_one,
-        select_page,
-        select_by_name,
-        find_named,
-    }
+    ResourceTable { id_member, select_one, select_page, select_by_name, find_named }
 }
 
 /// The origin of a write. The origin decides whether a write of an unchanged app restarts the app's callbacks.
@@ -122,10 +104,7 @@ pub(super) fn require_reference(
     field: &str,
     id: &str,
 ) -> Result {
-    if db
-        .query_first(table_of(resource).select_one, params![id])?
-        .is_some()
-    {
+    if db.query_first(table_of(resource).select_one, params![id])?.is_some() {
         return Ok(());
     }
     if let Some(import) = source.checked_import()

@@ -35,25 +35,13 @@ const MAX_BODY: usize = 768 << 10;
 /// Maximum length of a stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
 
-const CHANGED_MEANWHILE: ApiError = ApiError::new(
-    412,
-    "precondition_failed",
-    "the resource was changed since you read it; read the resource again",
-);
-const EXISTS: ApiError = ApiError::new(
-    412,
-    "precondition_failed",
-    "a resource with this id already exists",
-);
+const CHANGED_MEANWHILE: ApiError =
+    ApiError::new(412, "precondition_failed", "the resource was changed since you read it; read the resource again");
+const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "a resource with this id already exists");
 
 /// Stores a resource that the operator puts, and returns it.
 pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply> {
-    let Put {
-        resource,
-        id,
-        body,
-        condition,
-    } = command;
+    let Put { resource, id, body, condition } = command;
     db.transaction(|| {
         let before = find(db, *resource, id)?;
         let with_secrets = apps::opened(db, context, *resource, id)?;
@@ -90,9 +78,7 @@ pub fn put(
             Resource::App => "must be exactly 8 digits",
             _ => "must be 1 to 64 characters of A-Z, a-z, 0-9 and -",
         };
-        return Err(INVALID_FIELD
-            .with_message(format!("{}: {rule}", table_of(resource).id_member))
-            .into());
+        return Err(INVALID_FIELD.with_message(format!("{}: {rule}", table_of(resource).id_member)).into());
     }
     if !context.is_repeat {
         refuse_reserved(db, resource, id)?;
@@ -101,26 +87,15 @@ pub fn put(
         import_claims::refuse_claimed(db, context, resource, id)?;
     }
     match resource {
-        Resource::Publisher => put_publisher(
-            db,
-            context,
-            source,
-            id,
-            &context.read(body, Publisher::from_json)?,
-        )
-        .map(|change| (change, 0)),
+        Resource::Publisher => {
+            put_publisher(db, context, source, id, &context.read(body, Publisher::from_json)?).map(|change| (change, 0))
+        }
         Resource::App => {
             let app = apps::read(db, context, id, body)?;
             apps::put(db, context, source, id, &app).map(|change| (change, 0))
         }
-        Resource::Advertiser => put_advertiser(
-            db,
-            context,
-            source,
-            id,
-            &context.read(body, Advertiser::from_json)?,
-        )
-        .map(|change| (change, 0)),
+        Resource::Advertiser => put_advertiser(db, context, source, id, &context.read(body, Advertiser::from_json)?)
+            .map(|change| (change, 0)),
         Resource::Offer => put_offer(db, context, source, id, &context.read(body, Offer::from_json)?),
     }
 }
@@ -131,17 +106,13 @@ const RESERVED: &str = "must not begin with signpost-test, which is for test off
 /// test apps, which publishers set up.
 fn refuse_reserved(db: &impl Database, resource: Resource, id: &str) -> Result {
     let problem = match resource {
-        Resource::App
-            if AppId::parse(id).is_some_and(AppId::is_test) && find(db, resource, id)?.is_none() =>
-        {
+        Resource::App if AppId::parse(id).is_some_and(AppId::is_test) && find(db, resource, id)?.is_none() => {
             "must be below 99000000; higher ids are test apps, which publishers set up"
         }
         Resource::Offer | Resource::Advertiser if test_offers::is_reserved(id) => RESERVED,
         _ => return Ok(()),
     };
-    Err(INVALID_FIELD
-        .with_message(format!("{}: {problem}", table_of(resource).id_member))
-        .into())
+    Err(INVALID_FIELD.with_message(format!("{}: {problem}", table_of(resource).id_member)).into())
 }
 
 fn put_publisher(
@@ -172,10 +143,7 @@ fn put_publisher(
     if is_told || publisher.closed != was_closed {
         callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;
     }
-    db.execute(
-        sql::PUT_PUBLISHER,
-        params![id, document.as_str(), publisher.approved],
-    )?;
+    db.execute(sql::PUT_PUBLISHER, params![id, document.as_str(), publisher.approved])?;
     lasting::add_put(db, context, source, Resource::Publisher, id, document)?;
     Ok(change)
 }
@@ -193,10 +161,7 @@ fn put_advertiser(
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_advertiser(db, id, revision)?;
-    db.execute(
-        sql::PUT_ADVERTISER,
-        params![id, document.as_str(), slots::hash(id)],
-    )?;
+    db.execute(sql::PUT_ADVERTISER, params![id, document.as_str(), slots::hash(id)])?;
     lasting::add_put(db, context, source, Resource::Advertiser, id, document)?;
     Ok(change)
 }
@@ -209,29 +174,18 @@ fn put_offer(
     offer: &Offer,
 ) -> Result<(Change, i64)> {
     let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
-    require_reference(
-        db,
-        source,
-        Resource::Advertiser,
-        "advertiser_id",
-        offer.advertiser_id.as_str(),
-    )?;
+    require_reference(db, source, Resource::Advertiser, "advertiser_id", offer.advertiser_id.as_str())?;
     let target = offer.target().map_err(ApiError::from)?;
     let stored = match db.query_first(sql::GET_STORED_OFFER, params![id])? {
         Some(row) => StoredOffer::read(&row, id)?,
         None => StoredOffer::default(),
     };
     let since = terms::raised_since(context.now_ms, offer.terms_since, stored.terms.since);
-    let offer = &Offer {
-        terms_since: since.map_err(ApiError::from)?,
-        ..offer.clone()
-    };
+    let offer = &Offer { terms_since: since.map_err(ApiError::from)?, ..offer.clone() };
     // Without a change, `upd_ts` stays as it is: publishers' clients use it to find changed offers.
     let (change, document) = change_of(db, sql::GET_OFFER_DOCUMENT, id, offer)?;
     if document.len() > MAX_DOCUMENT {
-        return Err(INVALID_FIELD
-            .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))
-            .into());
+        return Err(INVALID_FIELD.with_message(format!("the offer has more than {MAX_DOCUMENT} bytes")).into());
     }
     if change == Change::Nothing {
         return Ok((change, 0));
@@ -259,8 +213,7 @@ fn put_offer(
     let offer_terms = OfferTerms::of(offer);
     let last = stored.terms.revision;
     let terms_revision = terms::seal(db, context.now_ms, Resource::Offer, id, last, &offer_terms)?;
-    let [click_cap, conversion_cap] =
-        [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
+    let [click_cap, conversion_cap] = [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
     let since = offer.terms_since.unwrap_or_default();
     // The current terms also pay for clicks before `since`, so outboxes that cache the terms must get new values.
     let repays = since != stored.terms.since || (since != 0 && terms_revision != last);
@@ -292,10 +245,7 @@ fn put_offer(
             offer.min_seconds_to_convert,
         ],
     )?;
-    db.execute(
-        sql::PUT_OFFER_DOCUMENT,
-        params![id, document.as_str(), updated_at_s],
-    )?;
+    db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document.as_str(), updated_at_s])?;
     lasting::add_put(db, context, source, Resource::Offer, id, document)?;
     db.execute(sql::PUT_BODY, params![id, body, Kind::Bodies.format()])?;
     Ok((change, growth))
@@ -321,13 +271,7 @@ impl StoredOffer {
 }
 
 /// Refuses a goal of another offer, because the goal's id in a tracking URL identifies the clicked offer.
-fn check_goals(
-    db: &impl Database,
-    context: &Context<'_>,
-    source: WriteSource,
-    id: &OfferId,
-    offer: &Offer,
-) -> Result {
+fn check_goals(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &OfferId, offer: &Offer) -> Result {
     for (index, goal) in offer.goals.iter().enumerate() {
         if test_offers::is_reserved(goal.id.as_str()) {
             return Err(ApiError::from(FieldError::new(format!("goals[{index}].id"), RESERVED)).into());
@@ -366,17 +310,10 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
 
 /// Compares a document with the stored document, and returns the document to store. A PUT of an equal document changes
 /// and publishes nothing.
-fn change_of<T: Document + Serialize>(
-    db: &impl Database,
-    sql: &str,
-    id: &str,
-    put: &T,
-) -> Result<(Change, String)> {
+fn change_of<T: Document + Serialize>(db: &impl Database, sql: &str, id: &str, put: &T) -> Result<(Change, String)> {
     let stored = db.query_first(sql, params![id])?;
     let document = to_store(stored.as_ref(), put)?;
-    let is_same = stored
-        .as_ref()
-        .is_some_and(|row| row.text(0) == Ok(document.as_str()));
+    let is_same = stored.as_ref().is_some_and(|row| row.text(0) == Ok(document.as_str()));
     Ok((Change::of(stored.is_some(), is_same), document))
 }
 

@@ -2,8 +2,8 @@
 //! revisions and terms get the same numbers. Then the catalog publishes everything.
 
 use super::{
-    Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims,
-    lasting::Lasting, own_apps, publication, resource_tables::WriteSource, resources, tokens,
+    Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims, lasting::Lasting,
+    own_apps, publication, resource_tables::WriteSource, resources, tokens,
 };
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
@@ -28,11 +28,7 @@ where
             Lasting::Put(resource, id, document, is_put) => {
                 import_claims::drop_line(db, *resource, id)?;
                 let document = staged_document(context, *resource, id, &document.0)?;
-                let source = if *is_put {
-                    WriteSource::Put
-                } else {
-                    WriteSource::Import
-                };
+                let source = if *is_put { WriteSource::Put } else { WriteSource::Import };
                 resources::put(db, context, source, *resource, id, &document).map(drop)
             }
             Lasting::PubKey(key) => tokens::store_pub_key(db, context, key),
@@ -40,9 +36,7 @@ where
             Lasting::Tokens(tokens) => tokens::store_tokens(db, context, tokens),
             Lasting::EnteredTerms(command) => entered_terms::store(db, context, command).map(drop),
             Lasting::Outbox(app, shard) => Ok(callback_sync::record_outbox(db, context, *app, *shard)?),
-            Lasting::OfferOutbox(offer, app, shard) => {
-                Ok(cap_sync::record_outbox(db, context, offer, *app, *shard)?)
-            }
+            Lasting::OfferOutbox(offer, app, shard) => Ok(cap_sync::record_outbox(db, context, offer, *app, *shard)?),
         })
     }
 

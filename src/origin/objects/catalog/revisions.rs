@@ -80,8 +80,5 @@ pub fn record(db: &impl Database, now_ms: i64) -> DbResult<i64> {
 /// Reads the revision in force and, from the next column, the time `since`. The revision also pays for clicks before
 /// that time.
 pub fn in_force(row: &Row, column: usize) -> DbResult<TermsInForce> {
-    Ok(TermsInForce {
-        revision: row.integer(column)?,
-        since: row.integer(column + 1)?,
-    })
+    Ok(TermsInForce { revision: row.integer(column)?, since: row.integer(column + 1)? })
 }

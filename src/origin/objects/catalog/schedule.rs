@@ -20,12 +20,8 @@ pub fn tracking_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
 /// was none.
 pub fn listing_due_ms(db: &impl Database) -> DbResult<i64> {
     let built_at_ms = revisions::get(db, revisions::LISTING_BUILT_AT)?;
-    Ok(built_at_ms.map_or(0, |built_at_ms| {
-        built_at_ms
-            .div_euclid(REFRESH_MS)
-            .saturating_add(1)
-            .saturating_mul(REFRESH_MS)
-    }))
+    Ok(built_at_ms
+        .map_or(0, |built_at_ms| built_at_ms.div_euclid(REFRESH_MS).saturating_add(1).saturating_mul(REFRESH_MS)))
 }
 
 /// Returns when the alarm must fire next; never a time in the past.

@@ -13,14 +13,7 @@ use domain::{
 use platform::{Database, Result, Row, params};
 
 /// The fields of a document by which a person recognizes a resource.
-const SHOWN: [&str; 6] = [
-    "name",
-    "publisher_id",
-    "advertiser_id",
-    "platform",
-    "approved",
-    "active",
-];
+const SHOWN: [&str; 6] = ["name", "publisher_id", "advertiser_id", "platform", "approved", "active"];
 
 /// The allowed length of a part of a name or an id, in characters.
 const PART: RangeInclusive<usize> = 2..=100;
@@ -86,9 +79,7 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json> {
     members.insert("kind".into(), resource.singular().into());
     members.insert(table_of(resource).id_member.into(), row.text(0)?.into());
     if let Json::Object(document) = row.json(1)? {
-        let shown = document
-            .into_iter()
-            .filter(|(name, _)| SHOWN.contains(&name.as_str()));
+        let shown = document.into_iter().filter(|(name, _)| SHOWN.contains(&name.as_str()));
         members.extend(shown);
     }
     Ok(members.into())
@@ -97,14 +88,8 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json> {
 /// Returns a goal with the title from its offer's document. A retired goal has no title.
 fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json> {
     let document: Option<Json> = db.read_first(sql::GET_OFFER_DOCUMENT, params![offer], |row| row.json(0))?;
-    let goals = document
-        .as_ref()
-        .and_then(|document| document.get("goals")?.as_array());
-    let found = goals.and_then(|goals| {
-        goals
-            .iter()
-            .find(|known| known.get("id").is_some_and(|id| id == goal))
-    });
+    let goals = document.as_ref().and_then(|document| document.get("goals")?.as_array());
+    let found = goals.and_then(|goals| goals.iter().find(|known| known.get("id").is_some_and(|id| id == goal)));
     let title = found.and_then(|goal| goal.get("ttl"));
     Ok(json!({ "kind": "goal", "goal_id": goal, "offer_id": offer, "title": title }))
 }

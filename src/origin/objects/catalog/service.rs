@@ -39,8 +39,8 @@ use domain::{
 };
 use imports::Imports;
 use platform::{
-    Clock, DbResult, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log,
-    object_shell::ObjectShell, single_flight::SingleFlight,
+    Clock, DbResult, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log, object_shell::ObjectShell,
+    single_flight::SingleFlight,
 };
 use register::{Change, change};
 
@@ -150,10 +150,7 @@ where
     }
 
     fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
-        KvWriter {
-            db,
-            runtime: self.shell.runtime(),
-        }
+        KvWriter { db, runtime: self.shell.runtime() }
     }
 
     /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a
@@ -225,9 +222,7 @@ where
             if let Err(failure) = self.settings_queue(db).require("app", queued).await {
                 log::warn(
                     "catalog",
-                    format_args!(
-                        "app {app} is stored, but not all of its outboxes have its new settings: {failure}"
-                    ),
+                    format_args!("app {app} is stored, but not all of its outboxes have its new settings: {failure}"),
                 );
             }
         }
@@ -260,10 +255,7 @@ where
             return Ok(());
         }
         let mut pass = Resealing::default();
-        in_steps(self.shell.runtime(), || {
-            self.with_context(|context| pass.step(db, context))
-        })
-        .await
+        in_steps(self.shell.runtime(), || self.with_context(|context| pass.step(db, context))).await
     }
 
     /// Returns the bytes of the snapshot, shard or chunk that a path names.
@@ -293,11 +285,7 @@ where
         self.shell
             .wake(async |db| {
                 self.started().await?;
-                let (callbacks, accounts, caps) = (
-                    self.settings_queue(db),
-                    self.account_queue(db),
-                    self.cap_queue(db),
-                );
+                let (callbacks, accounts, caps) = (self.settings_queue(db), self.account_queue(db), self.cap_queue(db));
                 let resumed_and_published = async {
                     let resumed = self.resume_import(db).await.and(self.reseal_due(db).await);
                     self.publish_due(db).await.and(resumed)

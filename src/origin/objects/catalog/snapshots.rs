@@ -58,10 +58,7 @@ pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
             let id = row.parse(0, OfferId::parse)?;
             let offer: Offer = row.json(1)?;
             let body = bodies::render_body(&id, &offer, row.integer(2)?);
-            db.execute(
-                sql::SET_BODY_HASH,
-                params![bodies::body_hash(&body).to_vec(), body.len(), id.as_str()],
-            )?;
+            db.execute(sql::SET_BODY_HASH, params![bodies::body_hash(&body).to_vec(), body.len(), id.as_str()])?;
             db.execute(sql::PUT_BODY, params![id.as_str(), body, format])?;
         }
         Ok(!rows.is_empty())
@@ -84,12 +81,7 @@ pub struct ListingBuild {
 
 impl ListingBuild {
     pub fn new(now_ms: i64) -> Self {
-        Self {
-            now_ms,
-            index: Index::default(),
-            after: String::new(),
-            carried: Vec::new(),
-        }
+        Self { now_ms, index: Index::default(), after: String::new(), carried: Vec::new() }
     }
 
     /// Adds the next chunks, and stores those that are new. Returns whether anything is left.
@@ -153,23 +145,13 @@ impl ListingBuild {
             drop(listed);
             let bytes = self.index.into_value(version, self.now_ms);
             publication::store_snapshot(db, SnapshotKind::Listing, version, &bytes)?;
-            Ok(Prepared {
-                kind: SnapshotKind::Listing,
-                version,
-                built_at_ms: self.now_ms,
-                bytes,
-            })
+            Ok(Prepared { kind: SnapshotKind::Listing, version, built_at_ms: self.now_ms, bytes })
         })
     }
 }
 
 fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>> {
-    if !is_live(
-        row.boolean(4)?,
-        row.optional_integer(5)?,
-        row.optional_integer(6)?,
-        now_ms,
-    ) {
+    if !is_live(row.boolean(4)?, row.optional_integer(5)?, row.optional_integer(6)?, now_ms) {
         return Ok(None);
     }
     let left = |cap, taken| {
@@ -221,8 +203,8 @@ fn store_chunk(db: &impl Database, key: &str, offers: &[ListedOffer]) -> Result<
         let row = row.ok_or_else(|| Failure::Internal(format!("offer {} has no body", offer.id)))?;
         chunk_bodies.push(row.blob(0)?.to_vec());
     }
-    let bytes = bodies::build_chunk(&chunk_bodies)
-        .map_err(|damage| Failure::Internal(format!("chunk {key}: {damage}")))?;
+    let bytes =
+        bodies::build_chunk(&chunk_bodies).map_err(|damage| Failure::Internal(format!("chunk {key}: {damage}")))?;
     let len = bytes.len();
     db.execute(sql::INSERT_CHUNK_BYTES, params![key, bytes])?;
     Ok(len)

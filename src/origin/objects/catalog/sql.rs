@@ -50,11 +50,7 @@ macro_rules! by_name {
 }
 macro_rules! name_of {
     ($table:literal) => {
-        concat!(
-            "COALESCE((SELECT document ->> '$.name' FROM ",
-            $table,
-            " WHERE id = ?1), '')"
-        )
+        concat!("COALESCE((SELECT document ->> '$.name' FROM ", $table, " WHERE id = ?1), '')")
     };
 }
 

@@ -57,10 +57,9 @@ pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option
             "terms_since",
             format!("must not be less than {stored}, because the time can only be moved later"),
         )),
-        Some(since) if since > now_ms.div_euclid(SECOND_MS) => Err(FieldError::new(
-            "terms_since",
-            "must be UNIX seconds that are not in the future",
-        )),
+        Some(since) if since > now_ms.div_euclid(SECOND_MS) => {
+            Err(FieldError::new("terms_since", "must be UNIX seconds that are not in the future"))
+        }
         Some(since) => Ok(Some(since)),
     }
 }
@@ -74,18 +73,11 @@ const LISTED: u32 = 100;
 /// 404 if there is no such offer.
 pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply> {
     let id = offer_id.as_str();
-    let current = db
-        .query_first(sql::GET_CURRENT_OFFER, params![id])?
-        .ok_or_else(|| unknown(Resource::Offer, id))?;
+    let current = db.query_first(sql::GET_CURRENT_OFFER, params![id])?.ok_or_else(|| unknown(Resource::Offer, id))?;
     let TermsInForce { revision, since } = in_force(&current, 1)?;
     let newest = params![Resource::Offer.singular(), id, LISTED];
     let revisions = db.read_all(sql::LIST_TERMS, newest, |row| {
-        let OfferTerms {
-            advertiser_id,
-            conversion_window_days,
-            once_per,
-            goals,
-        } = row.json(1)?;
+        let OfferTerms { advertiser_id, conversion_window_days, once_per, goals } = row.json(1)?;
         let goals: Vec<_> = goals
             .into_iter()
             .map(|goal| {
@@ -112,27 +104,18 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply> {
 ///
 /// # Errors
 /// 404 if there is no such offer.
-pub fn of_offer(
-    db: &impl Database,
-    context: &Context<'_>,
-    question: &GetOfferTerms,
-) -> Result<OperatorReply> {
+pub fn of_offer(db: &impl Database, context: &Context<'_>, question: &GetOfferTerms) -> Result<OperatorReply> {
     let id = question.offer_id.as_str();
     if let Some((terms, current)) = test_offers::find(id).and_then(TestOffer::terms) {
         return answer(&KnownOffer { terms, current });
     }
-    let row = db
-        .query_first(sql::GET_CURRENT_OFFER, params![id])?
-        .ok_or_else(|| unknown(Resource::Offer, id))?;
+    let row = db.query_first(sql::GET_CURRENT_OFFER, params![id])?.ok_or_else(|| unknown(Resource::Offer, id))?;
     let terms = revision_of(db, Resource::Offer, id, question.revision)?;
     if let Some((app, shard)) = question.outbox {
         // The outbox is recorded before it can pay, so that it receives each change of the cap.
         db.transaction(|| cap_sync::record_outbox(db, context, id, app, shard))?;
     }
-    answer(&KnownOffer {
-        terms,
-        current: cap_sync::current(&row)?,
-    })
+    answer(&KnownOffer { terms, current: cap_sync::current(&row)? })
 }
 
 /// Answers an outbox that asks for its app's terms. From then on, the catalog pushes the app's callback settings to the
@@ -168,20 +151,12 @@ pub fn of_app(db: &impl Database, context: &Context<'_>, question: &GetAppTerms)
 ///
 /// # Errors
 /// [`LOST_TERMS`] if the revision is missing. No other terms were promised for the click, so no other terms may pay.
-fn revision_of<T: DeserializeOwned>(
-    db: &impl Database,
-    resource: Resource,
-    id: &str,
-    revision: i64,
-) -> Result<T> {
+fn revision_of<T: DeserializeOwned>(db: &impl Database, resource: Resource, id: &str, revision: i64) -> Result<T> {
     let kind = resource.singular();
     match db.query_first(sql::GET_TERMS, params![kind, id, revision])? {
         Some(row) => Ok(row.json(1)?),
         None => {
-            log::error(
-                "catalog",
-                format_args!("revision {revision} of the terms of {kind} {id} is lost"),
-            );
+            log::error("catalog", format_args!("revision {revision} of the terms of {kind} {id} is lost"));
             Err(LOST_TERMS.into())
         }
     }
@@ -189,8 +164,5 @@ fn revision_of<T: DeserializeOwned>(
 
 /// Deletes terms that no click needs any more.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
-    db.execute(
-        sql::SWEEP_TERMS,
-        params![now_ms.saturating_sub(SUPERSEDED_MS), SWEEP],
-    )
+    db.execute(sql::SWEEP_TERMS, params![now_ms.saturating_sub(SUPERSEDED_MS), SWEEP])
 }

@@ -57,9 +57,7 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
         .ok_or_else(|| unknown(Resource::Publisher, publisher_id))?;
     if row.is_null(0) {
-        return Err(UNKNOWN_RESOURCE
-            .with_message("this publisher has no Pub-Key yet")
-            .into());
+        return Err(UNKNOWN_RESOURCE.with_message("this publisher has no Pub-Key yet").into());
     }
     let plain = context
         .vault
@@ -67,9 +65,7 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .and_then(|plain| String::from_utf8(plain).ok())
         .ok_or_else(|| Failure::Internal(format!("no listed key decrypts the Pub-Key of {publisher_id}")))?;
     let request = pub_key_requests::get(db, publisher_id)?;
-    Ok(OperatorReply::ok(
-        &json!({ "pub_key": plain, "request": request }),
-    ))
+    Ok(OperatorReply::ok(&json!({ "pub_key": plain, "request": request })))
 }
 
 /// Issues a conversion token. The advertiser's two newest tokens are valid.
@@ -78,10 +74,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
         let mut tokens = Tokens::read(db, advertiser_id)?;
-        let serial = Serial(revision::after(
-            tokens.newest,
-            context.now_ms.div_euclid(SECOND_MS),
-        ));
+        let serial = Serial(revision::after(tokens.newest, context.now_ms.div_euclid(SECOND_MS)));
         tokens.newest = serial.0;
         tokens.valid.push((serial.0, context.now_ms));
         let ended = tokens.valid.len().saturating_sub(VALID_TOKENS);
@@ -89,9 +82,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
         store_tokens(db, context, &tokens)?;
         lasting::add(db, context, &Lasting::Tokens(tokens))?;
         let token = token::issue(context.token_mac, advertiser_id, serial, random);
-        Ok(OperatorReply::created(
-            &json!({ "token_id": serial.0.to_string(), "token": token }),
-        ))
+        Ok(OperatorReply::created(&json!({ "token_id": serial.0.to_string(), "token": token })))
     })
 }
 
@@ -121,12 +112,9 @@ impl Tokens {
     fn read(db: &impl Database, advertiser_id: &str) -> DbResult<Self> {
         Ok(Self {
             advertiser_id: advertiser_id.to_owned(),
-            newest: db
-                .query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?
-                .unwrap_or_default(),
-            valid: db.read_all(sql::LIST_TOKENS, params![advertiser_id], |row| {
-                Ok((row.integer(0)?, row.integer(1)?))
-            })?,
+            newest: db.query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?.unwrap_or_default(),
+            valid: db
+                .read_all(sql::LIST_TOKENS, params![advertiser_id], |row| Ok((row.integer(0)?, row.integer(1)?)))?,
         })
     }
 }

@@ -53,14 +53,8 @@ fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Vec<T> {
 
 fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser> {
     let id = row.parse(0, AdvertiserId::parse)?;
-    let valid_serials = db.read_all(sql::LIST_TOKENS, params![id.as_str()], |token| {
-        token.integer(0).map(Serial)
-    })?;
-    Ok(SourceAdvertiser {
-        id,
-        newest_serial: Serial(row.integer(1)?),
-        valid_serials,
-    })
+    let valid_serials = db.read_all(sql::LIST_TOKENS, params![id.as_str()], |token| token.integer(0).map(Serial))?;
+    Ok(SourceAdvertiser { id, newest_serial: Serial(row.integer(1)?), valid_serials })
 }
 
 fn app(row: &Row) -> Result<SourceApp> {
@@ -85,11 +79,7 @@ fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>> {
     if is_past || !is_kept(&offer, kept_since_ms) {
         return Ok(None);
     }
-    Ok(Some(SourceGoal {
-        id: row.parse(0, GoalId::parse)?,
-        retired: retired_at_ms.is_some(),
-        offer,
-    }))
+    Ok(Some(SourceGoal { id: row.parse(0, GoalId::parse)?, retired: retired_at_ms.is_some(), offer }))
 }
 
 fn offer(row: &Row) -> Result<SourceOffer> {
@@ -114,9 +104,7 @@ fn offer(row: &Row) -> Result<SourceOffer> {
 /// True if an offer is active or could be clicked after `since_ms`. An inactive offer was deactivated at its last
 /// change or earlier. The time of that change, in milliseconds, is at most the offer's revision.
 fn is_kept(offer: &SourceOffer, since_ms: i64) -> bool {
-    let has_ended = offer
-        .ends_at
-        .is_some_and(|ends_at_s| ends_at_s.saturating_mul(SECOND_MS) < since_ms);
+    let has_ended = offer.ends_at.is_some_and(|ends_at_s| ends_at_s.saturating_mul(SECOND_MS) < since_ms);
     let is_unused = !offer.active && offer.revision < since_ms;
     !has_ended && !is_unused
 }

@@ -57,13 +57,8 @@ fn bits(db: &impl Database, kind: ShardKind) -> DbResult<u8> {
 /// Marks the slots of these hashes as out of date since a revision.
 fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> DbResult {
     let bits = bits(db, kind)?;
-    let numbers: BTreeSet<_> = hashes
-        .iter()
-        .map(|hash| Slot::of(kind, bits, *hash).number)
-        .collect();
-    numbers
-        .into_iter()
-        .try_for_each(|number| db.execute(sql::MARK_SLOT, params![revision, kind.code(), number]))
+    let numbers: BTreeSet<_> = hashes.iter().map(|hash| Slot::of(kind, bits, *hash).number).collect();
+    numbers.into_iter().try_for_each(|number| db.execute(sql::MARK_SLOT, params![revision, kind.code(), number]))
 }
 
 pub fn mark_advertiser(db: &impl Database, id: &str, revision: i64) -> DbResult {
@@ -116,11 +111,7 @@ pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     let read = |row: &Row| {
         let kind = row.decode(0, ShardKind::from_code)?;
         Ok(ChangedSlot {
-            slot: Slot {
-                kind,
-                bits: bits_of.get(&kind).copied().unwrap_or_default(),
-                number: row.number(1)?,
-            },
+            slot: Slot { kind, bits: bits_of.get(&kind).copied().unwrap_or_default(), number: row.number(1)? },
             change: row.integer(2)?,
         })
     };
@@ -173,19 +164,12 @@ fn split(db: &impl Database, slot: Slot) -> DbResult {
 
 /// Returns the key of a shard that must be written to KV; `None` if KV has it. The shard is recorded before it is
 /// written, so that it is deleted later even if no manifest ever names it.
-pub fn key_to_write(
-    db: &impl Database,
-    slot: Slot,
-    built: &BuiltShard,
-    now_ms: i64,
-) -> DbResult<Option<String>> {
+pub fn key_to_write(db: &impl Database, slot: Slot, built: &BuiltShard, now_ms: i64) -> DbResult<Option<String>> {
     let key = kv::shard_key(slot.kind, built.checksum());
     let row = db.query_first(sql::GET_SHARD, params![key.as_str()])?;
     if let Some(row) = row
         && !row.is_null(0)
-        && row
-            .optional_integer(1)?
-            .is_none_or(|at_ms| at_ms > now_ms.saturating_sub(REUSE_MS))
+        && row.optional_integer(1)?.is_none_or(|at_ms| at_ms > now_ms.saturating_sub(REUSE_MS))
     {
         return Ok(None);
     }
@@ -211,11 +195,7 @@ pub fn record_written(db: &impl Database, changed: ChangedSlot, built: &BuiltSha
 /// Stores the manifest of the shards, unless a shard was never built. The shards have every change up to `built_at_ms`;
 /// if that is `None`, the previous manifest's time stays. After the slots of a kind were doubled, the manifest names
 /// the kind's old slots until all new ones are built, so that changes of other kinds are published.
-pub fn prepare_manifest(
-    db: &impl Database,
-    built_at_ms: Option<i64>,
-    now_ms: i64,
-) -> Result<Option<Prepared>> {
+pub fn prepare_manifest(db: &impl Database, built_at_ms: Option<i64>, now_ms: i64) -> Result<Option<Prepared>> {
     let before = named(db)?;
     let Some(checksums) = to_name(db, before.as_ref())? else {
         return Ok(None);
@@ -225,8 +205,7 @@ pub fn prepare_manifest(
         let built_at_ms = built_at_ms.unwrap_or(stored_at_ms);
         let version = revisions::next_snapshot(db, now_ms)?;
         let bytes = Manifest::build(version, built_at_ms, &checksums);
-        let manifest =
-            Manifest::open(bytes.clone()).map_err(|damage| Failure::Internal(damage.to_string()))?;
+        let manifest = Manifest::open(bytes.clone()).map_err(|damage| Failure::Internal(damage.to_string()))?;
         for kind in ShardKind::ALL {
             let stored = before.as_ref().map(|manifest| checksums_of(manifest, kind));
             let stored: HashSet<u64> = stored.unwrap_or_default();
@@ -240,12 +219,7 @@ pub fn prepare_manifest(
             }
         }
         publication::store_snapshot(db, SnapshotKind::Tracking, version, &bytes)?;
-        Ok(Some(Prepared {
-            kind: SnapshotKind::Tracking,
-            version,
-            built_at_ms: now_ms,
-            bytes,
-        }))
+        Ok(Some(Prepared { kind: SnapshotKind::Tracking, version, built_at_ms: now_ms, bytes }))
     })
 }
 
@@ -304,9 +278,7 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
     let built = built.ok_or_else(|| Failure::Internal(format!("slot {} is too large", slot.name())))?;
     let key = kv::shard_key(slot.kind, built.checksum());
     let written = db.query_integer(sql::GET_SHARD, params![key.as_str()])?;
-    if written.is_some_and(|at_ms| at_ms < now_ms.saturating_sub(MISSED_MS))
-        && bits(db, slot.kind)? == slot.bits
-    {
+    if written.is_some_and(|at_ms| at_ms < now_ms.saturating_sub(MISSED_MS)) && bits(db, slot.kind)? == slot.bits {
         db.transaction(|| {
             db.execute(sql::UNWRITE_SHARD, params![key.as_str()])?;
             let (kind, number) = (slot.kind.code(), slot.number);
@@ -320,9 +292,7 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
 /// Returns the keys of shards that left KV's manifest more than a day ago.
 pub fn expired(db: &impl Database, now_ms: i64) -> DbResult<Vec<String>> {
     let kept_from = params![now_ms.saturating_sub(RETENTION_MS), SWEEP];
-    db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| {
-        row.text(0).map(str::to_owned)
-    })
+    db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| row.text(0).map(str::to_owned))
 }
 
 pub fn forget(db: &impl Database, key: &str) -> DbResult {

@@ -33,11 +33,7 @@ impl Push for Waiting {
     const CONFIRM: &'static str = sql::UNQUEUE_WAITING;
 
     fn read(row: &Row) -> DbResult<Self> {
-        Ok(Self {
-            publisher: row.parse(0, PublisherId::parse)?,
-            since_ms: row.integer(1)?,
-            is_closed: row.boolean(2)?,
-        })
+        Ok(Self { publisher: row.parse(0, PublisherId::parse)?, since_ms: row.integer(1)?, is_closed: row.boolean(2)? })
     }
 
     fn key(&self) -> Vec<Value> {
@@ -49,19 +45,12 @@ impl Push for Waiting {
     }
 
     fn receiver(&self) -> ObjectAddress {
-        if self.is_closed {
-            activity::address(&self.publisher)
-        } else {
-            attention::address()
-        }
+        if self.is_closed { activity::address(&self.publisher) } else { attention::address() }
     }
 
     fn operation(&self) -> RaiseAlarms {
         if self.is_closed {
-            return RaiseAlarms {
-                alarms: vec![],
-                ends: true,
-            };
+            return RaiseAlarms { alarms: vec![], ends: true };
         }
         let alarm = Alarm {
             kind: AlarmKind::PublisherWaiting,
@@ -84,10 +73,7 @@ pub fn note(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, is
     }
     if is_new != publisher.closed {
         let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
-        db.execute(
-            sql::QUEUE_WAITING,
-            params![id, now_ms, publisher.closed, due_at_ms],
-        )?;
+        db.execute(sql::QUEUE_WAITING, params![id, now_ms, publisher.closed, due_at_ms])?;
     }
     Ok(())
 }

@@ -31,10 +31,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
             Command::Get(get) => Some(get.nonce.clone()),
             Command::Put(_) => None,
         };
-        let reply = self
-            .shell
-            .command(|db, now_ms| handle(db, now_ms, command), next_alarm)
-            .await?;
+        let reply = self.shell.command(|db, now_ms| handle(db, now_ms, command), next_alarm).await?;
         if let (Reply::Found(Found { record: None }), Some(nonce)) = (&reply, sought)
             && self.may_be_lost(&object_name(&nonce.0)).await?
         {
@@ -57,9 +54,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
 
     pub async fn alarm(&self) {
         let now_ms = self.shell.runtime().now_ms();
-        self.shell
-            .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
-            .await;
+        self.shell.wake(async |db| alarm(db, now_ms).map_err(Failure::from)).await;
         size::tell(&self.shell, self.shell.name()).await;
     }
 }

@@ -57,14 +57,7 @@ pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     }
     db.execute(
         sql::RAISE_CAP_ALARM,
-        params![
-            change.offer,
-            change.kind.number(),
-            change.day.number(),
-            after as i64,
-            change.limit,
-            now_ms
-        ],
+        params![change.offer, change.kind.number(), change.day.number(), after as i64, change.limit, now_ms],
     )
 }
 
@@ -85,17 +78,13 @@ pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Db
     if let Err(error) = runtime.call(&attention::address(), raise, TIMEOUT).await {
         log::warn(
             "alarms",
-            format_args!(
-                "the alarms of caps did not reach the attention object, and are sent again: {error}"
-            ),
+            format_args!("the alarms of caps did not reach the attention object, and are sent again: {error}"),
         );
         let again_ms = now_ms.saturating_add(AGAIN_MS);
         return db.execute(sql::POSTPONE_CAP_ALARMS, params![again_ms]);
     }
     db.transaction(|| {
-        alarms.iter().try_for_each(|alarm| {
-            db.execute(sql::END_CAP_ALARM, params![alarm.subject.as_str(), alarm.cause])
-        })
+        alarms.iter().try_for_each(|alarm| db.execute(sql::END_CAP_ALARM, params![alarm.subject.as_str(), alarm.cause]))
     })
 }
 

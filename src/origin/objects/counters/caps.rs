@@ -60,10 +60,7 @@ pub fn read_taken(db: &impl Database, counts: &TakenCounts, read: ReadTaken) -> 
 pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) -> DbResult<Taken> {
     let (kind, day) = (take.kind.number(), take.day.number());
     let state = db
-        .query_first(
-            sql::STANDING,
-            params![kind, day, take.offer.as_str(), take.key.as_str()],
-        )?
+        .query_first(sql::STANDING, params![kind, day, take.offer.as_str(), take.key.as_str()])?
         .unwrap_or(Row(vec![]));
     let known_revision = state.optional_integer(1)?;
     let is_newer = known_revision.is_none_or(|known| take.revision > known);
@@ -75,8 +72,8 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
 
     // Retries of a swept day's takes would not be recognized, so the day is closed. Tomorrow is open, because clocks
     // differ.
-    let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
-        && take.day <= UtcDay::of_ms(now_ms).minus(-1);
+    let is_open =
+        sweep::first_day_of_takes(take.kind, now_ms) <= take.day && take.day <= UtcDay::of_ms(now_ms).minus(-1);
     let repeated = state.optional_number(0)?;
     let free = limit.checked_sub(taken).and_then(|left| left.checked_sub(1));
     let allowed = free.or(take.by_force.then_some(0)).filter(|_| is_open);
@@ -92,10 +89,7 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
             }
             if takes {
                 let offer = take.offer.as_str();
-                db.execute(
-                    sql::RECORD_TAKE,
-                    params![kind, day, offer, take.key.as_str(), left],
-                )?;
+                db.execute(sql::RECORD_TAKE, params![kind, day, offer, take.key.as_str(), left])?;
                 if taken == 0 {
                     db.execute(sql::ADD_OFFER, params![day, offer])?;
                 }
@@ -112,10 +106,7 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
         })?;
         counts.set(cap, taken.saturating_add(takes.into()));
     }
-    Ok(Taken {
-        taken: left.is_some() || take.by_force,
-        left: left.unwrap_or(0),
-    })
+    Ok(Taken { taken: left.is_some() || take.by_force, left: left.unwrap_or(0) })
 }
 
 /// Stores a conversion cap. Conversions that an outbox paid without a cap count as taken.
@@ -135,17 +126,8 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
         }
         match cap.limit {
             Some(limit) if known.is_none_or(|known| known <= cap.revision) => {
-                let taken = db.read_first(sql::COUNT_TAKEN, params![kind.number(), day, offer], |row| {
-                    row.number(0)
-                })?;
-                let change = Change {
-                    kind,
-                    day: cap.day,
-                    offer,
-                    limit,
-                    is_new: true,
-                    taken: [0, taken.unwrap_or(0)],
-                };
+                let taken = db.read_first(sql::COUNT_TAKEN, params![kind.number(), day, offer], |row| row.number(0))?;
+                let change = Change { kind, day: cap.day, offer, limit, is_new: true, taken: [0, taken.unwrap_or(0)] };
                 cap_alarms::note(db, now_ms, &change)
             }
             _ => Ok(()),

@@ -36,27 +36,14 @@ pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> DbResult<M
 pub fn stats(db: &impl Database, counts: &TakenCounts, stats: &Stats) -> DbResult<Box<RawValue>> {
     log::count(db)?;
     let after = stats.after.as_ref().map_or("", OfferId::as_str);
-    let page = params![
-        stats.today.minus(STATS_DAYS - 1).number(),
-        stats.today.number(),
-        after,
-        STATS_PAGE
-    ];
+    let page = params![stats.today.minus(STATS_DAYS - 1).number(), stats.today.number(), after, STATS_PAGE];
     // The JSON form of `OfferStats` is an array.
     let figures = db.read_all(sql::STATS, page, |row| {
-        let offer = OfferId::parse(row.text(0)?)
-            .ok_or_else(|| DatabaseError("the figures have an invalid offer id".into()))?;
+        let offer =
+            OfferId::parse(row.text(0)?).ok_or_else(|| DatabaseError("the figures have an invalid offer id".into()))?;
         let taken = |kind| counts.get(db, (kind, stats.today, offer.clone()));
         let [clicks, conversions] = [taken(CapKind::Click)?, taken(CapKind::Conversion)?];
-        Ok((
-            offer,
-            row.integer(1)?,
-            row.integer(2)?,
-            row.integer(3)?,
-            clicks,
-            conversions,
-            daily::add_up(row.json(4)?),
-        ))
+        Ok((offer, row.integer(1)?, row.integer(2)?, row.integer(3)?, clicks, conversions, daily::add_up(row.json(4)?)))
     })?;
     to_raw_value(&figures).map_err(|error| DatabaseError(error.to_string()))
 }

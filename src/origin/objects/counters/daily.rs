@@ -66,10 +66,7 @@ fn add(apps: &mut Apps, (app, clicks, conversions): (u32, i64, i64)) {
 
 /// Returns the `most` largest apps: first by conversions, which nobody can fake, then by clicks.
 fn largest(apps: Apps, most: usize) -> StoredApps {
-    let mut apps: Vec<_> = apps
-        .into_iter()
-        .map(|(app, (clicks, conversions))| (app, clicks, conversions))
-        .collect();
+    let mut apps: Vec<_> = apps.into_iter().map(|(app, (clicks, conversions))| (app, clicks, conversions)).collect();
     apps.sort_by_key(|(_, clicks, conversions)| std::cmp::Reverse((*conversions, *clicks)));
     apps.truncate(most);
     apps
@@ -83,7 +80,5 @@ pub fn add_up(days: Vec<StoredApps>) -> Vec<AppStats> {
     }
     let positive = |sum| u64::try_from(sum).unwrap_or(0);
     let largest = largest(sums, STATS_APPS).into_iter();
-    largest
-        .map(|(app, clicks, conversions)| (app, positive(clicks), positive(conversions)))
-        .collect()
+    largest.map(|(app, clicks, conversions)| (app, positive(clicks), positive(conversions))).collect()
 }

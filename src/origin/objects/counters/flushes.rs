@@ -61,9 +61,7 @@ impl Tally {
 
     /// True if a batch was appended before. An isolate has one batch in flight, and its batches' numbers rise.
     pub fn has(&self, flush: &Flush) -> bool {
-        self.isolates
-            .get(&flush.isolate)
-            .is_some_and(|last| flush.sequence <= *last)
+        self.isolates.get(&flush.isolate).is_some_and(|last| flush.sequence <= *last)
     }
 
     /// True if a placement of an app is counted separately on a day. A new placement is counted separately until the

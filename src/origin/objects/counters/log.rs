@@ -61,10 +61,7 @@ impl<D: Database> Log for ClickLog<'_, D> {
                 number: sum.last,
                 destination: &sum.publisher,
                 key: &sum.key,
-                amounts: Amounts {
-                    clicks: sum.clicks,
-                    ..Amounts::default()
-                },
+                amounts: Amounts { clicks: sum.clicks, ..Amounts::default() },
             });
         })
     }
@@ -84,12 +81,7 @@ pub fn last(db: &impl Database) -> DbResult<i64> {
 }
 
 /// Calls `each` with all clicks after a number. If a day is given, folds of other days are skipped.
-pub fn each(
-    db: &impl Database,
-    after: i64,
-    day: Option<UtcDay>,
-    each: &mut dyn FnMut(LoggedSum),
-) -> DbResult {
+pub fn each(db: &impl Database, after: i64, day: Option<UtcDay>, each: &mut dyn FnMut(LoggedSum)) -> DbResult {
     let mut after = after;
     loop {
         let page = page(db, after, (day, None), each)?;
@@ -130,10 +122,7 @@ fn page(
         }
     }
     let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < ROWS);
-    Ok(LogPage {
-        end: rows.last().map_or(Ok(after), |row| row.integer(0))?,
-        is_last,
-    })
+    Ok(LogPage { end: rows.last().map_or(Ok(after), |row| row.integer(0))?, is_last })
 }
 
 fn logged(number: i64, (key, clicks): StoredSum) -> DbResult<LoggedSum> {
@@ -173,21 +162,15 @@ fn read_fold(
     if fold.integer(2)? == 0 {
         for (number, sum) in fold.json::<LateSums>(3)? {
             let sum = logged(number, sum)?;
-            late.extend(
-                publisher
-                    .is_none_or(|publisher| publisher == sum.publisher)
-                    .then_some(sum),
-            );
+            late.extend(publisher.is_none_or(|publisher| publisher == sum.publisher).then_some(sum));
         }
         return Ok(());
     }
     let damaged = |cause: &str| DatabaseError(format!("the fold up to {last} is damaged: {cause}"));
     let day = UtcDay::from_number(fold.integer(1)?);
     let spans: Vec<Span> = fold.json(3)?;
-    let spans: BTreeMap<&str, (i64, i64)> = spans
-        .iter()
-        .map(|(publisher, first, last)| (publisher.as_str(), (*first, *last)))
-        .collect();
+    let spans: BTreeMap<&str, (i64, i64)> =
+        spans.iter().map(|(publisher, first, last)| (publisher.as_str(), (*first, *last))).collect();
     if publisher.is_some_and(|publisher| !spans.contains_key(publisher)) {
         return Ok(());
     }
@@ -289,18 +272,12 @@ pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult 
         }
         isolates.extend(row.json::<Vec<(String, u64)>>(2)?);
     }
-    let spans: Vec<Span> = spans
-        .into_iter()
-        .map(|(name, (first, last))| (name, first, last))
-        .collect();
+    let spans: Vec<Span> = spans.into_iter().map(|(name, (first, last))| (name, first, last)).collect();
     let (spans, today) = (json(&spans)?, UtcDay::of_ms(now_ms).number());
     db.transaction(|| {
         for (day, fold) in days {
             for segment in fold.segments() {
-                db.execute(
-                    sql::ADD_FOLD,
-                    params![last, day.number(), segment.rows, spans.as_str(), segment.image()],
-                )?;
+                db.execute(sql::ADD_FOLD, params![last, day.number(), segment.rows, spans.as_str(), segment.image()])?;
             }
         }
         for (day, sums) in late {

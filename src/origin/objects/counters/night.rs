@@ -42,18 +42,14 @@ impl Night {
         let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
         let vouched = UtcDay::from_number(row.integer(0)?);
         Ok(Self {
-            vouched: vouched
-                .ok_or_else(|| DatabaseError("the day in the table clicks is out of range".into()))?,
+            vouched: vouched.ok_or_else(|| DatabaseError("the day in the table clicks is out of range".into()))?,
             attempts: row.number(1)?,
             due_ms: row.integer(2)?,
         })
     }
 
     fn write(&self, db: &impl Database) -> DbResult {
-        db.execute(
-            sql::SET_NIGHT,
-            params![self.vouched.number(), self.attempts, self.due_ms],
-        )
+        db.execute(sql::SET_NIGHT, params![self.vouched.number(), self.attempts, self.due_ms])
     }
 
     /// Returns the days that ended at least an hour ago and for which the object has not vouched to all ledgers, in
@@ -101,13 +97,8 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), sour
         let Some(clicks) = clicks.copied().unwrap_or(Some(0)) else {
             return (ledger, None);
         };
-        let vouch = Vouch {
-            source: source.to_owned(),
-            day: ledger.day,
-            number: ledger.mark,
-            clicks,
-            revenue_micro_usd: 0,
-        };
+        let vouch =
+            Vouch { source: source.to_owned(), day: ledger.day, number: ledger.mark, clicks, revenue_micro_usd: 0 };
         let address = ledger::address(&publisher, ledger::BATCH);
         (ledger, runtime.call(&address, vouch, TIMEOUT).await.ok())
     })
@@ -143,13 +134,7 @@ pub fn subject(publisher: &str, day: UtcDay) -> String {
     format!("{publisher}: {day}")
 }
 
-fn settle(
-    db: &impl Database,
-    now_ms: i64,
-    ledger: &NotVouched,
-    vouched: &Vouched,
-    oldest: UtcDay,
-) -> DbResult {
+fn settle(db: &impl Database, now_ms: i64, ledger: &NotVouched, vouched: &Vouched, oldest: UtcDay) -> DbResult {
     db.transaction(|| {
         if vouched.differs() {
             attention_feed::open_differing(db, now_ms, &subject(&ledger.name, ledger.day), vouched)?;
@@ -168,11 +153,7 @@ fn go_back_to(vouched: &Vouched, oldest: UtcDay) -> Option<UtcDay> {
 
 /// Returns a day's clicks by ledger, for the ledgers that wait for the day; none for a ledger that lacks some of the
 /// clicks.
-fn clicks_of(
-    db: &impl Database,
-    day: UtcDay,
-    open: &[NotVouched],
-) -> DbResult<BTreeMap<String, Option<i64>>> {
+fn clicks_of(db: &impl Database, day: UtcDay, open: &[NotVouched]) -> DbResult<BTreeMap<String, Option<i64>>> {
     let of_day = open.iter().filter(|ledger| ledger.day == day);
     let seen: BTreeMap<&str, i64> = of_day.map(|ledger| (ledger.name.as_str(), ledger.seen)).collect();
     let mut clicks = BTreeMap::new();
@@ -181,9 +162,7 @@ fn clicks_of(
         let seen = seen.get(sum.publisher.as_str()).filter(|_| sum.key.day == day);
         if let Some(seen) = seen {
             let known = clicks.entry(sum.publisher).or_insert(Some(0_i64));
-            *known = known
-                .filter(|_| sum.last <= *seen)
-                .map(|known| known + sum.clicks);
+            *known = known.filter(|_| sum.last <= *seen).map(|known| known + sum.clicks);
         }
     })?;
     Ok(clicks)

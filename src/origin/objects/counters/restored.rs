@@ -14,9 +14,7 @@ use contract::{
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{
-    Clock, Database, DbResult, Failure, ObjectCall, Result, Row, concurrent::try_each, log, params,
-};
+use platform::{Clock, Database, DbResult, Failure, ObjectCall, Result, Row, concurrent::try_each, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,9 +29,7 @@ pub struct Noticed(Cell<Option<i64>>);
 
 impl Noticed {
     fn is_recent(&self, now_ms: i64) -> bool {
-        self.0
-            .get()
-            .is_some_and(|noticed_ms| now_ms < noticed_ms.saturating_add(INCIDENT_MS))
+        self.0.get().is_some_and(|noticed_ms| now_ms < noticed_ms.saturating_add(INCIDENT_MS))
     }
 }
 
@@ -45,10 +41,7 @@ pub fn notice(db: &impl Database, now_ms: i64, noticed: &Noticed, asker: &Asker)
     }
     log::error(
         "counters",
-        format_args!(
-            "the object is behind {}, so it was restored from an earlier copy",
-            asker.source
-        ),
+        format_args!("the object is behind {}, so it was restored from an earlier copy", asker.source),
     );
     db.transaction(|| put_back(db, now_ms))?;
     noticed.0.set(Some(now_ms));
@@ -63,10 +56,7 @@ pub fn hear(db: &impl Database, refilled_ms: i64, command: &Command) -> DbResult
             return Ok(());
         }
         let kind = CapKind::Conversion.number();
-        db.execute(
-            sql::HEAR,
-            params![kind, day.number(), offer.as_str(), refilled_ms],
-        )
+        db.execute(sql::HEAR, params![kind, day.number(), offer.as_str(), refilled_ms])
     };
     match command {
         Command::Take(take) => hear((take.day, &take.offer)),
@@ -142,10 +132,7 @@ pub struct Known {
 
 impl Known {
     fn add(self, other: Self) -> Self {
-        Self {
-            least: self.least.saturating_add(other.least),
-            refilled_ms: self.refilled_ms.max(other.refilled_ms),
-        }
+        Self { least: self.least.saturating_add(other.least), refilled_ms: self.refilled_ms.max(other.refilled_ms) }
     }
 }
 
@@ -157,40 +144,23 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<Known> {
     let (offer, day) = (&take.offer, take.day);
     if take.kind == CapKind::Click {
         let counts = counters::name(counters::click_object(offer.as_str()));
-        let read = ReadTaken {
-            offer: offer.clone(),
-            day,
-        };
+        let read = ReadTaken { offer: offer.clone(), day };
         let taken = runtime.call(&counters::address(counts), read, TIMEOUT).await;
         let taken = taken.map_err(|error| unavailable("the counters of clicks", &error))?;
-        return Ok(Known {
-            least: taken.clicks,
-            refilled_ms: 0,
-        });
+        return Ok(Known { least: taken.clicks, refilled_ms: 0 });
     }
-    let list = ListOfferOutboxes {
-        offer_id: offer.clone(),
-    };
+    let list = ListOfferOutboxes { offer_id: offer.clone() };
     let reply = runtime.call(&catalog::address(COMMAND_PATH), list, TIMEOUT).await;
     let reply = reply.map_err(|error| unavailable("the catalog", &error))?;
     let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body).map_err(|error| {
-        Failure::Internal(format!(
-            "the list of outboxes of offer {offer} cannot be parsed: {error}"
-        ))
+        Failure::Internal(format!("the list of outboxes of offer {offer} cannot be parsed: {error}"))
     })?;
-    let rewards = try_each(outboxes, |(app, number)| {
-        rewards(runtime, OutboxShard { app, number }, offer, day)
-    });
+    let rewards = try_each(outboxes, |(app, number)| rewards(runtime, OutboxShard { app, number }, offer, day));
     Ok(rewards.await?.into_iter().fold(Known::default(), Known::add))
 }
 
 /// Reads an outbox's rewards of an offer on a day.
-async fn rewards(
-    runtime: &impl ObjectCall,
-    outbox: OutboxShard,
-    offer: &OfferId,
-    day: UtcDay,
-) -> Result<Known> {
+async fn rewards(runtime: &impl ObjectCall, outbox: OutboxShard, offer: &OfferId, day: UtcDay) -> Result<Known> {
     let (mut known, mut after) = (Known::default(), 0);
     loop {
         let read = ReadDay { day, after, mark: 0 };
@@ -220,10 +190,7 @@ pub fn learn(db: &impl Database, take: &Take, known: &Known, taken: u32) -> DbRe
     db.transaction(|| {
         let (kind, day, offer) = (take.kind, take.day.number(), take.offer.as_str());
         db.execute(sql::ADD_LOST, params![day, offer, source(kind), more])?;
-        db.execute(
-            sql::SET_ASKED,
-            params![kind.number(), day, offer, known.refilled_ms],
-        )?;
+        db.execute(sql::SET_ASKED, params![kind.number(), day, offer, known.refilled_ms])?;
         db.execute(sql::ADD_OFFER, params![day, offer])
     })
 }

@@ -51,8 +51,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// name.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
-            shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS)
-                .when_put_back(restored::put_back),
+            shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS).when_put_back(restored::put_back),
             counts: TakenCounts::default(),
             tally: RefCell::new(None),
             gathered: RefCell::default(),
@@ -72,11 +71,9 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             return self.flush(flush).await.map(Reply::Applied);
         }
         let asker = match &command {
-            Command::AddConversions(batch) => Some(Asker {
-                source: batch.source.clone(),
-                known: batch.after,
-                refilled_ms: batch.refilled_ms,
-            }),
+            Command::AddConversions(batch) => {
+                Some(Asker { source: batch.source.clone(), known: batch.after, refilled_ms: batch.refilled_ms })
+            }
             Command::Take(take) => take.asker.clone(),
             _ => None,
         };
@@ -132,12 +129,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
 
     /// Appends an isolate's batch to the log, together with the batches that arrive within [`GATHER`].
     async fn flush(&self, flush: Flush) -> Result<Applied> {
-        if self
-            .tally
-            .borrow()
-            .as_ref()
-            .is_some_and(|tally| tally.has(&flush))
-        {
+        if self.tally.borrow().as_ref().is_some_and(|tally| tally.has(&flush)) {
             return Ok(Applied { applied: false });
         }
         self.gathered.borrow_mut().push(flush);
@@ -192,11 +184,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
         folded.and(vouched).and(reported)?;
         told?;
-        if more {
-            Ok(Some(clock.now_ms()))
-        } else {
-            Ok(next_alarm(db, clock.now_ms())?)
-        }
+        if more { Ok(Some(clock.now_ms())) } else { Ok(next_alarm(db, clock.now_ms())?) }
     }
 
     /// Folds the part of the log that was in a batch, if that is due. Called while no batch is being sent.
@@ -228,12 +216,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Tells the operator's attention of the batches that were refused or are late, and of the days whose totals
     /// differ.
     async fn send_attention(&self, db: &D) -> DbResult {
-        let of_name = |name: &str| Source {
-            name: name.to_owned(),
-            app: None,
-            publisher: None,
-            rewards: None,
-        };
+        let of_name = |name: &str| Source { name: name.to_owned(), app: None, publisher: None, rewards: None };
         let source = &|| Ok(self.shell.name().map(of_name));
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
@@ -242,11 +225,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let publisher = publisher(&batch.destination).map_err(DeliveryError::Refused)?;
         let ledger = ledger::address(&publisher, ledger::BATCH);
         let operation = batch.to_ledger(source);
-        let mark = self
-            .shell
-            .runtime()
-            .call(&ledger, operation, LEDGER_TIMEOUT)
-            .await;
+        let mark = self.shell.runtime().call(&ledger, operation, LEDGER_TIMEOUT).await;
         mark.map_err(DeliveryError::from)
     }
 }

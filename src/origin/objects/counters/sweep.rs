@@ -47,10 +47,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let daily = UtcDay::of_ms(now_ms).minus(DAILY_DAYS - 1).number();
     let marks = UtcDay::of_ms(now_ms).minus(MARK_DAYS).number();
     db.execute(sql::SWEEP_TAKES, params![CapKind::Click.number(), clicks, ROWS])?;
-    db.execute(
-        sql::SWEEP_TAKES,
-        params![CapKind::Conversion.number(), conversions, ROWS],
-    )?;
+    db.execute(sql::SWEEP_TAKES, params![CapKind::Conversion.number(), conversions, ROWS])?;
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_ASKED, params![conversions])?;
@@ -60,10 +57,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
     let folds = folds.min(batches::settled_through(db)?.saturating_add(1));
     db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
-    if db.query_boolean(
-        sql::MORE_TO_SWEEP,
-        params![clicks, conversions, daily, conversions, marks, folds],
-    )? {
+    if db.query_boolean(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, conversions, marks, folds])? {
         return Ok(Some(now_ms));
     }
     db.execute(sql::SET_SWEPT, params![today])?;

@@ -90,11 +90,7 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
 }
 
 /// Announces the due causes.
-pub async fn tell(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    publisher: &PublisherId,
-) -> DbResult {
+pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall), publisher: &PublisherId) -> DbResult {
     let now_ms = runtime.now_ms();
     let Some(standing) = Standing::read(db, now_ms)? else {
         return Ok(());
@@ -110,9 +106,8 @@ pub async fn tell(
     let alarms_of = |causes: &[ChangeCause], publisher: Option<&PublisherId>| {
         let causes: Vec<_> = causes.iter().map(|cause| cause.number()).collect();
         let row = db.query_first(changes::COUNT_AFTER, params![told, newest, json(&causes)?])?;
-        let (count, since_ms) = row.map_or(Ok((0, None)), |row| {
-            Ok::<_, DatabaseError>((row.integer(0)?, row.optional_integer(1)?))
-        })?;
+        let (count, since_ms) =
+            row.map_or(Ok((0, None)), |row| Ok::<_, DatabaseError>((row.integer(0)?, row.optional_integer(1)?)))?;
         let alarm = |kind, subject: String, cause, since_ms, count| Alarm {
             kind,
             subject,
@@ -141,10 +136,7 @@ pub async fn tell(
             continue;
         }
         if let Err(error) = runtime.call(&to, raise, TIMEOUT).await {
-            log::warn(
-                "alarms",
-                format_args!("alarms did not reach {}, and are sent again: {error}", to.name),
-            );
+            log::warn("alarms", format_args!("alarms did not reach {}, and are sent again: {error}", to.name));
             return db.execute(sql::RAISE_STATE, params![AGAIN, now_ms.saturating_add(AGAIN_MS)]);
         }
     }

@@ -13,10 +13,7 @@ use domain::reporting::{engine::Budget, format::Format, query::Query, render::Re
 use platform::{Database, Failure, Result};
 
 pub async fn report(db: &impl Database, columns: &ColumnCache, mut request: Request) -> Result<Response> {
-    let times = request
-        .headers()
-        .get(ledger::BENCH_TIMES)?
-        .and_then(|times| times.parse().ok());
+    let times = request.headers().get(ledger::BENCH_TIMES)?.and_then(|times| times.parse().ok());
     let body = request.text().await?;
     let mut answer = Vec::new();
     for _ in 0..times.unwrap_or(1) {

@@ -70,8 +70,7 @@ impl Watch {
     /// Adds entries for the changes, and returns whether there are any changes.
     pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> Result<bool, DatabaseError> {
         let differences = self.differences(db)?.into_iter();
-        let entries =
-            differences.map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
+        let entries = differences.map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
         let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
         let has_changed = !entries.is_empty();
         register_all(db, now_ms, entries)?;
@@ -82,9 +81,7 @@ impl Watch {
     pub fn differences(self, db: &impl Database) -> Result<Vec<Difference>, DatabaseError> {
         let mut differences = Vec::new();
         for (day, before) in self.0 {
-            let before = before
-                .into_iter()
-                .map(|(app, before)| (app, (before, Default::default())));
+            let before = before.into_iter().map(|(app, before)| (app, (before, Default::default())));
             let mut both: BTreeMap<String, (AppFigures, AppFigures)> = before.collect();
             for (app, after) in figures(db, day)? {
                 both.entry(app).or_default().1 = after;
@@ -119,9 +116,7 @@ pub fn shown(sums: &Sums) -> Map<String, Value> {
 
 /// Returns the days among `days` that are final for readers.
 pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
-    db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| {
-        segments::day(row.integer(0)?)
-    })
+    db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| segments::day(row.integer(0)?))
 }
 
 fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
@@ -158,9 +153,7 @@ fn add(
     [before, after]: [Sums; 2],
 ) -> Result<DayChange, DatabaseError> {
     let (before, after) = (as_json(&before)?, as_json(&after)?);
-    let read = db
-        .query_integer(state::GET_STATE, params![READ_THROUGH])?
-        .unwrap_or(0);
+    let read = db.query_integer(state::GET_STATE, params![READ_THROUGH])?.unwrap_or(0);
     let hour_ms = now_ms.saturating_sub(now_ms.rem_euclid(HOUR_MS));
     let (cause, number) = (u32::from(cause.number()), first_number(now_ms));
     let entry = params![number, day.number(), app, cause, now_ms, before, after].to_vec();
@@ -175,9 +168,7 @@ fn add(
 
 /// Registers the entries, so that a restored ledger can store them again.
 fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> Result<(), DatabaseError> {
-    entries
-        .into_iter()
-        .try_for_each(|entry| register::add(db, now_ms, &Lasting::Changed(entry)))
+    entries.into_iter().try_for_each(|entry| register::add(db, now_ms, &Lasting::Changed(entry)))
 }
 
 fn change(row: &Row) -> Result<DayChange, DatabaseError> {
@@ -211,10 +202,7 @@ pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         return Ok(());
     };
     let days: Vec<i64> = db.read_all(sql::LIST_JUDGED_FINAL, params![first], |row| row.integer(0))?;
-    let in_a_row = days
-        .into_iter()
-        .zip(first..)
-        .take_while(|(day, expected)| day == expected);
+    let in_a_row = days.into_iter().zip(first..).take_while(|(day, expected)| day == expected);
     match in_a_row.last() {
         Some((last, _)) => db.execute(state::RAISE_STATE, params![FINAL_THROUGH, last]),
         None => Ok(()),
@@ -233,11 +221,7 @@ pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, Data
     if let Some(last) = changes.iter().map(|change| change.number).max() {
         db.execute(state::RAISE_STATE, params![READ_THROUGH, last])?;
     }
-    Ok(DayChanges {
-        changes,
-        has_more,
-        final_through: final_through(db)?,
-    })
+    Ok(DayChanges { changes, has_more, final_through: final_through(db)? })
 }
 
 /// Treats all entries as read. A process calls this once: an entry may have been read after the copy was made to which
@@ -254,18 +238,7 @@ pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseE
     let (before, after) = (as_json(&entry.before)?, as_json(&entry.after)?);
     let cause = u32::from(entry.cause.number());
     let number = entry.number;
-    db.execute(
-        sql::PUT,
-        params![
-            number,
-            entry.day.number(),
-            entry.app.as_str(),
-            cause,
-            entry.at_ms,
-            before,
-            after
-        ],
-    )?;
+    db.execute(sql::PUT, params![number, entry.day.number(), entry.app.as_str(), cause, entry.at_ms, before, after])?;
     db.execute(state::LOWER_STATE, params![LOST_FROM, number])?;
     db.execute(state::RAISE_STATE, params![LOST_THROUGH, number])?;
     db.execute(state::RAISE_STATE, params![READ_THROUGH, number])

@@ -20,9 +20,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)
-            .ok_or_else(|| {
-                ApiError::from(FieldError::new("cursor", "must be the cursor of an earlier page"))
-            })?
+            .ok_or_else(|| ApiError::from(FieldError::new("cursor", "must be the cursor of an earlier page")))?
             .number(),
     };
     // One day more than the limit shows whether there is a next page.
@@ -47,10 +45,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
         if let Some(at_ms) = row.optional_integer(1)? {
             let loaded = loaded.get_or_insert_with(|| summary(&[0; 7]));
             loaded.insert("loaded_at".into(), at_ms.div_euclid(SECOND_MS).into());
-            loaded.insert(
-                "loaded_by".into(),
-                row.optional_text(2)?.unwrap_or(OPERATOR_NAME).into(),
-            );
+            loaded.insert("loaded_by".into(), row.optional_text(2)?.unwrap_or(OPERATOR_NAME).into());
         }
         for (name, layer) in [("loaded", loaded), ("offers", layer(Layer::Offers))] {
             if let Some(layer) = layer {
@@ -60,11 +55,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
         days.push(day.into());
     }
     let more = rows.len() > days.len();
-    let cursor = days
-        .last()
-        .filter(|_| more)
-        .and_then(|day| day.get("date"))
-        .cloned();
+    let cursor = days.last().filter(|_| more).and_then(|day| day.get("date")).cloned();
     Ok(OperatorReply::ok(&json!({ "days": days, "cursor": cursor })))
 }
 
@@ -90,11 +81,7 @@ fn summary([segments, rows, sums @ ..]: &[i64; 7]) -> Map<String, Json> {
     summary.insert("segments".into(), json!(segments));
     summary.insert("rows".into(), json!(rows));
     for (measure, sum) in Measure::ALL.into_iter().zip(sums) {
-        let value = if measure == Measure::Revenue {
-            json!(MicroUsd(*sum))
-        } else {
-            json!(sum)
-        };
+        let value = if measure == Measure::Revenue { json!(MicroUsd(*sum)) } else { json!(sum) };
         summary.insert(measure.as_str().into(), value);
     }
     summary

@@ -39,11 +39,8 @@ const PIECE: usize = 1 << 20;
 const PIECE_ROWS: u32 = 10_000;
 
 /// The export ends, because a file must not mix two versions of the facts.
-pub const FACTS_CHANGED: ApiError = ApiError::new(
-    409,
-    "facts_changed",
-    "the facts changed while the export was made: start it again",
-);
+pub const FACTS_CHANGED: ApiError =
+    ApiError::new(409, "facts_changed", "the facts changed while the export was made: start it again");
 
 /// A page's request for an export.
 #[derive(Debug, Deserialize)]
@@ -83,12 +80,9 @@ impl ExportQuery {
             without_offerwall: bool,
         }
         let parsed = Query::parse(query)?;
-        let extras: Extras = serde_json::from_str(query)
-            .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
-        Ok(Self {
-            query: parsed,
-            layer: extras.without_offerwall.then_some(Layer::Loaded),
-        })
+        let extras: Extras =
+            serde_json::from_str(query).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
+        Ok(Self { query: parsed, layer: extras.without_offerwall.then_some(Layer::Loaded) })
     }
 
     /// Returns the number of stored facts that each piece reads.
@@ -101,19 +95,12 @@ impl ExportQuery {
         for segment in Segments::new(db, self.layer).segments(self.query.start, self.query.end)? {
             hash.update(&segment.id.to_le_bytes());
         }
-        Ok(FactsVersion {
-            changes: freshness::version(db)?,
-            segments: hash.digest(),
-        })
+        Ok(FactsVersion { changes: freshness::version(db)?, segments: hash.digest() })
     }
 
     /// Returns the query of the page that contains the row after the first `rows` rows.
     fn page(&self, rows: u64, count: u32) -> Query {
-        Query {
-            page: rows / u64::from(count) + 1,
-            count,
-            ..self.query.clone()
-        }
+        Query { page: rows / u64::from(count) + 1, count, ..self.query.clone() }
     }
 
     /// Returns the number of the report's rows.
@@ -171,9 +158,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
             rows
         ],
     )?;
-    Ok(OperatorReply::created(
-        &json!({ "export_id": export_id, "rows": rows }),
-    ))
+    Ok(OperatorReply::created(&json!({ "export_id": export_id, "rows": rows })))
 }
 
 /// Opens an export for reading, which spends it.
@@ -182,10 +167,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
 /// 404 for an unknown id, for another session's export, and for an export that was read or has expired. So nobody
 /// learns of others' exports.
 pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export> {
-    let spent = db.query(
-        sql::SPEND_EXPORT,
-        params![open.export_id.as_str(), open.session.0.clone(), now_ms],
-    )?;
+    let spent = db.query(sql::SPEND_EXPORT, params![open.export_id.as_str(), open.session.0.clone(), now_ms])?;
     let row = spent.first().ok_or(common::NOT_FOUND)?;
     let format = Value::from(row.text(1)?);
     Ok(Export {
@@ -206,11 +188,7 @@ fn name_of(format: ExportFormat) -> Result<String> {
 ///
 /// # Errors
 /// The facts have changed, or the report cannot be made.
-pub fn piece(
-    db: &impl Database,
-    query: &ExportQuery,
-    wanted: &ExportPiece,
-) -> Result<(ExportProgress, Vec<u8>)> {
+pub fn piece(db: &impl Database, query: &ExportQuery, wanted: &ExportPiece) -> Result<(ExportProgress, Vec<u8>)> {
     let version = query.version(db)?;
     if wanted.version.is_some_and(|before| !before.has_facts_of(version)) {
         return Err(FACTS_CHANGED.into());
@@ -220,12 +198,7 @@ pub fn piece(
     let from = usize::try_from(wanted.rows_before % u64::from(PIECE_ROWS)).unwrap_or(usize::MAX);
     let renderer = Renderer::new(page, wanted.format.format(), names);
     let (bytes, read) = renderer.piece(from, wanted.rows_before == 0, PIECE);
-    let progress = ExportProgress {
-        version,
-        rows,
-        rows_read: wanted.rows_before.saturating_add(read as u64),
-        length,
-    };
+    let progress = ExportProgress { version, rows, rows_read: wanted.rows_before.saturating_add(read as u64), length };
     if read == 0 && !progress.is_complete() {
         return Err(Failure::Internal("a piece of an export has no rows".into()));
     }

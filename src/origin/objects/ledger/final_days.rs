@@ -74,10 +74,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
     db.transaction(|| {
         let mut due_times = Vec::new();
         for row in db.query(sql::LIST_OPEN_DAYS, &[])? {
-            let (day, was) = (
-                segments::day(row.integer(0)?)?,
-                row.decode(1, DayState::from_number)?,
-            );
+            let (day, was) = (segments::day(row.integer(0)?)?, row.decode(1, DayState::from_number)?);
             let end_ms = day.start_ms().saturating_add(DAY_MS);
             if row.integer(2)? < end_ms {
                 // The day was loaded before its end, so more facts are still to be loaded.

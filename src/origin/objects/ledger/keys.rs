@@ -27,11 +27,8 @@ use platform::{Database, DbResult, Failure, Result, params};
 /// Maximum keys: enough for one key for each of a publisher's systems, and a second key during rotation.
 const MAX_KEYS: i64 = 100;
 
-const TOO_MANY_KEYS: ApiError = ApiError::new(
-    409,
-    "too_many_keys",
-    "a publisher has at most 100 report keys: revoke one that is not used",
-);
+const TOO_MANY_KEYS: ApiError =
+    ApiError::new(409, "too_many_keys", "a publisher has at most 100 report keys: revoke one that is not used");
 
 /// The operator's request for a new key.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,9 +52,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> 
         return Err(TOO_MANY_KEYS.into());
     }
     let random = (context.random)().map_err(Failure::Internal)?;
-    let (secret, id) = random
-        .split_first_chunk::<16>()
-        .ok_or(Failure::Internal("no randomness".into()))?;
+    let (secret, id) = random.split_first_chunk::<16>().ok_or(Failure::Internal("no randomness".into()))?;
     let id = hex::encode(id.get(..8).unwrap_or_default());
     let api_key = keys::issue(&(context.mac)()?, context.publisher, *secret);
     let key = Key {
@@ -72,9 +67,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> 
         store(db, &key)?;
         register::add(db, context.now_ms, &Lasting::Key(key))
     })?;
-    Ok(OperatorReply::created(
-        &json!({ "key_id": id, "api_key": api_key, "scope": new.scope }),
-    ))
+    Ok(OperatorReply::created(&json!({ "key_id": id, "api_key": api_key, "scope": new.scope })))
 }
 
 pub fn store(db: &impl Database, key: &Key) -> DbResult {
@@ -114,11 +107,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result 
     if known.is_some_and(|known| known.saturating_abs() >= suspend.revision) {
         return Ok(());
     }
-    let signed = if suspend.is_suspended {
-        suspend.revision
-    } else {
-        suspend.revision.saturating_neg()
-    };
+    let signed = if suspend.is_suspended { suspend.revision } else { suspend.revision.saturating_neg() };
     Ok(db.transaction(|| {
         db.execute(sql::SET_SUSPENSION, params![signed])?;
         register::add(db, now_ms, &Lasting::Suspension(signed))
@@ -173,9 +162,7 @@ fn decide(
     scope: Scope,
     of_another_scope: ApiError,
 ) -> Result<(UsedKey, Admission)> {
-    let row = db
-        .query_first(sql::GET_KEY, params![hash.clone()])?
-        .ok_or(INVALID_API_KEY)?;
+    let row = db.query_first(sql::GET_KEY, params![hash.clone()])?.ok_or(INVALID_API_KEY)?;
     if row.text(1)? != scope.as_str() {
         return Err(of_another_scope.into());
     }
@@ -183,9 +170,6 @@ fn decide(
     if verdict == Admission::Accepted {
         db.execute(sql::ACCEPT, params![now_ms, hash])?;
     }
-    let key = UsedKey {
-        key_id: row.text(2)?.to_owned(),
-        label: row.text(3)?.to_owned(),
-    };
+    let key = UsedKey { key_id: row.text(2)?.to_owned(), label: row.text(3)?.to_owned() };
     Ok((key, verdict))
 }

@@ -20,10 +20,7 @@ pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> DbResult {
 }
 
 /// Returns the names of these apps, by app id.
-pub fn look_up<'a>(
-    db: &impl Database,
-    apps: impl Iterator<Item = &'a str>,
-) -> DbResult<HashMap<String, String>> {
+pub fn look_up<'a>(db: &impl Database, apps: impl Iterator<Item = &'a str>) -> DbResult<HashMap<String, String>> {
     let mut apps: Vec<&str> = apps.collect();
     apps.sort_unstable();
     apps.dedup();
@@ -36,7 +33,5 @@ pub fn all(db: &impl Database) -> DbResult<HashMap<String, String>> {
 }
 
 fn by_app(rows: Vec<Row>) -> DbResult<HashMap<String, String>> {
-    rows.iter()
-        .map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
-        .collect()
+    rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
 }

@@ -45,19 +45,14 @@ impl DurableObject for Ledger {
         let facts_days = retention::facts_days(facts_days.as_deref()).unwrap_or(DEFAULT_DAYS);
         let database = DurableDatabase::new(&state);
         let service = LedgerService::new(state.id().name(), database, workers, mac);
-        Self {
-            service: service.with_facts_days(facts_days),
-            state,
-        }
+        Self { service: service.with_facts_days(facts_days), state }
     }
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let path = request.path();
         let response = match ledger::parse_path(&path) {
             Some((publisher, ledger::REPORT)) => panics_to_failure(self.report(&publisher, request)).await,
-            Some((publisher, ledger::DASHBOARD)) => {
-                panics_to_failure(self.dashboard(&publisher, request)).await
-            }
+            Some((publisher, ledger::DASHBOARD)) => panics_to_failure(self.dashboard(&publisher, request)).await,
             Some((_, ledger::EXPORT)) => panics_to_failure(self.export(request)).await,
             Some((publisher, ledger::FACTS)) => panics_to_failure(self.facts(&publisher, request)).await,
             Some((publisher, ledger::BATCH)) => {
@@ -70,9 +65,7 @@ impl DurableObject for Ledger {
                 let reply = async {
                     match command_in(request).await? {
                         Command::Suggest(suggest) => service.suggest(&suggest).await.map(Reply::Operator),
-                        Command::Restate(restate) => {
-                            service.restate(&publisher, restate).await.map(Reply::Operator)
-                        }
+                        Command::Restate(restate) => service.restate(&publisher, restate).await.map(Reply::Operator),
                         Command::CreateExport(create) => service.create_export(&publisher, create).await,
                         Command::OpenExport(open) => service.open_export(&publisher, open).await,
                         command => service.command(&publisher, command).await,
@@ -101,10 +94,7 @@ impl Ledger {
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
         let if_match = header("If-Match");
-        let asked = Asked {
-            accept: accept.as_deref(),
-            if_match: if_match.as_deref(),
-        };
+        let asked = Asked { accept: accept.as_deref(), if_match: if_match.as_deref() };
         let body = async || Ok(request.text().await?);
         let report = self.service.report(publisher, &key, asked, body).await?;
         self.send(report)
@@ -117,14 +107,11 @@ impl Ledger {
     }
 
     async fn export(&self, mut request: Request) -> Result<Response> {
-        let piece = serde_json::from_str(&request.text().await?)
-            .map_err(|error| Failure::Internal(error.to_string()))?;
+        let piece =
+            serde_json::from_str(&request.text().await?).map_err(|error| Failure::Internal(error.to_string()))?;
         let (progress, bytes) = self.service.export_piece(&piece).await?;
-        let progress =
-            serde_json::to_string(&progress).map_err(|error| Failure::Internal(error.to_string()))?;
-        Ok(Response::builder()
-            .with_header(ExportProgress::HEADER, &progress)?
-            .fixed(bytes))
+        let progress = serde_json::to_string(&progress).map_err(|error| Failure::Internal(error.to_string()))?;
+        Ok(Response::builder().with_header(ExportProgress::HEADER, &progress)?.fixed(bytes))
     }
 
     fn send(&self, report: ReportAnswer) -> Result<Response> {
@@ -158,11 +145,7 @@ impl Ledger {
             if request.inner().body().is_none() {
                 return Ok(None);
             }
-            let stream = if gzip {
-                decompress(&request)?
-            } else {
-                request.stream()?
-            };
+            let stream = if gzip { decompress(&request)? } else { request.stream()? };
             Ok(Some(runtime::yielding(stream)))
         };
         let reply = self.service.facts(publisher, upload, chunks).await?;

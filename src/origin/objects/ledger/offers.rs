@@ -10,9 +10,7 @@ use super::{
 };
 use crate::delivery::batches;
 use contract::{
-    ledger::{
-        AddOffers, ChangeCause, CountedDay, OfferRevenue, OfferSum, ReadOffers, SourceDay, Vouch, Vouched,
-    },
+    ledger::{AddOffers, ChangeCause, CountedDay, OfferRevenue, OfferSum, ReadOffers, SourceDay, Vouch, Vouched},
     operation::Mark,
 };
 use domain::{
@@ -41,10 +39,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> DbResult<Mark>
     let marks = [sql::GET_MARK, sql::SET_MARK];
     batches::receive(db, marks, &batch.source, (batch.after, batch.number), || {
         let mut days: BTreeMap<UtcDay, (Segmenter, Sums)> = BTreeMap::new();
-        let mut placements = Placements {
-            db,
-            known: BTreeMap::new(),
-        };
+        let mut placements = Placements { db, known: BTreeMap::new() };
         for sum in &batch.sums {
             let placement = placements.reported(sum)?;
             let app = sum.app.to_string();
@@ -63,10 +58,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> DbResult<Mark>
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
             let [clicks, revenue] = [Measure::Clicks, Measure::Revenue].map(|measure| get(&total, measure));
-            db.execute(
-                sql::ADD_TOTAL,
-                params![batch.source.as_str(), day.number(), clicks, revenue, batch.number],
-            )?;
+            db.execute(sql::ADD_TOTAL, params![batch.source.as_str(), day.number(), clicks, revenue, batch.number])?;
             if clicks > 0 {
                 db.execute(sql::VOUCH_AGAIN, params![batch.source.as_str(), day.number()])?;
             }
@@ -105,9 +97,7 @@ pub fn is_always_reported(placement: &str) -> bool {
 /// Returns the number of the last batch that was applied from a source.
 pub fn mark(db: &impl Database, source: &str) -> DbResult<Mark> {
     let mark = db.query_integer(sql::GET_MARK, params![source])?;
-    Ok(Mark {
-        mark: mark.unwrap_or(0),
-    })
+    Ok(Mark { mark: mark.unwrap_or(0) })
 }
 
 /// Returns the applied clicks and revenue of a source on a day.
@@ -166,20 +156,10 @@ pub fn counted(db: &impl Database, read: &ReadOffers) -> DbResult<CountedDay> {
             *sums.entry(offer).or_insert(0) += get(measures, Measure::Revenue);
         }
     })?;
-    let offers = sums.into_iter().map(|(offer, revenue_micro_usd)| OfferRevenue {
-        offer,
-        revenue_micro_usd,
-    });
-    let source = |source: &String| {
-        Ok(SourceDay {
-            mark: mark(db, source)?.mark,
-            revenue_micro_usd: total(db, source, day)?.1,
-        })
-    };
-    Ok(CountedDay {
-        offers: offers.collect(),
-        sources: read.sources.iter().map(source).collect::<DbResult<_>>()?,
-    })
+    let offers = sums.into_iter().map(|(offer, revenue_micro_usd)| OfferRevenue { offer, revenue_micro_usd });
+    let source =
+        |source: &String| Ok(SourceDay { mark: mark(db, source)?.mark, revenue_micro_usd: total(db, source, day)?.1 });
+    Ok(CountedDay { offers: offers.collect(), sources: read.sources.iter().map(source).collect::<DbResult<_>>()? })
 }
 
 /// Deletes the placements of days that are older than 40 days.
@@ -204,10 +184,7 @@ fn first_kept(now_ms: i64) -> UtcDay {
 fn measures(sum: &OfferSum) -> Sums {
     let mut sums = Sums::default();
     let clicks = i64::try_from(sum.clicks).unwrap_or(i64::MAX);
-    for (measure, value) in [
-        (Measure::Clicks, clicks),
-        (Measure::Revenue, sum.revenue_micro_usd),
-    ] {
+    for (measure, value) in [(Measure::Clicks, clicks), (Measure::Revenue, sum.revenue_micro_usd)] {
         if let Some(to) = sums.get_mut(measure.index()) {
             *to = value;
         }
@@ -242,15 +219,11 @@ impl<D: Database> Placements<'_, D> {
     }
 
     fn is_separate(&self, day: UtcDay, app: AppId, placement: &str) -> DbResult<bool> {
-        let found = self.db.query_first(
-            sql::FIND_PLACEMENT,
-            params![day.number(), app.number(), placement, MAX_PLACEMENTS],
-        )?;
-        let (known, below_limit) =
-            found.map_or(Ok((false, false)), |row| Ok((row.boolean(0)?, row.boolean(1)?)))?;
+        let found =
+            self.db.query_first(sql::FIND_PLACEMENT, params![day.number(), app.number(), placement, MAX_PLACEMENTS])?;
+        let (known, below_limit) = found.map_or(Ok((false, false)), |row| Ok((row.boolean(0)?, row.boolean(1)?)))?;
         if !known && below_limit {
-            self.db
-                .execute(sql::ADD_PLACEMENT, params![day.number(), app.number(), placement])?;
+            self.db.execute(sql::ADD_PLACEMENT, params![day.number(), app.number(), placement])?;
         }
         Ok(known || below_limit)
     }

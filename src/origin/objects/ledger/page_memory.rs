@@ -42,8 +42,7 @@ impl PageMemory {
 
 impl Drop for PagePermit {
     fn drop(&mut self) {
-        self.ledger_bytes
-            .set(self.ledger_bytes.get().saturating_sub(self.bytes));
+        self.ledger_bytes.set(self.ledger_bytes.get().saturating_sub(self.bytes));
         ALL.set(ALL.get().saturating_sub(self.bytes));
     }
 }

@@ -16,11 +16,8 @@ use domain::{
 use platform::{Database, DatabaseError, Failure, log, unreadable};
 
 /// The error of a report that needs a damaged segment, because its figures would be wrong. The log names the segment.
-pub const DAMAGED_FACTS: ApiError = ApiError::new(
-    500,
-    "damaged_facts",
-    "some stored facts are damaged, so no report can be made",
-);
+pub const DAMAGED_FACTS: ApiError =
+    ApiError::new(500, "damaged_facts", "some stored facts are damaged, so no report can be made");
 
 /// A page, and the values for its headers.
 #[derive(Debug)]
@@ -72,10 +69,7 @@ pub fn build_visited<D: Database>(
     with_names(db, engine::run_visited(segments, query, budget, visitor))
 }
 
-fn with_names(
-    db: &impl Database,
-    page: Result<Page, EngineError<DatabaseError>>,
-) -> Result<Report, ReportError> {
+fn with_names(db: &impl Database, page: Result<Page, EngineError<DatabaseError>>) -> Result<Report, ReportError> {
     let page = page.map_err(|error| match error {
         EngineError::Source(error) => ReportError::from(error),
         EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
@@ -91,9 +85,5 @@ fn with_names(
         }
     })?;
     let names = names::look_up(db, page.column(Dimension::App))?;
-    Ok(Report {
-        page,
-        names,
-        through_ms: freshness::through_ms(db)?,
-    })
+    Ok(Report { page, names, through_ms: freshness::through_ms(db)? })
 }

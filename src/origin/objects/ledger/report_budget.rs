@@ -58,18 +58,10 @@ mod tests {
     #[test]
     fn a_burst_is_admitted_and_then_what_comes_back() {
         let budget = ReportBudget::default();
-        let taken = |facts: u64, now_ms: i64| {
-            (0..10_000)
-                .take_while(|_| budget.take(facts, now_ms).is_ok())
-                .count()
-        };
+        let taken = |facts: u64, now_ms: i64| (0..10_000).take_while(|_| budget.take(facts, now_ms).is_ok()).count();
         assert_eq!(taken(1_000_000, 1_000), 16);
         assert_eq!(taken(1_000_000, 2_000), 2);
-        assert_eq!(
-            taken(1_000_000, 1_500),
-            0,
-            "a clock that steps back gives nothing"
-        );
+        assert_eq!(taken(1_000_000, 1_500), 0, "a clock that steps back gives nothing");
         assert_eq!(taken(u64::MAX, 2_000_000), 1, "more than the burst");
         let refused = budget.take(2_000_000, 2_000_000).unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));

@@ -23,14 +23,8 @@ struct Sending {
 pub fn stream(
     renderer: Renderer,
     permit: PagePermit,
-) -> (
-    impl Stream<Item = Result<Vec<u8>, Error>>,
-    impl Future<Output = ()>,
-) {
-    let sending = Sending {
-        renderer,
-        _permit: permit,
-    };
+) -> (impl Stream<Item = Result<Vec<u8>, Error>>, impl Future<Output = ()>) {
+    let sending = Sending { renderer, _permit: permit };
     let sending = Rc::new(RefCell::new(Some(sending)));
     // The timer has only a weak reference, so the page is dropped with the pieces if the reader disconnects.
     let timed = Rc::downgrade(&sending);
@@ -59,10 +53,7 @@ pub fn stream(
                 return;
             }
         }
-        if timed
-            .upgrade()
-            .is_some_and(|sending| sending.borrow_mut().take().is_some())
-        {
+        if timed.upgrade().is_some_and(|sending| sending.borrow_mut().take().is_some()) {
             log::warn("ledger", "a report was cut off, because its reader was too slow");
         }
     };

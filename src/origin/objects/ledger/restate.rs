@@ -77,10 +77,7 @@ pub struct Question {
 
 impl SourceReport {
     pub fn new(question: &Question) -> Self {
-        Self {
-            through: question.through,
-            ..Self::default()
-        }
+        Self { through: question.through, ..Self::default() }
     }
 
     /// Adds the sums of one step of the source's answer.
@@ -108,20 +105,12 @@ impl SourceReport {
 }
 
 fn check_rows(rows: usize) -> Result<(), ApiError> {
-    if rows > MAX_ROWS {
-        Err(DAY_TOO_LARGE)
-    } else {
-        Ok(())
-    }
+    if rows > MAX_ROWS { Err(DAY_TOO_LARGE) } else { Ok(()) }
 }
 
 /// Refuses a day that is not over.
 pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
-    if day < UtcDay::of_ms(now_ms) {
-        Ok(())
-    } else {
-        Err(DAY_NOT_OVER)
-    }
+    if day < UtcDay::of_ms(now_ms) { Ok(()) } else { Err(DAY_NOT_OVER) }
 }
 
 impl ReportedDay {
@@ -216,10 +205,7 @@ pub fn apply(
     if !damaged.is_empty() && !not_kept.is_empty() && !is_dry_run {
         return Err(DAY_NOT_KEPT.into());
     }
-    let outboxes: Vec<_> = not_kept
-        .iter()
-        .filter_map(|name| OutboxShard::of_object(name))
-        .collect();
+    let outboxes: Vec<_> = not_kept.iter().filter_map(|name| OutboxShard::of_object(name)).collect();
     let keeps_clicks = outboxes.len() == not_kept.len();
     let apps: BTreeSet<String> = outboxes.iter().map(|outbox| outbox.app.to_string()).collect();
 
@@ -268,10 +254,7 @@ pub fn apply(
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
             for (source, through, [clicks, revenue]) in &differing {
-                db.execute(
-                    sql::SET_TOTAL,
-                    params![*source, day.number(), *clicks, *revenue, *through],
-                )?;
+                db.execute(sql::SET_TOTAL, params![*source, day.number(), *clicks, *revenue, *through])?;
             }
             if !changes.is_empty() || !damaged.is_empty() {
                 freshness::changed(db, now_ms, &[day])?;
@@ -293,10 +276,7 @@ pub fn apply(
     body.insert("apps".into(), apps.collect());
     body.insert("damaged_segments".into(), damaged.len().into());
     body.insert("not_kept".into(), json!(not_kept));
-    Ok(Restatement {
-        reply: OperatorReply::ok(&body.into()),
-        sources: reported.sources.keys().cloned().collect(),
-    })
+    Ok(Restatement { reply: OperatorReply::ok(&body.into()), sources: reported.sources.keys().cloned().collect() })
 }
 
 fn add(to: &mut Amounts, more: Amounts) {

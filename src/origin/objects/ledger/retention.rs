@@ -33,10 +33,7 @@ pub fn first_kept(now_ms: i64, facts_days: i32) -> UtcDay {
 pub fn sweep(db: &impl Database, now_ms: i64, facts_days: i32) -> DbResult {
     let oldest = db.query_integer(sql::FIRST_FACTS_DAY, &[])?;
     let first_kept = first_kept(now_ms, facts_days);
-    let Some(day) = oldest
-        .and_then(UtcDay::from_number)
-        .filter(|day| *day < first_kept)
-    else {
+    let Some(day) = oldest.and_then(UtcDay::from_number).filter(|day| *day < first_kept) else {
         return Ok(());
     };
     db.transaction(|| {

@@ -47,16 +47,9 @@ const IMAGE_SLOT: i64 = 15;
 const MERGE: usize = 8;
 
 /// Stores a segment. The metadata is stored first, so that a partly stored segment is found and deleted.
-pub fn insert(
-    db: &impl Database,
-    upload: i64,
-    day: UtcDay,
-    layer: Layer,
-    segment: &EncodedSegment,
-) -> DbResult {
+pub fn insert(db: &impl Database, upload: i64, day: UtcDay, layer: Layer, segment: &EncodedSegment) -> DbResult {
     let id = db.query_integer(sql::NEXT_SEGMENT, &[])?.unwrap_or(1);
-    let [requests, responses, impressions, clicks, revenue] =
-        Measure::ALL.map(|measure| get(&segment.sums, measure));
+    let [requests, responses, impressions, clicks, revenue] = Measure::ALL.map(|measure| get(&segment.sums, measure));
     db.execute(
         sql::INSERT_SEGMENT,
         params![
@@ -74,10 +67,7 @@ pub fn insert(
         ],
     )?;
     if segment.bytes() <= MAX_IMAGE {
-        db.execute(
-            sql::INSERT_COLUMN,
-            params![id * SLOTS + IMAGE_SLOT, segment.image()],
-        )?;
+        db.execute(sql::INSERT_COLUMN, params![id * SLOTS + IMAGE_SLOT, segment.image()])?;
     } else {
         for (column, bytes) in Column::all().zip(&segment.columns) {
             db.execute(sql::INSERT_COLUMN, params![slot(id, column), bytes.clone()])?;
@@ -88,10 +78,7 @@ pub fn insert(
 
 /// Deletes a segment.
 pub fn delete(db: &impl Database, upload: i64, day: UtcDay, layer: Layer, id: i64) -> DbResult {
-    db.execute(
-        sql::DELETE_SEGMENT,
-        params![upload, day.number(), layer.number(), id],
-    )?;
+    db.execute(sql::DELETE_SEGMENT, params![upload, day.number(), layer.number(), id])?;
     db.execute(sql::DELETE_COLUMNS, params![id * SLOTS, id * SLOTS + SLOTS - 1])
 }
 
@@ -118,19 +105,12 @@ pub struct Segments<'d, D> {
 
 impl<'d, D: Database> Segments<'d, D> {
     pub fn new(db: &'d D, layer: Option<Layer>) -> Self {
-        Self {
-            db,
-            layer,
-            cache: None,
-        }
+        Self { db, layer, cache: None }
     }
 
     /// Keeps columns in memory for later queries.
     pub fn with_cache(self, cache: &'d ColumnCache) -> Self {
-        Self {
-            cache: Some(cache),
-            ..self
-        }
+        Self { cache: Some(cache), ..self }
     }
 
     /// Returns the number of stored facts between two days, which a query over these days reads.
@@ -146,11 +126,7 @@ impl<D: Database> Source for Segments<'_, D> {
     fn segments(&self, first: UtcDay, last: UtcDay) -> DbResult<Vec<SegmentRef>> {
         let days = params![first.number(), last.number(), self.layer.map(Layer::number)];
         self.db.read_all(sql::LIST_SEGMENTS, days, |row| {
-            Ok(SegmentRef {
-                id: row.integer(0)?,
-                day: day(row.integer(1)?)?,
-                rows: row.number(2)?,
-            })
+            Ok(SegmentRef { id: row.integer(0)?, day: day(row.integer(1)?)?, rows: row.number(2)? })
         })
     }
 
@@ -215,11 +191,7 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
         return Ok(MergeResult::Nothing);
     };
     let day = day(row.integer(0)?)?;
-    let layer = if row.integer(1)? == Layer::Offers.number() {
-        Layer::Offers
-    } else {
-        Layer::Loaded
-    };
+    let layer = if row.integer(1)? == Layer::Offers.number() { Layer::Offers } else { Layer::Loaded };
     let unmark = || db.execute(sql::UNCROWD, params![day.number(), layer.number()]);
     let chosen = choose(&segments_of_day(db, day, layer)?);
     if chosen.is_empty() {
@@ -260,11 +232,7 @@ pub fn is_crowded(db: &impl Database) -> DbResult<bool> {
 fn choose(segments: &[(i64, u32)]) -> Vec<(i64, u32)> {
     let size = |rows: u32| rows.checked_ilog2().unwrap_or(0) / 3;
     for class in 0..=size(u32::MAX) {
-        let mut alike: Vec<_> = segments
-            .iter()
-            .copied()
-            .filter(|(_, rows)| size(*rows) == class)
-            .collect();
+        let mut alike: Vec<_> = segments.iter().copied().filter(|(_, rows)| size(*rows) == class).collect();
         if alike.len() < MERGE {
             continue;
         }
@@ -287,12 +255,7 @@ fn choose(segments: &[(i64, u32)]) -> Vec<(i64, u32)> {
 }
 
 /// Calls `each` with the key and the sums of every row of a day's layer.
-pub fn each_row(
-    db: &impl Database,
-    day: UtcDay,
-    layer: Layer,
-    mut each: impl FnMut(&Key<'_>, &Sums),
-) -> DbResult {
+pub fn each_row(db: &impl Database, day: UtcDay, layer: Layer, mut each: impl FnMut(&Key<'_>, &Sums)) -> DbResult {
     for (id, rows) in segments_of_day(db, day, layer)? {
         read_rows(db, id, rows, &mut each)?;
     }
@@ -331,20 +294,14 @@ fn read_rows(db: &impl Database, id: i64, rows: u32, each: impl FnMut(&Key<'_>, 
 }
 
 fn decode(bytes: &[Vec<u8>], rows: u32, each: impl FnMut(&Key<'_>, &Sums)) -> Result<(), Corrupt> {
-    let column = |column: Column| {
-        bytes
-            .get(usize::from(column.number()))
-            .map_or(&[][..], Vec::as_slice)
-    };
+    let column = |column: Column| bytes.get(usize::from(column.number())).map_or(&[][..], Vec::as_slice);
     segment::each_row(column, rows, each)
 }
 
 fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> DbResult<Vec<(i64, u32)>> {
-    db.read_all(
-        sql::LIST_SEGMENTS_OF_DAY,
-        params![day.number(), layer.number()],
-        |row| Ok((row.integer(0)?, row.number(1)?)),
-    )
+    db.read_all(sql::LIST_SEGMENTS_OF_DAY, params![day.number(), layer.number()], |row| {
+        Ok((row.integer(0)?, row.number(1)?))
+    })
 }
 
 pub(super) fn day(number: i64) -> DbResult<UtcDay> {

@@ -39,9 +39,7 @@ use contract::{
 };
 use domain::{
     model::{ApiError, MINUTE_MS, MacKeys, PublisherId, common, time::rfc_3339},
-    reporting::{
-        Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer,
-    },
+    reporting::{Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer},
 };
 use platform::{
     Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Random, Result,
@@ -58,24 +56,12 @@ const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Reports that wait for their query or for app names. With queries of up to 256 KiB they take 8 MiB. Reports are made
 /// one at a time.
-const REPORTS: Limit = Limit {
-    permits: 32,
-    per_owner: 32,
-    lease_ms: MINUTE_MS,
-};
+const REPORTS: Limit = Limit { permits: 32, per_owner: 32, lease_ms: MINUTE_MS };
 /// Uploads in progress, which share the staging memory.
-const UPLOADS: Limit = Limit {
-    permits: 16,
-    per_owner: 16,
-    lease_ms: 16 * MINUTE_MS,
-};
+const UPLOADS: Limit = Limit { permits: 16, per_owner: 16, lease_ms: 16 * MINUTE_MS };
 
 /// One restatement at a time, because it holds a day's rows in memory.
-const RESTATEMENTS: Limit = Limit {
-    permits: 1,
-    per_owner: 1,
-    lease_ms: MINUTE_MS,
-};
+const RESTATEMENTS: Limit = Limit { permits: 1, per_owner: 1, lease_ms: MINUTE_MS };
 
 pub struct LedgerService<D, R> {
     shell: ObjectShell<D, R>,
@@ -187,9 +173,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let db = self.started(publisher).await?;
             if let Command::CreateKey(_) = command {
                 // The answer contains the key, which cannot be read again. So the register must be reachable first.
-                self.register
-                    .ready(db, self.shell.runtime(), &object_name(publisher))
-                    .await?;
+                self.register.ready(db, self.shell.runtime(), &object_name(publisher)).await?;
             }
         }
         let shows_key = matches!(command, Command::CreateKey(_));
@@ -198,9 +182,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             let context = Context {
                 now_ms,
                 random: &|| self.shell.runtime().random(),
-                mac: &|| {
-                    MacKeys::parse(report_keys::SETTING, &self.report_key_mac).map_err(Failure::Internal)
-                },
+                mac: &|| MacKeys::parse(report_keys::SETTING, &self.report_key_mac).map_err(Failure::Internal),
                 publisher,
             };
             handle(db, &context, command)
@@ -296,10 +278,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             None => self.make_report(db, publisher, &body, asked).await,
             Some(refusal) => Err(refusal),
         };
-        let mut answer = result.unwrap_or_else(|error| ReportAnswer {
-            headers: Vec::new(),
-            body: ReportBody::Error(error),
-        });
+        let mut answer =
+            result.unwrap_or_else(|error| ReportAnswer { headers: Vec::new(), body: ReportBody::Error(error) });
         answer.headers.extend([
             ("RateLimit-Policy", rate::POLICY.to_owned()),
             ("RateLimit", verdict.rate_limit()),
@@ -346,16 +326,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             ("X-Page", query.page.to_string()),
             ("X-Page-Size", query.count.to_string()),
         ];
-        headers.extend(
-            report
-                .through_ms
-                .map(|through_ms| ("X-Data-Through", rfc_3339(through_ms))),
-        );
+        headers.extend(report.through_ms.map(|through_ms| ("X-Data-Through", rfc_3339(through_ms))));
         if report.page.matched_nothing() {
-            return Ok(ReportAnswer {
-                headers,
-                body: ReportBody::Nothing,
-            });
+            return Ok(ReportAnswer { headers, body: ReportBody::Nothing });
         }
         headers.push(("Content-Type", format.media_type().to_owned()));
         report.page.shrink();
@@ -388,11 +361,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         final_days::store_publisher(db, publisher)?;
         let first_kept = retention::first_kept(self.now_ms(), self.facts_days);
         let received = match chunks() {
-            Ok(chunks) => {
-                self.staging
-                    .receive(db, self.shell.runtime(), upload, chunks, first_kept)
-                    .await
-            }
+            Ok(chunks) => self.staging.receive(db, self.shell.runtime(), upload, chunks, first_kept).await,
             Err(failure) => Err(failure),
         };
         // The alarm is set even after a failure, because rows that were written before the failure need the alarm.

@@ -42,11 +42,8 @@ const REGISTERED_DAYS: usize = 100;
 /// Maximum changes that a preview lists, each of one app on one day.
 const PREVIEWED: usize = 1_000;
 
-pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
-    409,
-    "idempotency_key_reused",
-    "this Idempotency-Key was used for other facts; use a new key",
-);
+pub const IDEMPOTENCY_KEY_REUSED: ApiError =
+    ApiError::new(409, "idempotency_key_reused", "this Idempotency-Key was used for other facts; use a new key");
 
 /// An upload that is being received.
 pub struct Upload {
@@ -130,11 +127,7 @@ impl Upload {
 
     /// Stages the facts that are in memory, if they take more than `limit` bytes.
     pub fn stage_above(&mut self, db: &impl Database, limit: usize) -> DbResult {
-        if self.buffered > limit {
-            self.stage(db)
-        } else {
-            Ok(())
-        }
+        if self.buffered > limit { self.stage(db) } else { Ok(()) }
     }
 
     fn stage(&mut self, db: &impl Database) -> DbResult {
@@ -172,10 +165,7 @@ impl Upload {
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
             if let Some(rows) = self.spent(db, key)? {
-                return Ok(IncrementResult {
-                    rows,
-                    duplicate: true,
-                });
+                return Ok(IncrementResult { rows, duplicate: true });
             }
             self.check_overflow(db)?;
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
@@ -183,10 +173,7 @@ impl Upload {
             let watch = Watch::begin(db, &days)?;
             self.activate(db, now_ms, &days)?;
             watch.end(db, now_ms, ChangeCause::FactsAdded)?;
-            Ok(IncrementResult {
-                rows,
-                duplicate: false,
-            })
+            Ok(IncrementResult { rows, duplicate: false })
         })
     }
 
@@ -224,8 +211,7 @@ impl Upload {
         let previewed: Result<Infallible, _> = db.transaction(|| {
             let watch = Watch::of_all(db, days)?;
             if replaces {
-                days.iter()
-                    .try_for_each(|day| segments::delete_day(db, *day, Layer::Loaded))?;
+                days.iter().try_for_each(|day| segments::delete_day(db, *day, Layer::Loaded))?;
             }
             db.execute(sql::ACTIVATE, params![self.number])?;
             // The error rolls back the transaction.
@@ -257,9 +243,7 @@ impl Upload {
     }
 
     fn staged_days(&self, db: &impl Database) -> DbResult<Vec<UtcDay>> {
-        db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
-            segments::day(row.integer(0)?)
-        })
+        db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| segments::day(row.integer(0)?))
     }
 
     fn activate(&self, db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
@@ -297,20 +281,12 @@ pub fn discard_all(db: &impl Database) -> DbResult {
 
 /// Returns the problem if an upload would exceed a day's limit of a measure.
 fn overflow(db: &impl Database, number: i64) -> DbResult<Option<String>> {
-    let found = db.query_first(
-        sql::FIND_OVERFLOW,
-        params![Layer::Loaded.number(), number, MAX_OF_A_DAY],
-    )?;
+    let found = db.query_first(sql::FIND_OVERFLOW, params![Layer::Loaded.number(), number, MAX_OF_A_DAY])?;
     let Some(row) = found else {
         return Ok(None);
     };
     let day = segments::day(row.integer(0)?)?;
-    let over = Measure::ALL
-        .into_iter()
-        .zip(1..)
-        .find(|(_, column)| row.boolean(*column) == Ok(true));
+    let over = Measure::ALL.into_iter().zip(1..).find(|(_, column)| row.boolean(*column) == Ok(true));
     let measure = over.map_or("a measure", |(measure, _)| measure.as_str());
-    Ok(Some(format!(
-        "{day}: with these facts {measure} would exceed 2^53"
-    )))
+    Ok(Some(format!("{day}: with these facts {measure} would exceed 2^53")))
 }

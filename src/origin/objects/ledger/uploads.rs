@@ -19,8 +19,7 @@ const MAX_UPLOAD: usize = 64 << 20;
 const ENDED_EARLY: &str = "nothing was kept: the body ended early";
 const NOT_GZIP: &str = "nothing was kept: the body is not exactly one gzip member";
 /// Facts of earlier days would be deleted in the next night.
-const TOO_OLD: &str =
-    "nothing was kept: the facts have a day that is too old; FACTS_DAYS says how long facts are kept";
+const TOO_OLD: &str = "nothing was kept: the facts have a day that is too old; FACTS_DAYS says how long facts are kept";
 /// An empty body is refused, because a broken sender may send one, and it would clear a day.
 const EMPTY: &str =
     "nothing was kept: the body is empty; for a day without facts, send a CSV header or an empty NDJSON line";
@@ -124,11 +123,7 @@ impl Uploads {
             let body = outcome.errors.body(&INVALID_FACTS);
             return Ok(OperatorReply::new(INVALID_FACTS.status, body));
         }
-        if day
-            .into_iter()
-            .chain(upload.first_day())
-            .any(|day| day < first_kept)
-        {
+        if day.into_iter().chain(upload.first_day()).any(|day| day < first_kept) {
             return Ok(refuse_body(TOO_OLD));
         }
         let (rows, now_ms) = (outcome.rows, clock.now_ms());

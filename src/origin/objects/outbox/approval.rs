@@ -65,10 +65,6 @@ impl Approval {
     }
 
     pub(super) fn answer(&self, status: Status, duplicate: bool) -> Result<Answer> {
-        Ok(Answer {
-            transaction_id: self.transaction_id(Movement::Reward)?,
-            status,
-            duplicate,
-        })
+        Ok(Answer { transaction_id: self.transaction_id(Movement::Reward)?, status, duplicate })
     }
 }

@@ -16,13 +16,7 @@ use platform::{Clock, Database, DbResult, ObjectCall};
 /// needs no item.
 macro_rules! kind_of_state {
     ($state:literal) => {
-        concat!(
-            "CASE WHEN ",
-            $state,
-            " >= 20 THEN 1 WHEN ",
-            $state,
-            " = 15 THEN 2 END"
-        )
+        concat!("CASE WHEN ", $state, " >= 20 THEN 1 WHEN ", $state, " = 15 THEN 2 END")
     };
 }
 
@@ -139,42 +133,61 @@ macro_rules! endpoints {
     };
 }
 
-pub const TABLES: &[&str] = &[
-    concat!(
+pub const TABLES: &[&str] =
+    &[
+        concat!(
         "CREATE TRIGGER attention_conversion_added AFTER INSERT ON conversions WHEN NEW.state >= 20 OR NEW.state = 15
          BEGIN ", open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
     ),
-    concat!(
-        "CREATE TRIGGER attention_conversion_changed AFTER UPDATE OF state ON conversions
+        concat!(
+            "CREATE TRIGGER attention_conversion_changed AFTER UPDATE OF state ON conversions
            WHEN OLD.state <> NEW.state AND (OLD.state >= 20 OR OLD.state = 15 OR NEW.state >= 20 OR NEW.state = 15)
          BEGIN ",
-        end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"), "; ",
-        open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
-    ),
-    concat!(
+            end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"),
+            "; ",
+            open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")),
+            "; END"
+        ),
+        concat!(
         "CREATE TRIGGER attention_conversion_left AFTER DELETE ON conversions WHEN OLD.state >= 20 OR OLD.state = 15
          BEGIN ",
         end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"), "; END"
     ),
-    concat!(
-        "CREATE TRIGGER attention_callback_changed AFTER UPDATE OF delivery, user_id ON entries
-           WHEN ", is_dead!("OLD"), " <> ", is_dead!("NEW"), "
+        concat!(
+            "CREATE TRIGGER attention_callback_changed AFTER UPDATE OF delivery, user_id ON entries
+           WHEN ",
+            is_dead!("OLD"),
+            " <> ",
+            is_dead!("NEW"),
+            "
          BEGIN ",
-        end!("3", "OLD.transaction_id"), "; ",
-        open!(dead_callbacks!("NEW", "")), "; END"
-    ),
-    concat!(
-        "CREATE TRIGGER attention_callback_left AFTER DELETE ON entries WHEN ", is_dead!("OLD"), "
-         BEGIN ", end!("3", "OLD.transaction_id"), "; END"
-    ),
-    concat!(
-        "CREATE TRIGGER attention_endpoint_changed AFTER UPDATE OF callback_sealed, failures, disabled_ms ON outbox
-           WHEN (", kind_of_endpoint!("OLD"), ") <> (", kind_of_endpoint!("NEW"), ")
+            end!("3", "OLD.transaction_id"),
+            "; ",
+            open!(dead_callbacks!("NEW", "")),
+            "; END"
+        ),
+        concat!(
+            "CREATE TRIGGER attention_callback_left AFTER DELETE ON entries WHEN ",
+            is_dead!("OLD"),
+            "
          BEGIN ",
-        end!(concat!("(", kind_of_endpoint!("OLD"), ")"), "'callback'"), "; ",
-        open!(endpoints!("NEW", "")), "; END"
-    ),
-];
+            end!("3", "OLD.transaction_id"),
+            "; END"
+        ),
+        concat!(
+            "CREATE TRIGGER attention_endpoint_changed AFTER UPDATE OF callback_sealed, failures, disabled_ms ON outbox
+           WHEN (",
+            kind_of_endpoint!("OLD"),
+            ") <> (",
+            kind_of_endpoint!("NEW"),
+            ")
+         BEGIN ",
+            end!(concat!("(", kind_of_endpoint!("OLD"), ")"), "'callback'"),
+            "; ",
+            open!(endpoints!("NEW", "")),
+            "; END"
+        ),
+    ];
 
 macro_rules! terms_missed {
     () => {
@@ -187,21 +200,14 @@ macro_rules! terms_missed {
 
 macro_rules! terms_found {
     () => {
-        concat!(
-            end!("10", "OLD.lacks"),
-            " AND NOT EXISTS (SELECT 1 FROM kept WHERE lacks = OLD.lacks)"
-        )
+        concat!(end!("10", "OLD.lacks"), " AND NOT EXISTS (SELECT 1 FROM kept WHERE lacks = OLD.lacks)")
     };
 }
 
 /// Triggers for the items of lost terms. There is one item for each offer or app whose lost terms a kept postback
 /// needs.
 pub const LOST_TERMS: &[&str] = &[
-    concat!(
-        "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ",
-        terms_missed!(),
-        "; END"
-    ),
+    concat!("CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ", terms_missed!(), "; END"),
     concat!(
         "CREATE TRIGGER attention_other_terms_missed AFTER UPDATE OF lacks ON kept BEGIN ",
         terms_found!(),
@@ -209,11 +215,7 @@ pub const LOST_TERMS: &[&str] = &[
         terms_missed!(),
         "; END"
     ),
-    concat!(
-        "CREATE TRIGGER attention_terms_found AFTER DELETE ON kept BEGIN ",
-        terms_found!(),
-        "; END"
-    ),
+    concat!("CREATE TRIGGER attention_terms_found AFTER DELETE ON kept BEGIN ", terms_found!(), "; END"),
 ];
 
 /// Returns the outbox as a source of items; `None` until the outbox knows its publisher.

@@ -27,18 +27,15 @@ where
 {
     let catalog = catalog::address(catalog::COMMAND_PATH);
     match runtime.call(&catalog, question, TIMEOUT).await {
-        Ok(reply) => serde_json::from_str(&reply.body).map_err(|error| {
-            Failure::Internal(format!(
-                "the catalog's answer about terms cannot be parsed: {error}"
-            ))
-        }),
+        Ok(reply) => serde_json::from_str(&reply.body)
+            .map_err(|error| Failure::Internal(format!("the catalog's answer about terms cannot be parsed: {error}"))),
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
             Err(LOST_TERMS.into())
         }
         // An offer is deleted only once none of its clicks can convert, so a 404 means a wrong click id.
-        Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
-            .with_message("click_id refers to an unknown app or offer")
-            .into()),
+        Err(CallError::Refused { status: 404, .. }) => {
+            Err(INVALID_CLICK_ID.with_message("click_id refers to an unknown app or offer").into())
+        }
         Err(error) => Err(unavailable("the catalog", &error)),
     }
 }
@@ -104,10 +101,7 @@ pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes
         if let Err(error) = told {
             log::warn(
                 "outbox",
-                format_args!(
-                    "{} was not told that the endpoint is disabled: {error}",
-                    other.object_name()
-                ),
+                format_args!("{} was not told that the endpoint is disabled: {error}", other.object_name()),
             );
         }
     };

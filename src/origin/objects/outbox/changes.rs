@@ -36,18 +36,10 @@ struct Changed<'r> {
 ///
 /// # Errors
 /// `not_found` if the app belongs to another publisher.
-pub fn read(
-    db: &impl Database,
-    now_ms: i64,
-    shard: OutboxShard,
-    read: &ReadChanges,
-) -> Result<ChangedRewards> {
+pub fn read(db: &impl Database, now_ms: i64, shard: OutboxShard, read: &ReadChanges) -> Result<ChangedRewards> {
     // An outbox without a publisher never had a conversion.
     let Some(current) = endpoint::read(db)?.and_then(|outbox| outbox.current) else {
-        return Ok(ChangedRewards {
-            rewards: vec![],
-            through: read.through,
-        });
+        return Ok(ChangedRewards { rewards: vec![], through: read.through });
     };
     if current.publisher_id != read.publisher {
         return Err(unknown_reward().into());
@@ -56,10 +48,7 @@ pub fn read(
     let through = read.through.min(first_number(now_ms).saturating_sub(1));
     let end = db.query_integer(journal::sql::END_OF_BATCH, params![read.after, through, NUMBERS])?;
     let Some(end) = end else {
-        return Ok(ChangedRewards {
-            rewards: vec![],
-            through,
-        });
+        return Ok(ChangedRewards { rewards: vec![], through });
     };
     let most = read.limit.saturating_add(1);
     let mut rows = db.query(sql::CHANGED, params![read.after, end, most])?;
@@ -88,8 +77,5 @@ fn changed(row: &Row, shard: OutboxShard) -> Result<ChangedReward> {
         changed_ts: number.div_euclid(NUMBERS_PER_MS).div_euclid(SECOND_MS),
         reward: Reward::read(row, shard.app)?,
     };
-    Ok(ChangedReward {
-        number,
-        reward: to_raw_value(&changed).map_err(|error| Failure::Internal(error.to_string()))?,
-    })
+    Ok(ChangedReward { number, reward: to_raw_value(&changed).map_err(|error| Failure::Internal(error.to_string()))? })
 }

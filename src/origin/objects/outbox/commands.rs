@@ -11,24 +11,16 @@ use super::{
 };
 use crate::delivery::attention_feed;
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxDay, OutboxShard, Replay, Reply,
-    Restated,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxDay, OutboxShard, Replay, Reply, Restated,
 };
 use domain::model::common;
 use platform::{Database, Result};
 
 /// Carries out a command synchronously.
-pub fn carry_out(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-    command: Command,
-) -> Result<Reply> {
+pub fn carry_out(db: &impl Database, peers: &impl Peers, shard: OutboxShard, command: Command) -> Result<Reply> {
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
-    if matches!(
-        command,
-        Command::Replay(_) | Command::ReplayReward(_) | Command::ReplayRewards(_) | Command::Enable(_)
-    ) {
+    if matches!(command, Command::Replay(_) | Command::ReplayReward(_) | Command::ReplayRewards(_) | Command::Enable(_))
+    {
         // These commands make callbacks due.
         peers.state_cache().set_lacks_endpoint(false);
     }
@@ -49,9 +41,7 @@ pub fn carry_out(
         Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
         Command::ReadChanges(read) => changes::read(db, now_ms, shard, &read).map(Reply::Changes),
         Command::ReadClick(read) => story::of_click(db, &read).map(Reply::Click),
-        Command::ReplayReward(replay) => {
-            story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)
-        }
+        Command::ReplayReward(replay) => story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator),
         Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
         Command::Enable(Enable { at_ms }) => replay::enable(db, now_ms, claim_ms, at_ms).map(Reply::Standing),

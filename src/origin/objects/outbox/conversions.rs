@@ -84,19 +84,11 @@ pub fn admit(
 ) -> Result<Admission> {
     // The whole command uses one time, because around midnight the log and the batch must name the same day.
     let now_ms = peers.now_ms();
-    let Decision {
-        mut approval,
-        row,
-        step,
-        verdict,
-    } = decision::decide(db, peers, now_ms, conversion, terms, claim)?;
+    let Decision { mut approval, row, step, verdict } = decision::decide(db, peers, now_ms, conversion, terms, claim)?;
     let row = row.as_ref();
     match verdict {
         Verdict::Reserved(reservation) => {
-            return Ok(Admission::Reserved {
-                reservation,
-                own: false,
-            });
+            return Ok(Admission::Reserved { reservation, own: false });
         }
         Verdict::Unclaimed => {
             let numbered = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
@@ -143,10 +135,7 @@ pub fn admit(
             asker: None,
         };
         let reservation = reservations::create(db, now_ms, approval, take)?;
-        return Ok(Admission::Reserved {
-            reservation: Box::new(reservation),
-            own: true,
-        });
+        return Ok(Admission::Reserved { reservation: Box::new(reservation), own: true });
     }
     let answer = db.transaction(|| commit(db, peers, now_ms, &approval, row, step))?;
     Ok(Admission::Settled(answer))
@@ -157,18 +146,12 @@ pub fn admit(
 fn day_of_cap(conversion: &Conversion, now_ms: i64) -> UtcDay {
     let today = UtcDay::of_ms(now_ms);
     let received = conversion.received_ms.map(UtcDay::of_ms);
-    received
-        .filter(|day| *day >= today.minus(RECEIPT_DAYS))
-        .unwrap_or(today)
+    received.filter(|day| *day >= today.minus(RECEIPT_DAYS)).unwrap_or(today)
 }
 
 /// Returns the state in which a reserved conversion is held, if the outbox was restored or the publisher suspended after
 /// the reservation was made.
-pub fn held_state(
-    db: &impl Database,
-    peers: &impl Peers,
-    reservation: &Reservation,
-) -> Result<Option<State>> {
+pub fn held_state(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Option<State>> {
     let (now_ms, approval) = (peers.now_ms(), &reservation.approval);
     let conversion = &approval.conversion;
     for reason in [Reason::AfterRestore, Reason::Suspended] {
@@ -265,12 +248,7 @@ fn refuse(
 }
 
 /// Frees the `txn` that was claimed for a conversion that stays refused. A pending or held conversion keeps its claim.
-fn free_of_refused(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    row: Option<&ConversionRow>,
-) -> Result {
+fn free_of_refused(db: &impl Database, now_ms: i64, approval: &Approval, row: Option<&ConversionRow>) -> Result {
     match (&approval.txn, row.map(|row| row.state)) {
         (Some(txn), Some(State::Refused(_))) => Ok(txns::queue_free(db, now_ms, txn)?),
         _ => Ok(()),
@@ -289,9 +267,7 @@ fn commit(
     let duplicate = step == Transition::Repeat;
     let same = row.filter(|_| duplicate).map(|row| (row.state, None));
     let (state, movement) = step.outcome().or(same).ok_or_else(|| {
-        Failure::Internal(format!(
-            "the transition {step:?} has no resulting state, so it cannot be committed"
-        ))
+        Failure::Internal(format!("the transition {step:?} has no resulting state, so it cannot be committed"))
     })?;
     if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
         rows::store(db, peers, now_ms, approval, row, state)?;
@@ -299,8 +275,6 @@ fn commit(
     if let Some(movement) = movement {
         entries::move_money(db, now_ms, approval, movement, row.is_none())?;
     }
-    let status = state
-        .answer()
-        .map_err(|_| Failure::Internal("a refusal cannot be committed".into()))?;
+    let status = state.answer().map_err(|_| Failure::Internal("a refusal cannot be committed".into()))?;
     approval.answer(status, duplicate)
 }

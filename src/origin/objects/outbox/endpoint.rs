@@ -100,10 +100,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
         Some(publisher_id) => Some(CurrentApp {
             publisher_id,
             revision: row.integer(3)?,
-            terms: TermsInForce {
-                revision: row.integer(4)?,
-                since: row.integer(5)?,
-            },
+            terms: TermsInForce { revision: row.integer(4)?, since: row.integer(5)? },
             callback_revision: row.integer(6)?,
             outbox_shards: row.number(12)?,
             max_rewards_per_user_day: row.optional_number(13)?,
@@ -116,20 +113,14 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
         },
         current,
         callback: callback_settings::read(&row, 7, 15)?,
-        health: Health {
-            failures: row.number(9)?,
-            resumes_ms: row.integer(10)?,
-        },
+        health: Health { failures: row.number(9)?, resumes_ms: row.integer(10)? },
         disabled_ms: row.optional_integer(11)?,
         enabled_ms: row.integer(14)?,
         gap: row
             .optional_integer(16)?
             .map(|until_ms| {
                 let clicks_to_ms = row.integer(17)?.div_euclid(NUMBERS_PER_MS);
-                Ok::<_, DatabaseError>(Gap {
-                    clicks_to_ms,
-                    until_ms,
-                })
+                Ok::<_, DatabaseError>(Gap { clicks_to_ms, until_ms })
             })
             .transpose()?,
         refilled_ms: row.integer(18)?,
@@ -148,43 +139,26 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
 /// claim's number if none is stored.
 pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
     let claimed = if claim.is_final {
-        let [app, number, count] = [
-            shard.app.number(),
-            u32::from(shard.number),
-            u32::from(claim.outbox_shards),
-        ];
+        let [app, number, count] = [shard.app.number(), u32::from(shard.number), u32::from(claim.outbox_shards)];
         db.query_integer(sql::CLAIM_APP, params![app, number, count])?
     } else {
         db.query_integer(sql::GET_CLAIM, &[])?
     };
     let outbox_shards = claimed.and_then(|count| u8::try_from(count).ok());
-    Ok(ClaimedApp {
-        outbox_shards: outbox_shards.unwrap_or(claim.outbox_shards),
-    })
+    Ok(ClaimedApp { outbox_shards: outbox_shards.unwrap_or(claim.outbox_shards) })
 }
 
 /// True if this outbox must ask the app's first outbox for the number of outboxes.
-pub fn needs_claim(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-) -> Result<bool, DatabaseError> {
+pub fn needs_claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result<bool, DatabaseError> {
     let is_cached = peers.state_cache().current().is_some();
     Ok(shard.number > 0 && !is_cached && db.query_integer(sql::GET_CLAIM, &[])?.is_none())
 }
 
 /// Checks with the app's first outbox that the app has as many outboxes as the catalog says. If the numbers differ,
 /// users' earlier rewards may be in outboxes that are never asked.
-pub async fn claim_at_first(
-    peers: &impl Peers,
-    shard: OutboxShard,
-    current: &CurrentApp,
-) -> Result<(), Failure> {
+pub async fn claim_at_first(peers: &impl Peers, shard: OutboxShard, current: &CurrentApp) -> Result<(), Failure> {
     let first = OutboxShard { number: 0, ..shard };
-    let claim = ClaimApp {
-        outbox_shards: current.outbox_shards,
-        is_final: true,
-    };
+    let claim = ClaimApp { outbox_shards: current.outbox_shards, is_final: true };
     let claimed = peers.claim_app(first, claim).await?.outbox_shards;
     refuse_other_count(Some(claimed.into()), current.outbox_shards)
 }
@@ -211,10 +185,7 @@ pub fn store_current(
     newer: &CurrentApp,
 ) -> Result<(), Failure> {
     let cache = peers.state_cache();
-    if cache
-        .current()
-        .is_some_and(|known| known.revision >= newer.revision)
-    {
+    if cache.current().is_some_and(|known| known.revision >= newer.revision) {
         return Ok(());
     }
     refuse_other_count(db.query_integer(sql::GET_CLAIM, &[])?, newer.outbox_shards)?;

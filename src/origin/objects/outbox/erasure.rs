@@ -104,9 +104,7 @@ pub fn erase(db: &impl Database, now_ms: i64, shard: OutboxShard, user_id: &str)
         let (left, waiting) = count()?;
         Ok::<_, Failure>((all.saturating_sub(left), waiting.saturating_add(reserved)))
     })?;
-    Ok(OperatorReply::ok(
-        &json!({ "erased": erased, "waiting": waiting }),
-    ))
+    Ok(OperatorReply::ok(&json!({ "erased": erased, "waiting": waiting })))
 }
 
 fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -> DbResult {
@@ -199,8 +197,7 @@ pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> DbResult<bool> {
 
 fn key(db: &impl Database, user_id: &str) -> DbResult<Option<Vec<u8>>> {
     let row = db.query_first(sql::GET_SALT, &[])?;
-    row.map(|row| Ok(erased_key(row.blob(0)?, user_id).to_vec()))
-        .transpose()
+    row.map(|row| Ok(erased_key(row.blob(0)?, user_id).to_vec())).transpose()
 }
 
 /// Erases the user of an entry, now or once the entry's callback has ended, within the caller's transaction.

@@ -20,9 +20,7 @@ use super::{
 };
 use crate::delivery::feed::{self, Feed, Prepared, SPACING_MS};
 use contract::{
-    activity::{
-        self, EndpointStanding, FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardDetails,
-    },
+    activity::{self, EndpointStanding, FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardDetails},
     rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::{
@@ -100,11 +98,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             .iter()
             .map(|row| Ok((row.integer(0)?, row.integer(1)?, row.integer(4)?)))
             .collect::<DbResult<_>>()?;
-        let entries: Vec<FeedEntry> = rows
-            .iter()
-            .filter(|row| !row.is_null(2))
-            .filter_map(|row| readable(feed_entry(row)))
-            .collect();
+        let entries: Vec<FeedEntry> =
+            rows.iter().filter(|row| !row.is_null(2)).filter_map(|row| readable(feed_entry(row))).collect();
         let standing = begun.integer(2)?;
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
@@ -135,12 +130,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             batch: Box::new(batch),
             receiver: activity::address(&current.publisher_id),
             is_complete,
-            marks: Marks {
-                entries: marks,
-                last,
-                counts,
-                standing,
-            },
+            marks: Marks { entries: marks, last, counts, standing },
         }))
     }
 
@@ -180,10 +170,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
 /// Returns a row of a batch; `None` if this code cannot read the row.
 fn readable<T>(row: DbResult<T>) -> Option<T> {
     row.inspect_err(|error| {
-        log::error(
-            "activity",
-            format_args!("a row is left out of a batch, because it cannot be read: {error}"),
-        )
+        log::error("activity", format_args!("a row is left out of a batch, because it cannot be read: {error}"))
     })
     .ok()
 }
@@ -204,12 +191,7 @@ fn endpoint_standing(db: &impl Database, state: &OutboxState) -> DbResult<Endpoi
         Some(row) => (row.integer(0)?, row.integer(1)?),
         None => (0, 0),
     };
-    Ok(EndpointStanding {
-        state: state.endpoint_state(),
-        disabled_ms: state.disabled_ms,
-        waiting,
-        dead,
-    })
+    Ok(EndpointStanding { state: state.endpoint_state(), disabled_ms: state.disabled_ms, waiting, dead })
 }
 
 /// The fields of a callback that a batch contains.
@@ -244,9 +226,7 @@ fn feed_entry(row: &Row) -> DbResult<FeedEntry> {
         entry: row.integer(0)?,
         transaction_id: row.text(2)?.to_owned(),
         state,
-        delivery: delivery
-            .map(|_| row.decode(6, RewardDelivery::from_number))
-            .transpose()?,
+        delivery: delivery.map(|_| row.decode(6, RewardDelivery::from_number)).transpose()?,
         http_status: row.optional_number(12)?,
         user_id: row.optional_text(7)?.map(str::to_owned),
         conversion_ts: fields.conversion_ts,
@@ -254,11 +234,7 @@ fn feed_entry(row: &Row) -> DbResult<FeedEntry> {
         details: RewardDetails {
             kind,
             original_transaction_id: original,
-            code: conversion
-                .reason()
-                .filter(|_| kind == RewardKind::Reward)
-                .map(Reason::code)
-                .map(str::to_owned),
+            code: conversion.reason().filter(|_| kind == RewardKind::Reward).map(Reason::code).map(str::to_owned),
             offer_id: fields.offer_id,
             goal_id: fields.goal_id,
             value: fields.value.as_str().to_owned(),

@@ -58,9 +58,7 @@ pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: 
         let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
         log::error(
             "journal",
-            format_args!(
-                "{source} has permanently lost its payments up to number {lost}; its log ends at {last}"
-            ),
+            format_args!("{source} has permanently lost its payments up to number {lost}; its log ends at {last}"),
         );
         let mut doubts = vec![Doubt::new(format!("{source}: payments"), "after_restore")];
         if last > lost {

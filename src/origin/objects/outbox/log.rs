@@ -89,9 +89,8 @@ impl Filter {
             Some(DEAD) => Some(DeliveryFilter::Ended(entries::DEAD)),
             Some(NOT_WANTED) => Some(DeliveryFilter::Ended(entries::NOT_WANTED)),
             Some(_) => {
-                return Err(INVALID_FIELD.with_message(
-                    "state: must be waiting, delivered, dead, not_wanted, no_endpoint or refused",
-                ));
+                return Err(INVALID_FIELD
+                    .with_message("state: must be waiting, delivered, dead, not_wanted, no_endpoint or refused"));
             }
         };
         Ok(Self {
@@ -111,10 +110,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     let [refused, held] = numbers_of(reason);
     let outbox = endpoint::read(db)?;
     let before = list.before.unwrap_or(MAX_INTEGER);
-    let nothing = ListPage {
-        entries: Vec::new(),
-        end: None,
-    };
+    let nothing = ListPage { entries: Vec::new(), end: None };
     let delivery = match state {
         None => None,
         // A refused conversion has only the status `refused`, so with any other status nothing matches.
@@ -135,25 +131,17 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     let most = list.limit.saturating_add(1);
     let (mut rows, end) = if let Some(user_id) = &list.user_id {
         let user_id = user_id.as_str();
-        let rows = db.query(
-            sql::LIST_OF_USER,
-            params![before, status, delivery, most, reason, refused, held, user_id],
-        )?;
+        let rows =
+            db.query(sql::LIST_OF_USER, params![before, status, delivery, most, reason, refused, held, user_id])?;
         (rows, None)
     } else if delivery == Some(entries::DEAD) {
-        let rows = db.query(
-            sql::LIST_FEW,
-            params![before, status, delivery, most, reason, refused, held],
-        )?;
+        let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most, reason, refused, held])?;
         (rows, None)
     } else {
         let unexamined = db.query_integer(sql::ENTRY_BEFORE, params![before, walk])?;
         let end = unexamined.map(|entry| entry.saturating_add(1));
         let from = end.unwrap_or(0);
-        let rows = db.query(
-            sql::LIST,
-            params![before, status, delivery, most, reason, refused, held, from],
-        )?;
+        let rows = db.query(sql::LIST, params![before, status, delivery, most, reason, refused, held, from])?;
         (rows, end)
     };
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
@@ -171,9 +159,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     let outbox = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
     let (mut shown, _) = log_entries(db, outbox.as_ref(), &rows)?;
-    let entry = shown
-        .pop()
-        .ok_or_else(|| common::NOT_FOUND.with_message("no conversion has this transaction_id"))?;
+    let entry = shown.pop().ok_or_else(|| common::NOT_FOUND.with_message("no conversion has this transaction_id"))?;
     Ok(OperatorReply::new(200, as_json(&entry)?))
 }
 
@@ -183,9 +169,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
 /// The status is unknown. The error is a text for the answer.
 pub fn status_number(status: &str) -> Result<i64, &'static str> {
     let known = STATUSES.iter().find(|(name, _)| *name == status);
-    known
-        .map(|(_, number)| *number)
-        .ok_or("must be pending, held, approved, rejected, reversed or refused")
+    known.map(|(_, number)| *number).ok_or("must be pending, held, approved, rejected, reversed or refused")
 }
 
 /// Returns the numbers of two states: refused, and held, for the reason with this code. Both are `None` for a reason in

@@ -31,9 +31,7 @@ impl DurableObject for Outbox {
         let sender = CallbackSender::new(|name| workers.setting(name));
         let database = DurableDatabase::new(&state);
         let (name, clicks) = (state.id().name(), KeyedFlights::default());
-        Self {
-            service: OutboxService::new(name, database, workers, DeliveryLog, sender, clicks),
-        }
+        Self { service: OutboxService::new(name, database, workers, DeliveryLog, sender, clicks) }
     }
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {

@@ -102,8 +102,7 @@ pub struct Gap {
 impl AppNow {
     /// True if a conversion of a click of this time may have been paid before the outbox was restored.
     pub fn may_have_lost(&self, now_ms: i64, clicked_at_ms: i64) -> bool {
-        self.gap
-            .is_some_and(|gap| now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms)
+        self.gap.is_some_and(|gap| now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms)
     }
 }
 
@@ -124,12 +123,8 @@ pub struct StateCache {
 /// Maximum postbacks of a test app per minute. Each postback may cause a call to somebody's server, and anybody may
 /// send postbacks of a test app.
 const TESTS_A_MINUTE: u32 = 300;
-const TOO_MANY_TESTS: ApiError = ApiError::new(
-    429,
-    "rate_limit_exceeded",
-    "a test app accepts at most 300 postbacks per minute",
-)
-.retry_after(60);
+const TOO_MANY_TESTS: ApiError =
+    ApiError::new(429, "rate_limit_exceeded", "a test app accepts at most 300 postbacks per minute").retry_after(60);
 
 impl StateCache {
     /// Returns the app's newest values, if they are known to be stored.

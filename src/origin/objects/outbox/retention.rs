@@ -67,20 +67,14 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
                 sql::SWEEP_REVERSED,
                 sql::SWEEP_ENTRIES,
             ] {
-                db.execute(
-                    sql,
-                    params![after, swept_to.min(last.saturating_add(1)), swept_to, settled],
-                )?;
+                db.execute(sql, params![after, swept_to.min(last.saturating_add(1)), swept_to, settled])?;
             }
             db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
     let first_day = UtcDay::of_ms(rows_from).number();
     db.execute(sql::SWEEP_REWARD_COUNTS, params![first_day])?;
-    if last.is_some()
-        || has_more_firsts
-        || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])?
-    {
+    if last.is_some() || has_more_firsts || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
     journal::sweep(db, now_ms, rows_from)?;

@@ -21,8 +21,7 @@ pub const MIGRATIONS: &[Migration] = &[&[
 // Numbers of the log that have no payment. `entry` is set for a change of an entry, such as a rejection or an erasure.
 // `claim` is JSON: a claim of a `txn`, or an erased user with the time of the erasure. Both columns are NULL in the row
 // that an outbox writes just before it is restored on purpose.
-const CHANGES: &[&str] =
-    &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
+const CHANGES: &[&str] = &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
 
 /// Postbacks whose terms the catalog has lost. `goal` is the sender's name of the goal, `lacks` names the lost terms,
 /// and `postback` is the conversion as JSON.

@@ -44,11 +44,7 @@ use platform::{
 
 /// Maximum postbacks that wait for the catalog, a counters object or each other. At 10 KB each they take 2.5 MB, and an
 /// isolate may hold several outboxes.
-const CONVERSIONS: Limit = Limit {
-    permits: 256,
-    per_owner: 256,
-    lease_ms: MINUTE_MS,
-};
+const CONVERSIONS: Limit = Limit { permits: 256, per_owner: 256, lease_ms: MINUTE_MS };
 
 /// The runtime that an outbox needs.
 pub trait Runtime: Clock + Random + Spawn + ObjectCall + Http {}
@@ -106,8 +102,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         clicks: KeyedFlights<()>,
     ) -> Rc<Self> {
         Rc::new(Self {
-            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS)
-                .when_put_back(gap::put_back),
+            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS).when_put_back(gap::put_back),
             observer,
             conversions: ConcurrencyLimit::new(CONVERSIONS),
             commits: SingleFlight::default(),
@@ -227,8 +222,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             let _permit = self.conversions.acquire_any(self.now_ms())?;
             self.shell.ready().await?;
             let app = conversion.current.app.as_ref();
-            self.wait_for_start(shard, app.map(|app| app.outbox_shards))
-                .await?;
+            self.wait_for_start(shard, app.map(|app| app.outbox_shards)).await?;
             return self.convert(shard, conversion).await.map(Reply::Answer);
         }
         let db = self.shell.ready().await?;

@@ -105,17 +105,11 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply> {
             let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
             Ok(AnalystCallback {
                 summary: callback_summary(row, &outbox)?,
-                attempts: attempts
-                    .into_iter()
-                    .map(analyst_attempt)
-                    .collect::<Result<_, _>>()?,
+                attempts: attempts.into_iter().map(analyst_attempt).collect::<Result<_, _>>()?,
             })
         });
         let callbacks = callbacks.collect::<DbResult<_>>()?;
-        return Ok(answer(&AnalystReward {
-            summary: reward.summary,
-            callbacks,
-        })?);
+        return Ok(answer(&AnalystReward { summary: reward.summary, callbacks })?);
     }
     let callbacks = with_callback.map(|row| {
         let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
@@ -183,12 +177,7 @@ pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome> {
 /// # Errors
 /// `not_found` for an unknown reward, or a reward of another publisher's app; `nothing_to_send` if the reward has no
 /// callback; `erased` if its user was erased.
-pub fn replay_one(
-    db: &impl Database,
-    now_ms: i64,
-    replay: &ReplayReward,
-    claim_ms: i64,
-) -> Result<OperatorReply> {
+pub fn replay_one(db: &impl Database, now_ms: i64, replay: &ReplayReward, claim_ms: i64) -> Result<OperatorReply> {
     own_outbox(db, &replay.publisher)?;
     let known = db.query_first(sql::GET_STORY, params![replay.transaction_id.as_str()])?;
     known.ok_or_else(unknown_reward)?;
@@ -206,11 +195,7 @@ pub fn replay_some(db: &impl Database, now_ms: i64, step: &ReplayRewards, claim_
     if outbox.has_callback() && !outbox.callback.is_closed {
         return Ok(bulk_replay::step(db, now_ms, step, claim_ms, bulk_replay::STEP)?);
     }
-    Ok(Replayed {
-        replayed: 0,
-        next: None,
-        until: step.filter.end_s(),
-    })
+    Ok(Replayed { replayed: 0, next: None, until: step.filter.end_s() })
 }
 
 /// Returns the state of this outbox, if its app belongs to the publisher.

@@ -58,12 +58,7 @@ pub struct Revision {
 /// # Errors
 /// `conversion_window_closed` for a postback of a click that is too old; `invalid_click_id` for an app or an offer that
 /// the catalog does not have; [`LOST_TERMS`]; `unavailable` if the catalog does not answer.
-pub async fn of(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-    conversion: &Conversion,
-) -> Result<Terms> {
+pub async fn of(db: &impl Database, peers: &impl Peers, shard: OutboxShard, conversion: &Conversion) -> Result<Terms> {
     let click = &conversion.click;
     // Actions of the operator have their own age limit, which `settlement` checks.
     if matches!(conversion.event, Event::Postback(_)) {
@@ -99,9 +94,7 @@ pub async fn of(
         current = newest(db, peers, &offer, None)?;
     }
     let (paying, mut in_force, mut min_seconds_to_convert) = loop {
-        let in_force = current
-            .as_ref()
-            .map_or(TermsInForce::default(), |current| current.terms);
+        let in_force = current.as_ref().map_or(TermsInForce::default(), |current| current.terms);
         let number = in_force.paying(click.offer_terms, click.clicked_at_ms);
         if let Some(terms) = known_offer(db, peers, &offer, number)? {
             let least = current.and_then(|current| current.min_seconds_to_convert);
@@ -174,11 +167,7 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
         return Ok(());
     };
-    let question = GetAppTerms {
-        app_id: shard.app,
-        shard: shard.number,
-        revision: known.terms.revision,
-    };
+    let question = GetAppTerms { app_id: shard.app, shard: shard.number, revision: known.terms.revision };
     // Without an answer the newest known values are used, and the next actions do not ask again.
     ask_ms.set(now_ms.saturating_add(MINUTE_MS));
     if let Ok(KnownApp { current, .. }) = peers.ask_app(question).await {
@@ -194,23 +183,13 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
 /// `invalid_click_id` for an app that the catalog does not have; [`LOST_TERMS`]; `unavailable` if the catalog does not
 /// answer.
 pub async fn learn_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard, revision: i64) -> Result {
-    let question = GetAppTerms {
-        app_id: shard.app,
-        shard: shard.number,
-        revision,
-    };
+    let question = GetAppTerms { app_id: shard.app, shard: shard.number, revision };
     let key = format!("app {revision}");
     ask_once(peers, &key, async {
-        if known_app(db, peers, revision)?.is_some()
-            && !endpoint::read(db)?.is_some_and(|state| state.is_behind())
-        {
+        if known_app(db, peers, revision)?.is_some() && !endpoint::read(db)?.is_some_and(|state| state.is_behind()) {
             return Ok(());
         }
-        let KnownApp {
-            terms,
-            current,
-            callback,
-        } = lost(peers.ask_app(question).await, || format!("app {revision}"))?;
+        let KnownApp { terms, current, callback } = lost(peers.ask_app(question).await, || format!("app {revision}"))?;
         claim(db, peers, shard, &current).await?;
         endpoint::store_settings(db, peers, shard, &callback)?;
         endpoint::forget_lost_settings(db, callback.revision)?;
@@ -220,11 +199,7 @@ pub async fn learn_app(db: &impl Database, peers: &impl Peers, shard: OutboxShar
 }
 
 fn offer_question(shard: OutboxShard, offer: &OfferId, revision: i64) -> GetOfferTerms {
-    GetOfferTerms {
-        offer_id: offer.clone(),
-        revision,
-        outbox: Some((shard.app, shard.number)),
-    }
+    GetOfferTerms { offer_id: offer.clone(), revision, outbox: Some((shard.app, shard.number)) }
 }
 
 async fn learn_offer(
@@ -249,23 +224,14 @@ async fn learn_offer(
             asked => lost(asked, || format!("offer {offer} {revision}"))?,
         };
         newest(db, peers, offer, Some(&current))?;
-        Ok(store(
-            db,
-            peers.now_ms(),
-            Resource::Offer,
-            offer.as_str(),
-            revision,
-            &terms,
-        )?)
+        Ok(store(db, peers.now_ms(), Resource::Offer, offer.as_str(), revision, &terms)?)
     })
     .await
 }
 
 fn lost<T>(asked: Result<T>, name: impl FnOnce() -> String) -> Result<T> {
     asked.map_err(|failure| match failure {
-        Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => {
-            LOST_TERMS.with_message(name()).into()
-        }
+        Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => LOST_TERMS.with_message(name()).into(),
         failure => failure,
     })
 }
@@ -279,28 +245,13 @@ async fn ask_once(peers: &impl Peers, key: &str, ask: impl Future<Output = Resul
     }
 }
 
-fn stored<T: DeserializeOwned>(
-    db: &impl Database,
-    kind: Resource,
-    id: &str,
-    revision: i64,
-) -> DbResult<Option<T>> {
+fn stored<T: DeserializeOwned>(db: &impl Database, kind: Resource, id: &str, revision: i64) -> DbResult<Option<T>> {
     let key = params![kind.singular(), id, revision];
     db.read_first(sql::GET_TERMS, key, |row| row.json(0))
 }
 
-fn store(
-    db: &impl Database,
-    now_ms: i64,
-    kind: Resource,
-    id: &str,
-    revision: i64,
-    terms: &impl Serialize,
-) -> DbResult {
-    db.execute(
-        sql::PUT_TERMS,
-        params![kind.singular(), id, revision, json(terms)?, now_ms],
-    )
+fn store(db: &impl Database, now_ms: i64, kind: Resource, id: &str, revision: i64, terms: &impl Serialize) -> DbResult {
+    db.execute(sql::PUT_TERMS, params![kind.singular(), id, revision, json(terms)?, now_ms])
 }
 
 /// Returns a revision of an offer's terms, if the outbox has it.
@@ -367,11 +318,7 @@ fn newest(
 ) -> DbResult<Option<CurrentOffer>> {
     let cache = &peers.state_cache().terms.current;
     let stored = cached(cache, offer.clone(), || read_current(db, offer))?;
-    let is_newer = |seen: &&CurrentOffer| {
-        stored
-            .as_ref()
-            .is_none_or(|stored| seen.revision > stored.revision)
-    };
+    let is_newer = |seen: &&CurrentOffer| stored.as_ref().is_none_or(|stored| seen.revision > stored.revision);
     let Some(newer) = seen.filter(is_newer) else {
         return Ok(stored);
     };
@@ -395,10 +342,7 @@ fn read_current(db: &impl Database, offer: &OfferId) -> DbResult<Option<CurrentO
     db.read_first(sql::GET_OFFER, params![offer.as_str()], |row| {
         Ok(CurrentOffer {
             revision: row.integer(0)?,
-            terms: TermsInForce {
-                revision: row.integer(1)?,
-                since: row.integer(2)?,
-            },
+            terms: TermsInForce { revision: row.integer(1)?, since: row.integer(2)? },
             conversion_cap: row.optional_number(3)?,
             min_seconds_to_convert: row.optional_number(4)?,
         })

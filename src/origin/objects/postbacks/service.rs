@@ -19,18 +19,11 @@ impl<D: ObjectStorage, R: Clock> PostbacksService<D, R> {
 
     /// Carries out one command.
     pub async fn command(&self, command: Command) -> Result<Reply> {
-        self.shell
-            .command(
-                |db, now_ms| handle(db, &self.unwritten, now_ms, command),
-                sweep::next_alarm,
-            )
-            .await
+        self.shell.command(|db, now_ms| handle(db, &self.unwritten, now_ms, command), sweep::next_alarm).await
     }
 
     pub async fn alarm(&self) {
         let now_ms = self.shell.runtime().now_ms();
-        self.shell
-            .wake(async |db| sweep::sweep(db, now_ms).map_err(Failure::from))
-            .await;
+        self.shell.wake(async |db| sweep::sweep(db, now_ms).map_err(Failure::from)).await;
     }
 }

@@ -40,9 +40,7 @@ impl Received {
     /// The parameters of the query in their order, raw.
     pub fn pairs(&self) -> Vec<(&str, &str)> {
         let pairs = self.query().split('&');
-        pairs
-            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-            .collect()
+        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect()
     }
 
     /// A parameter of the query, decoded.
@@ -82,13 +80,8 @@ pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Received>> {
         let value = HeaderValue::from_str(value.trim()).map_err(|_| invalid("no header"))?;
         headers.append(name, value);
     }
-    assert!(
-        !headers.contains_key("Transfer-Encoding"),
-        "a callback must have a Content-Length"
-    );
-    let length = headers
-        .get("Content-Length")
-        .and_then(|length| length.to_str().ok());
+    assert!(!headers.contains_key("Transfer-Encoding"), "a callback must have a Content-Length");
+    let length = headers.get("Content-Length").and_then(|length| length.to_str().ok());
     let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
     Ok(Some(Received {

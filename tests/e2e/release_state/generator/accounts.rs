@@ -20,10 +20,7 @@ const ALARMS: &str = "https://alarms.orbit-games.example/hook";
 
 /// Promises that a passkey signs in and reads this.
 fn passkey(maker: &Maker<'_>, site: &str, passkey: &Authenticator, seed: u8, read: (&str, &Value)) {
-    let mut promise = Promise::new(
-        "members",
-        "A member signs in by the passkey, and reads what is the member's.",
-    );
+    let mut promise = Promise::new("members", "A member signs in by the passkey, and reads what is the member's.");
     promise.sign_in = Some(SignIn {
         site: site.to_owned(),
         publisher: (site == "dashboard").then(|| PUBLISHER.to_owned()),
@@ -31,11 +28,7 @@ fn passkey(maker: &Maker<'_>, site: &str, passkey: &Authenticator, seed: u8, rea
         handle: passkey.handle().to_owned(),
         path: format!("/v1/{site}/{}", read.0),
     });
-    promise.answer = Some(Expected {
-        status: 200,
-        has: read.1.clone(),
-        ..Expected::default()
-    });
+    promise.answer = Some(Expected { status: 200, has: read.1.clone(), ..Expected::default() });
     maker.promise(promise);
 }
 
@@ -43,8 +36,7 @@ pub fn make(maker: &Maker<'_>) {
     let signpost = maker.signpost;
     let publisher = signpost.existing_publisher(PUBLISHER);
     let (owner, authenticator) = passkeys::join(signpost, &publisher, "Ada Owner", "owner", 11);
-    let overview =
-        json!({"member": {"name": "Ada Owner", "role": "owner"}, "publisher": {"publisher_id": PUBLISHER}});
+    let overview = json!({"member": {"name": "Ada Owner", "role": "owner"}, "publisher": {"publisher_id": PUBLISHER}});
     passkey(maker, "dashboard", &authenticator, 11, ("overview", &overview));
     let own = json!({ "url": OWN_ALARMS });
     owner.send("PUT", "/v1/dashboard/alarms", Some(&own)).expect(200);
@@ -76,33 +68,17 @@ pub fn make(maker: &Maker<'_>) {
     let open = open.ask(
         "POST",
         "/v1/dashboard/invite",
-        &[
-            ("Host", HOST),
-            ("Sec-Fetch-Site", "same-origin"),
-            ("Origin", dashboard::ORIGIN),
-        ],
+        &[("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Origin", dashboard::ORIGIN)],
         &json!({ "invite": invite }),
     );
     let shown = json!({"member_name": "Bob Invited", "role": "analyst"});
     maker.promise(open.answers(200, &shown).until(maker.began_ms + INVITE_MS));
-    for (browser, call) in [
-        (&owner, "overview"),
-        (&developer, "overview"),
-        (&admin, "session"),
-    ] {
+    for (browser, call) in [(&owner, "overview"), (&developer, "overview"), (&admin, "session")] {
         let (cookie, path) = (browser.cookie.as_deref().expect("a cookie"), browser.path(call));
-        let headers = [
-            ("Host", HOST),
-            ("Sec-Fetch-Site", "same-origin"),
-            ("Cookie", cookie),
-        ];
+        let headers = [("Host", HOST), ("Sec-Fetch-Site", "same-origin"), ("Cookie", cookie)];
         let session = Promise::new("sessions", "A session stays open while it is used.");
         let session = session.ask("GET", &path, &headers, &Value::Null);
-        maker.promise(
-            session
-                .answers(200, &Value::Null)
-                .until(maker.began_ms + SESSION_MS),
-        );
+        maker.promise(session.answers(200, &Value::Null).until(maker.began_ms + SESSION_MS));
     }
 
     signpost.issue_pub_key(PUBLISHER);
@@ -111,20 +87,11 @@ pub fn make(maker: &Maker<'_>) {
     developer.post("pub_key/request", &reason).expect(201);
     let path = format!("publishers/{PUBLISHER}/pub_key");
     let key = json!({"pub_key": former, "request": {"requested_by": "The developer", "reason": "It was published."}});
-    let open = Promise::new(
-        "pub keys",
-        "A Pub-Key stays, and so does the request for another one.",
-    );
+    let open = Promise::new("pub keys", "A Pub-Key stays, and so does the request for another one.");
     maker.promise(open.operator("GET", &path, &Value::Null).answers(200, &key));
 
-    signpost
-        .operator("PUT", "alarms", Some(&json!({ "url": ALARMS })))
-        .expect(200);
+    signpost.operator("PUT", "alarms", Some(&json!({ "url": ALARMS }))).expect(200);
     let alarms = Promise::new("documents", "The address of the operator's alarms stays.");
     let address = json!({"address": { "url": ALARMS }});
-    maker.promise(
-        alarms
-            .operator("GET", "alarms", &Value::Null)
-            .answers(200, &address),
-    );
+    maker.promise(alarms.operator("GET", "alarms", &Value::Null).answers(200, &address));
 }

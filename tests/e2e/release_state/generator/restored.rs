@@ -22,27 +22,16 @@ pub fn make(maker: &Maker<'_>) {
     Maker::settle();
     let object = format!("outbox-{WITHOUT_CALLBACK}-0");
     signpost.restart_after(|| {
-        let arguments = [
-            ("--from", &*backup),
-            ("--state", state),
-            ("--object", Path::new(&object)),
-        ];
+        let arguments = [("--from", &*backup), ("--state", state), ("--object", Path::new(&object))];
         expect_done(command(&arguments, "restore"));
     });
     signpost.refresh();
     maker.pay(USUAL, WITHOUT_CALLBACK, "u-after-restore");
     Maker::settle();
 
-    let restored = Promise::new(
-        "attention",
-        "An object that was put back is named until a person has seen it.",
-    );
+    let restored = Promise::new("attention", "An object that was put back is named until a person has seen it.");
     let items = json!({"items": [{"kind": "restored", "subject": object}]});
-    maker.promise(
-        restored
-            .operator("GET", "attention?kind=restored", &Value::Null)
-            .answers(200, &items),
-    );
+    maker.promise(restored.operator("GET", "attention?kind=restored", &Value::Null).answers(200, &items));
 
     let publisher = signpost.existing_publisher(PUBLISHER);
     let today = UtcDay::of_ms(maker.began_ms).to_string();
@@ -55,8 +44,5 @@ pub fn make(maker: &Maker<'_>) {
     let rows = json!({"rows": [{"app_id": WITHOUT_CALLBACK, "revenue": 5.25, "clicks": 3}]});
     let sums = Promise::new("facts", "Reports have the clicks and the revenue of rewards.");
     let sums = sums.ask("POST", REPORT, &[("X-Api-Key", &key.api_key)], &asked);
-    maker.promise(
-        sums.answers(200, &rows)
-            .until(maker.began_ms + FACTS_DAYS * DAY_MS),
-    );
+    maker.promise(sums.answers(200, &rows).until(maker.began_ms + FACTS_DAYS * DAY_MS));
 }

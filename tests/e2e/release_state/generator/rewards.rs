@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    APP, CLICK_DAYS, CLOSED, DISABLED, DOWN_HOST, FAILING, GONE_HOST, Maker, NEW_SECRET, OF_CLOSED,
-    OF_SUSPENDED, PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WINDOW_DAYS, WITHOUT_CALLBACK,
+    APP, CLICK_DAYS, CLOSED, DISABLED, DOWN_HOST, FAILING, GONE_HOST, Maker, NEW_SECRET, OF_CLOSED, OF_SUSPENDED,
+    PUBLISHER, SIGNED, SUSPENDED, TERMS_DAYS, WELL_HOST, WINDOW_DAYS, WITHOUT_CALLBACK,
     documents::{self, CAPPED, CLICK_SECRET, ONCE, SHORT, SLOW, USUAL},
 };
 use crate::{
@@ -28,22 +28,13 @@ impl Maker<'_> {
     /// The log's entry of a conversion.
     fn entry(&self, what: &str, app: &str, id: &str, has: &Value) {
         let path = format!("apps/{app}/conversions/{id}");
-        self.promise_for(
-            CLICK_DAYS,
-            conversion(what)
-                .operator("GET", &path, &Value::Null)
-                .answers(200, has),
-        );
+        self.promise_for(CLICK_DAYS, conversion(what).operator("GET", &path, &Value::Null).answers(200, has));
     }
 
     pub fn callback(&self, what: &str, id: &str, host: &str, is_sent: bool) -> Promise {
         let mut promise = Promise::new("callbacks", what);
-        promise.callback = Some(Callback {
-            transaction_id: id.to_owned(),
-            host: host.to_owned(),
-            secret: SECRET.to_owned(),
-            is_sent,
-        });
+        promise.callback =
+            Some(Callback { transaction_id: id.to_owned(), host: host.to_owned(), secret: SECRET.to_owned(), is_sent });
         promise
     }
 
@@ -51,10 +42,7 @@ impl Maker<'_> {
         let item = Promise::new("attention", "An item of attention is open until its state ends.");
         let path = format!("attention?kind={kind}");
         let items = json!({"items": [{"kind": kind, "subject": subject}]});
-        self.promise_for(
-            CLICK_DAYS,
-            item.operator("GET", &path, &Value::Null).answers(200, &items),
-        );
+        self.promise_for(CLICK_DAYS, item.operator("GET", &path, &Value::Null).answers(200, &items));
     }
 
     fn state(&self, app: &str, id: &str) -> Value {
@@ -77,15 +65,9 @@ impl Maker<'_> {
     pub fn is_paid_once(&self, click: &str, id: &str) {
         let repeat = conversion("A click that was paid is not paid again: a repeat is a duplicate.");
         let duplicate = json!({"transaction_id": id, "status": "approved", "duplicate": true});
-        self.promise_for(
-            CLICK_DAYS,
-            self.postback(repeat, click, "").answers(200, &duplicate),
-        );
-        let late =
-            conversion("After 400 days a repeat is refused, also when nobody remembers the first one.");
-        let closed = self
-            .postback(late, click, "")
-            .answers(410, &json!({"code": "conversion_window_closed"}));
+        self.promise_for(CLICK_DAYS, self.postback(repeat, click, "").answers(200, &duplicate));
+        let late = conversion("After 400 days a repeat is refused, also when nobody remembers the first one.");
+        let closed = self.postback(late, click, "").answers(410, &json!({"code": "conversion_window_closed"}));
         self.promise(closed.from(now_ms() + (CLICK_DAYS + 1) * DAY_MS));
     }
 }
@@ -101,44 +83,21 @@ fn settled(maker: &Maker<'_>) {
         &delivered,
         &json!({"state": "delivered", "payout": 1.25}),
     );
-    maker.promise(maker.callback(
-        "A callback that arrived is not sent again.",
-        &delivered,
-        WELL_HOST,
-        false,
-    ));
-    for (first, second, answered) in [
-        ("approved", "reversed", "reversed"),
-        ("pending", "rejected", "rejected"),
-    ] {
+    maker.promise(maker.callback("A callback that arrived is not sent again.", &delivered, WELL_HOST, false));
+    for (first, second, answered) in [("approved", "reversed", "reversed"), ("pending", "rejected", "rejected")] {
         let click = maker.click(USUAL, APP, &format!("u-{answered}"));
         let id = expect_accepted(wall.convert(&click, &format!("&status={first}")), first, false);
-        expect_accepted(
-            wall.convert(&click, &format!("&status={second}")),
-            answered,
-            false,
-        );
+        expect_accepted(wall.convert(&click, &format!("&status={second}")), answered, false);
         let stays = conversion("A conversion that was taken back or rejected is not paid by a repeat.");
         let duplicate = json!({"transaction_id": id, "status": answered, "duplicate": true});
-        maker.promise_for(
-            CLICK_DAYS,
-            maker.postback(stays, &click, "").answers(200, &duplicate),
-        );
+        maker.promise_for(CLICK_DAYS, maker.postback(stays, &click, "").answers(200, &duplicate));
     }
     let held = maker.click(SLOW, APP, "u-held");
     let id = expect_accepted(wall.convert(&held, ""), "pending", false);
     let stays = conversion("A held conversion waits for the operator.");
     let duplicate = json!({"transaction_id": id, "status": "pending", "duplicate": true});
-    maker.promise_for(
-        CLICK_DAYS,
-        maker.postback(stays, &held, "").answers(200, &duplicate),
-    );
-    maker.entry(
-        "A held conversion is in the log.",
-        APP,
-        &id,
-        &json!({"status": "held", "code": "too_fast"}),
-    );
+    maker.promise_for(CLICK_DAYS, maker.postback(stays, &held, "").answers(200, &duplicate));
+    maker.entry("A held conversion is in the log.", APP, &id, &json!({"status": "held", "code": "too_fast"}));
     maker.attention("held", &id);
 
     maker.pay(CAPPED, APP, "u-in-cap");
@@ -159,26 +118,15 @@ fn settled(maker: &Maker<'_>) {
     maker.is_paid_once(&taken, &paid);
     let other = maker.click(USUAL, APP, "u-other-txn");
     let claimed = maker.postback(conversion("A txn pays one click."), &other, "&txn=order-17");
-    maker.promise_for(
-        WINDOW_DAYS,
-        claimed.answers(409, &json!({"code": "duplicate_txn"})),
-    );
+    maker.promise_for(WINDOW_DAYS, claimed.answers(409, &json!({"code": "duplicate_txn"})));
     maker.pay(ONCE, APP, "u-once");
     let again = maker.click(ONCE, APP, "u-once");
     let once = maker.postback(conversion("A user is paid once for a goal."), &again, "");
-    maker.promise_for(
-        WINDOW_DAYS,
-        once.answers(409, &json!({"code": "already_rewarded"})),
-    );
+    maker.promise_for(WINDOW_DAYS, once.answers(409, &json!({"code": "already_rewarded"})));
 
     // Never converted again, so that its sums stay.
     let unsent = maker.pay(USUAL, WITHOUT_CALLBACK, "u-without-callback");
-    maker.entry(
-        "A reward without a callback stays.",
-        WITHOUT_CALLBACK,
-        &unsent,
-        &json!({"state": "no_endpoint"}),
-    );
+    maker.entry("A reward without a callback stays.", WITHOUT_CALLBACK, &unsent, &json!({"state": "no_endpoint"}));
 }
 
 /// Clicks under terms that change afterwards, and clicks that convert only under later releases.
@@ -190,11 +138,7 @@ fn clicked(maker: &Maker<'_>) {
     };
     let log = |user: &str, payout: f64, days: i64| {
         let promise = conversion("It is paid by the terms of its click.");
-        let promise = promise.operator(
-            "POST",
-            &format!("apps/{APP}/conversions"),
-            &json!({ "user_id": user }),
-        );
+        let promise = promise.operator("POST", &format!("apps/{APP}/conversions"), &json!({ "user_id": user }));
         let entry = json!({"conversions": [{"status": "approved", "payout": payout}]});
         maker.promise_for(days, promise.answers(200, &entry));
     };
@@ -207,32 +151,15 @@ fn clicked(maker: &Maker<'_>) {
     let short = maker.click(SHORT, APP, "u-short");
     assert!(short.len() <= 64 && late.len() > 64, "{short} {late}");
     let exp = None;
-    let signed = format!(
-        "rid={USUAL}-1&app={SIGNED}&user_id=u-signed&sig={}",
-        sign(CLICK_SECRET, SIGNED, "u-signed", exp)
-    );
+    let signed =
+        format!("rid={USUAL}-1&app={SIGNED}&user_id=u-signed&sig={}", sign(CLICK_SECRET, SIGNED, "u-signed", exp));
     let signed = click_id_at(&maker.signpost.click(&signed, "DE").expect(302));
 
-    convert(
-        "A pending conversion is paid when it is approved.",
-        &pending,
-        "",
-        CLICK_DAYS,
-    );
+    convert("A pending conversion is paid when it is approved.", &pending, "", CLICK_DAYS);
     log("u-pending", 1.25, CLICK_DAYS);
-    convert(
-        "A click converts after the offer's terms have changed.",
-        &early,
-        "",
-        WINDOW_DAYS,
-    );
+    convert("A click converts after the offer's terms have changed.", &early, "", WINDOW_DAYS);
     log("u-early", 1.25, WINDOW_DAYS);
-    convert(
-        "A click converts on a goal that was retired since.",
-        &retired,
-        "&goal=purchase",
-        WINDOW_DAYS,
-    );
+    convert("A click converts on a goal that was retired since.", &retired, "&goal=purchase", WINDOW_DAYS);
     log("u-retired", 99.999_999, WINDOW_DAYS);
     convert("A click converts.", &late, "", WINDOW_DAYS);
     log("u-late", 2.0, WINDOW_DAYS);
@@ -249,11 +176,7 @@ fn clicked(maker: &Maker<'_>) {
         (click.offer_terms, id)
     });
     eventually_within(MINUTE_MS, &json!(2), || {
-        let open = maker
-            .signpost
-            .operator("GET", "attention?kind=terms_lost", None)
-            .expect(200)
-            .json();
+        let open = maker.signpost.operator("GET", "attention?kind=terms_lost", None).expect(200).json();
         open["counts"]["terms_lost"].clone()
     });
     maker.attention("terms_lost", &format!("offer {USUAL} {}", lost[0].0));
@@ -263,16 +186,8 @@ fn clicked(maker: &Maker<'_>) {
     });
     let path = format!("offers/{USUAL}/terms/{}", lost[1].0);
     let enter = Promise::new("documents", "Lost terms can be entered.");
-    maker.promise_for(
-        TERMS_DAYS - 1,
-        enter.operator("PUT", &path, &terms).answers(200, &Value::Null),
-    );
-    convert(
-        "A postback whose terms were lost is paid when they are entered.",
-        &lost[1].1,
-        "",
-        WINDOW_DAYS,
-    );
+    maker.promise_for(TERMS_DAYS - 1, enter.operator("PUT", &path, &terms).answers(200, &Value::Null));
+    convert("A postback whose terms were lost is paid when they are entered.", &lost[1].1, "", WINDOW_DAYS);
     log("u-lost", 7.5, WINDOW_DAYS);
 }
 
@@ -297,11 +212,7 @@ fn tokens(maker: &Maker<'_>) {
 pub fn make(maker: &Maker<'_>) {
     // Too old today already, unlike the late repeats above.
     let old = maker.wall.click_id_at("u-old", now_ms() - CLICK_DAYS * DAY_MS);
-    let refused = maker.postback(
-        conversion("A click that is 400 days old is never paid."),
-        &old,
-        "",
-    );
+    let refused = maker.postback(conversion("A click that is 400 days old is never paid."), &old, "");
     maker.promise(refused.answers(410, &json!({"code": "conversion_window_closed"})));
     settled(maker);
     clicked(maker);
@@ -309,28 +220,15 @@ pub fn make(maker: &Maker<'_>) {
     let erased = maker.pay(USUAL, APP, "u-erased");
     maker.becomes(APP, &erased, "delivered");
     maker.wall.erase("u-erased");
-    maker.entry(
-        "A user that was erased is not named.",
-        APP,
-        &erased,
-        &json!({ "user_id": null }),
-    );
+    maker.entry("A user that was erased is not named.", APP, &erased, &json!({ "user_id": null }));
     let user = json!({"user_id": "u-erased"});
     let found = Promise::new("conversions", "Nothing is found of a user that was erased.");
     let found = found.operator("POST", &format!("apps/{APP}/conversions"), &user);
     maker.promise(found.answers(200, &json!({"conversions": []})).lacks(&erased));
     let closed = maker.pay(USUAL, OF_CLOSED, "u-of-closed");
     maker.becomes(OF_CLOSED, &closed, "delivered");
-    maker.signpost.put(
-        &format!("publishers/{CLOSED}"),
-        &json!({"name": CLOSED, "approved": false, "closed": true}),
-    );
-    maker.entry(
-        "A closed publisher's users are erased.",
-        OF_CLOSED,
-        &closed,
-        &json!({ "user_id": null }),
-    );
+    maker.signpost.put(&format!("publishers/{CLOSED}"), &json!({"name": CLOSED, "approved": false, "closed": true}));
+    maker.entry("A closed publisher's users are erased.", OF_CLOSED, &closed, &json!({ "user_id": null }));
 }
 
 /// Callbacks that do not arrive. This comes last, because they are tried again.
@@ -338,12 +236,7 @@ pub fn fail(maker: &Maker<'_>) {
     let dead = maker.pay(USUAL, FAILING, "u-never-again");
     maker.becomes(FAILING, &dead, "dead");
     maker.attention("dead", &dead);
-    maker.promise(maker.callback(
-        "A callback that was given up is not sent.",
-        &dead,
-        DOWN_HOST,
-        false,
-    ));
+    maker.promise(maker.callback("A callback that was given up is not sent.", &dead, DOWN_HOST, false));
     let off = maker.pay(USUAL, DISABLED, "u-gone");
     let endpoint = || {
         let path = format!("apps/{DISABLED}/callback");
@@ -351,35 +244,17 @@ pub fn fail(maker: &Maker<'_>) {
     };
     eventually_within(MINUTE_MS, &json!("disabled"), endpoint);
     maker.attention("disabled", "callback");
-    maker.promise(maker.callback(
-        "An endpoint that is off gets no callbacks.",
-        &off,
-        GONE_HOST,
-        false,
-    ));
+    maker.promise(maker.callback("An endpoint that is off gets no callbacks.", &off, GONE_HOST, false));
 
     let before = maker.receiver.count();
     let of_suspended = maker.click(USUAL, OF_SUSPENDED, "u-suspended");
     let waits = maker.pay(USUAL, OF_SUSPENDED, "u-waits");
     maker.receiver.wait(before + 1);
-    maker.signpost.put(
-        &format!("publishers/{SUSPENDED}"),
-        &json!({"name": SUSPENDED, "approved": false}),
-    );
+    maker.signpost.put(&format!("publishers/{SUSPENDED}"), &json!({"name": SUSPENDED, "approved": false}));
     let held = expect_accepted(maker.wall.convert(&of_suspended, ""), "pending", false);
     let entry = json!({"status": "held", "code": "suspended"});
-    maker.entry(
-        "A suspended publisher's conversion is held.",
-        OF_SUSPENDED,
-        &held,
-        &entry,
-    );
-    maker.promise(maker.callback(
-        "A suspended publisher gets no callbacks.",
-        &waits,
-        DOWN_HOST,
-        false,
-    ));
+    maker.entry("A suspended publisher's conversion is held.", OF_SUSPENDED, &held, &entry);
+    maker.promise(maker.callback("A suspended publisher gets no callbacks.", &waits, DOWN_HOST, false));
 
     let before = maker.receiver.count();
     let waiting = maker.pay(USUAL, FAILING, "u-waiting");

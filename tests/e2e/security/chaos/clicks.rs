@@ -38,10 +38,7 @@ impl<'w> Clicks<'w> {
     /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
         let wall = world.signpost.unpublished_offer_wall(id, app, None);
-        wall.put_offer_as(
-            &format!("{id}-cap"),
-            &json!({"click_cap": {"dur": "DAILY", "lim": CAP}}),
-        );
+        wall.put_offer_as(&format!("{id}-cap"), &json!({"click_cap": {"dur": "DAILY", "lim": CAP}}));
         wall.put_offer_as(&format!("{id}-short"), &json!({"click_id_max": 50}));
         Self {
             world,
@@ -61,17 +58,12 @@ impl<'w> Clicks<'w> {
 
     fn click(&mut self, offer: &str) -> Outcome {
         let life = self.world.life();
-        let path = format!(
-            "/v2/tracking/click?rid={offer}-1&app={}&user_id={}-u",
-            self.wall.app, self.wall.id
-        );
+        let path = format!("/v2/tracking/click?rid={offer}-1&app={}&user_id={}-u", self.wall.app, self.wall.id);
         let outcome = self.world.attempt("clicks", "GET", &path, &Sent::default());
         // A click answered while workerd was restarted belongs to no life.
         let answered = matches!(outcome, Outcome::Done(_)) && life == self.world.life();
         if !matches!(outcome, Outcome::Refused(_)) {
-            self.clicks.push(Clicked {
-                answered: answered.then(|| (life, now_ms())),
-            });
+            self.clicks.push(Clicked { answered: answered.then(|| (life, now_ms())) });
         }
         outcome
     }
@@ -79,22 +71,17 @@ impl<'w> Clicks<'w> {
     fn pay(&mut self) {
         let Some(click_id) = self.short.pop() else { return };
         let path = format!("{CONVERSION}?click_id={click_id}&token={}", self.wall.token);
-        let answer = self
-            .world
-            .until_answered("conversions", "GET", &path, &Sent::default());
-        assert_eq!(
-            answer.status, 200,
-            "the record of a redirected click is lost: {answer:?}"
-        );
+        let answer = self.world.until_answered("conversions", "GET", &path, &Sent::default());
+        assert_eq!(answer.status, 200, "the record of a redirected click is lost: {answer:?}");
         self.paid += 1;
     }
 
     /// The number of clicks that must be counted by now.
     fn flushed(&self) -> u64 {
         let flushed = self.clicks.iter().filter(|click| {
-            click.answered.is_some_and(|(life, at_ms)| {
-                at_ms + FLUSHED_MS <= self.world.end_of(life).unwrap_or(i64::MAX)
-            })
+            click
+                .answered
+                .is_some_and(|(life, at_ms)| at_ms + FLUSHED_MS <= self.world.end_of(life).unwrap_or(i64::MAX))
         });
         flushed.count() as u64
     }
@@ -106,19 +93,10 @@ impl Client for Clicks<'_> {
         match self.random.below(20) {
             0 => {
                 if let Outcome::Refused(answer) = self.click(&format!("{id}-cap")) {
-                    assert_eq!(
-                        (answer.status, answer.code().as_str()),
-                        (410, "offer_capped"),
-                        "{answer:?}"
-                    );
+                    assert_eq!((answer.status, answer.code().as_str()), (410, "offer_capped"), "{answer:?}");
                 } else {
-                    self.capped +=
-                        usize::from(self.clicks.last().is_some_and(|click| click.answered.is_some()));
-                    assert!(
-                        self.capped <= CAP || self.day_changed(),
-                        "{} clicks of a cap of {CAP}",
-                        self.capped
-                    );
+                    self.capped += usize::from(self.clicks.last().is_some_and(|click| click.answered.is_some()));
+                    assert!(self.capped <= CAP || self.day_changed(), "{} clicks of a cap of {CAP}", self.capped);
                 }
             }
             1 => {
@@ -146,10 +124,7 @@ impl Client for Clicks<'_> {
         let (counted, clicked) = (publisher.clicks(), self.clicks.len() as u64);
         assert!(counted <= clicked, "{counted} clicks are counted of {clicked}");
         let flushed = self.flushed();
-        println!(
-            "{}: {clicked} clicks, {flushed} surely flushed, {counted} counted",
-            self.wall.id
-        );
+        println!("{}: {clicked} clicks, {flushed} surely flushed, {counted} counted", self.wall.id);
         usize::try_from(flushed).unwrap() + self.paid
     }
 }

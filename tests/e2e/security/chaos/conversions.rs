@@ -58,10 +58,7 @@ impl<'w> Conversions<'w> {
     /// Puts the client's offers. Clicks find them after the next refresh.
     pub fn new(world: &'w World<'w>, id: &str, app: &str, seed: u64) -> Self {
         let wall = world.signpost.unpublished_offer_wall(id, app, None);
-        wall.put_offer_as(
-            &format!("{id}-cap"),
-            &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}),
-        );
+        wall.put_offer_as(&format!("{id}-cap"), &json!({"conversion_cap": {"dur": "DAILY", "lim": CAP}}));
         let mut client = Self {
             world,
             tokens: Tokens::new(world, &wall),
@@ -87,15 +84,9 @@ impl<'w> Conversions<'w> {
             "callback": callback(&url, "GET"),
         });
         let body = app.to_string();
-        let sent = Sent {
-            media_type: Some("application/json"),
-            body: body.as_bytes(),
-            ..Sent::default()
-        };
+        let sent = Sent { media_type: Some("application/json"), body: body.as_bytes(), ..Sent::default() };
         let path = format!("/v1/operator/apps/{}", self.wall.app);
-        self.world
-            .until_answered("callback settings", "PUT", &path, &sent)
-            .expect(200);
+        self.world.until_answered("callback settings", "PUT", &path, &sent).expect(200);
         self.settings = version;
     }
 
@@ -103,26 +94,17 @@ impl<'w> Conversions<'w> {
         let user = format!("{}-{}", self.wall.id, self.users.len());
         let click = self.wall.click_on(offer, &user, now_ms());
         let click_id = seal(&keys(), &click);
-        let state = User {
-            settings: self.settings,
-            ..User::default()
-        };
+        let state = User { settings: self.settings, ..User::default() };
         self.users.insert(user.clone(), state);
         (user, click_id)
     }
 
     /// Sends a postback until there is a conclusive answer.
     fn send_postback(&mut self, user: &str, click_id: &str, more: &str) -> Answer {
-        let path = format!(
-            "{CONVERSION}?click_id={click_id}&token={}{more}",
-            self.tokens.newest()
-        );
-        let answer = self
-            .world
-            .until_answered("conversions", "GET", &path, &Sent::default());
+        let path = format!("{CONVERSION}?click_id={click_id}&token={}{more}", self.tokens.newest());
+        let answer = self.world.until_answered("conversions", "GET", &path, &Sent::default());
         let user = self.users.get_mut(user).unwrap();
-        user.history
-            .push(format!("{more} -> {} {}", answer.status, answer.body));
+        user.history.push(format!("{more} -> {} {}", answer.status, answer.body));
         answer
     }
 
@@ -155,21 +137,14 @@ impl<'w> Conversions<'w> {
         match self.random.below(10) {
             // Sent once and not repeated.
             0 => {
-                let path = format!(
-                    "{CONVERSION}?click_id={click_id}&token={}{goal}",
-                    self.tokens.newest()
-                );
+                let path = format!("{CONVERSION}?click_id={click_id}&token={}{goal}", self.tokens.newest());
                 let outcome = self.world.attempt("conversions", "GET", &path, &Sent::default());
                 let state = self.users.get_mut(&user).unwrap();
                 state.may_have_paid = true;
                 match outcome {
-                    Outcome::Done(answer) => {
-                        state.id = Some(answer.json()["transaction_id"].as_str().unwrap().into())
-                    }
+                    Outcome::Done(answer) => state.id = Some(answer.json()["transaction_id"].as_str().unwrap().into()),
                     Outcome::Refused(answer) => panic!("{answer:?}"),
-                    Outcome::Doubt(problem) => {
-                        state.history.push(format!("once, in doubt: {}", tail(&problem)))
-                    }
+                    Outcome::Doubt(problem) => state.history.push(format!("once, in doubt: {}", tail(&problem))),
                 }
             }
             // With a `txn` of the sender, which can pay only one click.
@@ -178,11 +153,7 @@ impl<'w> Conversions<'w> {
                 self.expect_status(&user, &click_id, &txn, "approved");
                 let (other, other_click) = self.new_user(&offer);
                 let answer = self.send_postback(&other, &other_click, &txn);
-                assert_eq!(
-                    (answer.status, answer.code().as_str()),
-                    (409, "duplicate_txn"),
-                    "{answer:?}"
-                );
+                assert_eq!((answer.status, answer.code().as_str()), (409, "duplicate_txn"), "{answer:?}");
             }
             2..5 => {
                 let pending = format!("{goal}&status=pending");
@@ -227,18 +198,9 @@ impl<'w> Conversions<'w> {
             state.may_have_paid = true;
             state.id = Some(answer.json()["transaction_id"].as_str().unwrap().to_owned());
         } else {
-            assert_eq!(
-                (answer.status, answer.code().as_str()),
-                (409, "conversion_capped"),
-                "{:#?}",
-                state.history
-            );
+            assert_eq!((answer.status, answer.code().as_str()), (409, "conversion_capped"), "{:#?}", state.history);
         }
-        assert!(
-            self.capped.1 <= CAP || self.day_changed(),
-            "{} paid of a cap of {CAP}",
-            self.capped.1
-        );
+        assert!(self.capped.1 <= CAP || self.day_changed(), "{} paid of a cap of {CAP}", self.capped.1);
     }
 
     fn day_changed(&self) -> bool {
@@ -248,9 +210,7 @@ impl<'w> Conversions<'w> {
     /// The callbacks of this client's app.
     fn received(&self) -> Vec<Received> {
         let received = self.world.receiver.received().into_iter();
-        received
-            .filter(|callback| callback.parameter("app_id").as_deref() == Some(self.wall.app.as_str()))
-            .collect()
+        received.filter(|callback| callback.parameter("app_id").as_deref() == Some(self.wall.app.as_str())).collect()
     }
 
     /// Compares the conversion log with the answers. Returns the transaction ids of paid conversions and of reversals.
@@ -258,21 +218,14 @@ impl<'w> Conversions<'w> {
         let (mut listed, mut paid, mut reversals) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for entry in self.wall.all_entries(1_000) {
             let user = entry["user_id"].as_str().unwrap();
-            let state = self
-                .users
-                .get_mut(user)
-                .unwrap_or_else(|| panic!("unknown user: {entry}"));
+            let state = self.users.get_mut(user).unwrap_or_else(|| panic!("unknown user: {entry}"));
             let history = &state.history;
             let id = entry["transaction_id"].as_str().unwrap_or_default().to_owned();
             match entry["status"].as_str().unwrap() {
                 "refused" => continue,
                 _ if entry["original_transaction_id"].is_string() => {
                     assert!(state.reversed, "{user} was not reversed: {entry}, {history:#?}");
-                    assert_eq!(
-                        entry["original_transaction_id"].as_str(),
-                        state.id.as_deref(),
-                        "{entry}, {history:#?}"
-                    );
+                    assert_eq!(entry["original_transaction_id"].as_str(), state.id.as_deref(), "{entry}, {history:#?}");
                     assert!(reversals.insert(id), "duplicate: {entry}, {history:#?}");
                     continue;
                 }
@@ -282,10 +235,7 @@ impl<'w> Conversions<'w> {
             if entry["state"].is_null() {
                 continue;
             }
-            assert!(
-                state.may_have_paid,
-                "{user} must not be paid: {entry}, {history:#?}"
-            );
+            assert!(state.may_have_paid, "{user} must not be paid: {entry}, {history:#?}");
             assert_eq!(
                 *state.id.get_or_insert(id.clone()),
                 id,
@@ -296,64 +246,34 @@ impl<'w> Conversions<'w> {
         for (user, state) in &self.users {
             if let Some(id) = &state.id {
                 let among = if state.may_have_paid { &paid } else { &listed };
-                assert!(
-                    among.contains(id),
-                    "{user}: {id} is not in the log: {:#?}",
-                    state.history
-                );
+                assert!(among.contains(id), "{user}: {id} is not in the log: {:#?}", state.history);
             }
         }
         let reversed = self.users.values().filter(|user| user.reversed).count();
-        assert_eq!(
-            reversals.len(),
-            reversed,
-            "reversals in the log, and reversals answered"
-        );
+        assert_eq!(reversals.len(), reversed, "reversals in the log, and reversals answered");
         (paid, reversals)
     }
 
     fn check_callbacks(&self, paid: &BTreeSet<String>, reversals: &BTreeSet<String>) {
         let expected: BTreeSet<_> = paid.union(reversals).cloned().collect();
-        let ids = || -> BTreeSet<String> {
-            self.received()
-                .iter()
-                .map(|one| one.transaction_id().to_owned())
-                .collect()
-        };
+        let ids =
+            || -> BTreeSet<String> { self.received().iter().map(|one| one.transaction_id().to_owned()).collect() };
         eventually_within(DRAINED_MS, &json!([]), || {
             let missing: Vec<_> = expected.difference(&ids()).cloned().collect();
-            json!(
-                missing
-                    .into_iter()
-                    .map(|id| self.wall.entry(&id))
-                    .collect::<Vec<Value>>()
-            )
+            json!(missing.into_iter().map(|id| self.wall.entry(&id)).collect::<Vec<Value>>())
         });
         let received = self.received();
         for callback in &received {
             let id = callback.transaction_id();
             let user = callback.parameter("user_id").unwrap();
-            let state = self
-                .users
-                .get(&user)
-                .unwrap_or_else(|| panic!("unknown user: {callback:?}"));
+            let state = self.users.get(&user).unwrap_or_else(|| panic!("unknown user: {callback:?}"));
             let history = &state.history;
-            assert!(
-                expected.contains(id),
-                "{user}: callback without a conversion: {callback:?}, {history:#?}"
-            );
+            assert!(expected.contains(id), "{user}: callback without a conversion: {callback:?}, {history:#?}");
             let original = callback.parameter("original_transaction_id");
             let paid = original.as_deref().unwrap_or(id);
-            assert_eq!(
-                Some(paid),
-                state.id.as_deref(),
-                "{user} is paid twice: {callback:?}, {history:#?}"
-            );
+            assert_eq!(Some(paid), state.id.as_deref(), "{user} is paid twice: {callback:?}, {history:#?}");
             let version: usize = callback.path().trim_start_matches("/cb-").parse().unwrap();
-            assert!(
-                version >= state.settings,
-                "{user}: old callback settings: {callback:?}, {history:#?}"
-            );
+            assert!(version >= state.settings, "{user}: old callback settings: {callback:?}, {history:#?}");
         }
     }
 }
@@ -390,9 +310,7 @@ impl Client for Conversions<'_> {
         let earned: i64 = self.users.values().map(micros).sum();
         let publisher = self.world.signpost.existing_publisher(&self.wall.id);
         #[expect(clippy::cast_possible_truncation, reason = "some dollars")]
-        eventually_within(DRAINED_MS, &earned, || {
-            (revenue::revenue(&publisher) * 1e6).round() as i64
-        });
+        eventually_within(DRAINED_MS, &earned, || (revenue::revenue(&publisher) * 1e6).round() as i64);
         self.wall.expect_reconciled_since(self.began_ms);
         let tokens = self.settled.as_ref();
         let tokens = tokens.map_or(0, |settled| self.tokens.check_all(settled));

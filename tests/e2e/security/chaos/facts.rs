@@ -47,11 +47,7 @@ impl<'w> Facts<'w> {
         let day = |day: usize| {
             (
                 format!("2026-01-{:02}", day + 1),
-                DayState {
-                    candidates: vec![BTreeMap::new()],
-                    acked: false,
-                    history: Vec::new(),
-                },
+                DayState { candidates: vec![BTreeMap::new()], acked: false, history: Vec::new() },
             )
         };
         Self {
@@ -79,11 +75,7 @@ impl<'w> Facts<'w> {
             body: &body,
         };
         let path = format!("/v1/operator/publishers/{}/{path}", self.publisher.id);
-        let kind = if method == "PUT" {
-            "facts, a day"
-        } else {
-            "facts, increments"
-        };
+        let kind = if method == "PUT" { "facts, a day" } else { "facts, increments" };
         if persists {
             Outcome::Done(self.world.until_answered(kind, method, &path, &sent))
         } else {
@@ -110,23 +102,14 @@ impl<'w> Facts<'w> {
         let day = self.days.get_mut(&date).unwrap();
         match outcome {
             Outcome::Done(answer) => {
-                assert_eq!(
-                    answer.clone().expect(200).json(),
-                    json!({ "rows": rows }),
-                    "{answer:?}"
-                );
-                day.history
-                    .push(format!("put-{} acknowledged, {rows} rows", self.sent));
+                assert_eq!(answer.clone().expect(200).json(), json!({ "rows": rows }), "{answer:?}");
+                day.history.push(format!("put-{} acknowledged, {rows} rows", self.sent));
                 day.candidates = vec![sums];
                 day.acked = true;
             }
             Outcome::Refused(answer) => panic!("facts refused: {answer:?}"),
             Outcome::Doubt(problem) => {
-                day.history.push(format!(
-                    "put-{} in doubt, {rows} rows: {:.300}",
-                    self.sent,
-                    tail(&problem)
-                ));
+                day.history.push(format!("put-{} in doubt, {rows} rows: {:.300}", self.sent, tail(&problem)));
                 day.candidates.push(sums);
             }
         }
@@ -134,11 +117,8 @@ impl<'w> Facts<'w> {
 
     fn increment(&mut self) {
         // An increment in doubt is sometimes sent again unchanged.
-        let doubtful = self
-            .increments
-            .iter()
-            .find(|(_, (_, acked, _))| !acked)
-            .map(|(key, (sums, ..))| (key.clone(), *sums));
+        let doubtful =
+            self.increments.iter().find(|(_, (_, acked, _))| !acked).map(|(key, (sums, ..))| (key.clone(), *sums));
         let (key, sums) = doubtful.filter(|_| self.random.below(2) == 0).unwrap_or_else(|| {
             self.sent += 1;
             let sums = self.sums();
@@ -152,10 +132,7 @@ impl<'w> Facts<'w> {
         match outcome {
             Outcome::Done(answer) => {
                 let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
-                assert!(
-                    !duplicate || !history.is_empty() || persists,
-                    "the first upload is a duplicate: {answer:?}"
-                );
+                assert!(!duplicate || !history.is_empty() || persists, "the first upload is a duplicate: {answer:?}");
                 history.push(format!("acknowledged, duplicate: {duplicate}"));
                 *acked = true;
             }
@@ -166,22 +143,13 @@ impl<'w> Facts<'w> {
 
     /// Checks a report. Returns the number of promises checked.
     fn check(&mut self, answer: &Answer) -> usize {
-        let rows = if answer.status == 204 {
-            Vec::new()
-        } else {
-            answer.json()["rows"].as_array().unwrap().clone()
-        };
+        let rows = if answer.status == 204 { Vec::new() } else { answer.json()["rows"].as_array().unwrap().clone() };
         let mut found: BTreeMap<String, BTreeMap<String, Sums>> = BTreeMap::new();
         for row in &rows {
             let whole = |name: &str| row[name].as_i64().unwrap_or(0);
             #[expect(clippy::cast_possible_truncation, reason = "a few dollars")]
             let micros = (row["revenue"].as_f64().unwrap_or(0.0) * 1e6).round() as i64;
-            let sums = [
-                whole("ad_requests"),
-                whole("impressions"),
-                whole("clicks"),
-                micros,
-            ];
+            let sums = [whole("ad_requests"), whole("impressions"), whole("clicks"), micros];
             let day_sums = found.entry(row["date"].as_str().unwrap().to_owned()).or_default();
             day_sums.insert(row["placement_id"].as_str().unwrap().to_owned(), sums);
         }
@@ -189,14 +157,10 @@ impl<'w> Facts<'w> {
             let stored = found.remove(date).unwrap_or_default();
             let which = day.candidates.iter().position(|candidates| *candidates == stored);
             let Some(which) = which else {
-                panic!(
-                    "{}: the day {date} equals no upload: {stored:?}\n{:#?}",
-                    self.publisher.id, day.history
-                );
+                panic!("{}: the day {date} equals no upload: {stored:?}\n{:#?}", self.publisher.id, day.history);
             };
             // A killed process cannot apply anything later, so the observed state is final.
-            day.history
-                .push(format!("seen as candidate {which} of {}", day.candidates.len()));
+            day.history.push(format!("seen as candidate {which} of {}", day.candidates.len()));
             day.candidates = vec![stored];
         }
         let mut added: BTreeMap<_, _> = found.into_values().flatten().collect();
@@ -223,11 +187,7 @@ impl<'w> Facts<'w> {
 
 impl Client for Facts<'_> {
     fn step(&mut self) {
-        if self.random.below(2) == 0 {
-            self.replace()
-        } else {
-            self.increment()
-        }
+        if self.random.below(2) == 0 { self.replace() } else { self.increment() }
     }
 
     fn look(&mut self) {
@@ -247,14 +207,10 @@ impl Client for Facts<'_> {
 
 fn line(date: &str, placement: &str, [requests, impressions, clicks, micros]: Sums) -> String {
     let (dollars, rest) = (micros / 1_000_000, micros % 1_000_000);
-    format!(
-        "\n{date},70000001,DE,{placement},tag,alpha,1,{requests},0,{impressions},{clicks},{dollars}.{rest:06}"
-    )
+    format!("\n{date},70000001,DE,{placement},tag,alpha,1,{requests},0,{impressions},{clicks},{dollars}.{rest:06}")
 }
 
 /// The end of an error text, which contains the cause.
 pub fn tail(problem: &str) -> &str {
-    problem
-        .get(problem.len().saturating_sub(200)..)
-        .unwrap_or(problem)
+    problem.get(problem.len().saturating_sub(200)..).unwrap_or(problem)
 }

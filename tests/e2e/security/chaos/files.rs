@@ -48,13 +48,7 @@ struct Object {
 
 impl Object {
     fn new(name: &str, kind: &'static str, sql: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            namespace: kind,
-            sql: sql.to_owned(),
-            reason: None,
-            rests: false,
-        }
+        Self { name: name.to_owned(), namespace: kind, sql: sql.to_owned(), reason: None, rests: false }
     }
 
     fn told(self, reason: &'static str) -> Self {
@@ -69,9 +63,7 @@ impl Object {
     /// Names the object by one of its records of clicks.
     fn choose_record(&mut self, signpost: &Signpost) {
         let database = Connection::open(signpost.database(self.namespace, &self.sql)).unwrap();
-        let nonce: Vec<u8> = database
-            .query_row("SELECT nonce FROM records", [], |row| row.get(0))
-            .unwrap();
+        let nonce: Vec<u8> = database.query_row("SELECT nonce FROM records", [], |row| row.get(0)).unwrap();
         self.name = clicks::object_name(&nonce);
         self.sql = format!("SELECT 1 FROM records WHERE nonce = x'{}'", hex::encode(&nonce));
     }
@@ -123,9 +115,7 @@ fn acknowledged_writes_survive_earlier_files_of_each_object_under_mixed_traffic(
 
     let outbox = |app: &str| {
         let sql = format!("SELECT 1 FROM outbox WHERE app = {app} AND shard = 0");
-        Object::new(&format!("outbox-{app}-0"), OUTBOXES, &sql)
-            .told("outbox_restored")
-            .resting()
+        Object::new(&format!("outbox-{app}-0"), OUTBOXES, &sql).told("outbox_restored").resting()
     };
     let mut objects = [
         Object::new(
@@ -138,29 +128,12 @@ fn acknowledged_writes_survive_earlier_files_of_each_object_under_mixed_traffic(
         outbox(APPS[0]),
         outbox(APPS[1]),
         Object::new(&of_clicks, "signpost-counters", CLICKED).told("counters_restored"),
-        Object::new(
-            "ledger-files-1",
-            "signpost-ledger",
-            "SELECT 1 FROM marks WHERE source = 'outbox-79000755-0'",
-        )
-        .told("ledger_restored"),
-        Object::new(
-            "catalog",
-            "signpost-catalog",
-            "SELECT 1 FROM apps WHERE id = '79000755'",
-        )
-        .told("catalog_restored"),
-        Object::new(
-            "accounts-files-3",
-            "signpost-accounts",
-            "SELECT 1 FROM account WHERE owner = 'files-3'",
-        )
-        .told("account_restored"),
-        Object::new(
-            "activity-files-3",
-            "signpost-activity",
-            "SELECT 1 FROM outboxes WHERE app = 79000757",
-        ),
+        Object::new("ledger-files-1", "signpost-ledger", "SELECT 1 FROM marks WHERE source = 'outbox-79000755-0'")
+            .told("ledger_restored"),
+        Object::new("catalog", "signpost-catalog", "SELECT 1 FROM apps WHERE id = '79000755'").told("catalog_restored"),
+        Object::new("accounts-files-3", "signpost-accounts", "SELECT 1 FROM account WHERE owner = 'files-3'")
+            .told("account_restored"),
+        Object::new("activity-files-3", "signpost-activity", "SELECT 1 FROM outboxes WHERE app = 79000757"),
         Object::new("postbacks", "signpost-postbacks", "SELECT 1 FROM counts"),
         // Nobody else knows which clicks have records, so only an announced restore is noticed.
         Object::new("clicks", CLICKS, "SELECT 1 FROM records"),
@@ -176,22 +149,14 @@ fn acknowledged_writes_survive_earlier_files_of_each_object_under_mixed_traffic(
         thread::sleep(TRAFFIC);
         eventually_within(MINUTE_MS, &Vec::<String>::new(), || {
             let lacks = |object: &&Object| signpost.find_database(object.namespace, &object.sql).is_none();
-            objects
-                .iter()
-                .filter(lacks)
-                .map(|object| object.name.clone())
-                .collect()
+            objects.iter().filter(lacks).map(|object| object.name.clone()).collect()
         });
         let mut copies = Vec::new();
         signpost.restart_after(|| {
             let clicks = objects.last_mut().unwrap();
             clicks.choose_record(&signpost);
             announced::keep(&signpost, clicks.namespace, &clicks.sql, folder.path());
-            copies.extend(
-                objects
-                    .iter()
-                    .map(|object| copy(&signpost, object.namespace, &object.sql)),
-            );
+            copies.extend(objects.iter().map(|object| copy(&signpost, object.namespace, &object.sql)));
         });
         owner.post("sign_out", &json!({})).expect(204);
         for (object, copied) in objects.iter().zip(&copies) {
@@ -220,18 +185,9 @@ fn acknowledged_writes_survive_earlier_files_of_each_object_under_mixed_traffic(
     println!("{}", world.summary());
     println!("SEED={seed}: {promises} promises checked, lost 0; {doubts:?}");
     for object in &objects {
-        let is_listed = doubts
-            .iter()
-            .any(|(_, reason)| Some(reason.as_str()) == object.reason);
-        assert!(
-            object.reason.is_none() || is_listed,
-            "{}: {doubts:?}",
-            object.name
-        );
+        let is_listed = doubts.iter().any(|(_, reason)| Some(reason.as_str()) == object.reason);
+        assert!(object.reason.is_none() || is_listed, "{}: {doubts:?}", object.name);
     }
     let counters_restored = (of_clicks, "counters_restored".to_owned());
-    assert!(
-        !visitors.lacks_clicks() || doubts.contains(&counters_restored),
-        "{doubts:?}"
-    );
+    assert!(!visitors.lacks_clicks() || doubts.contains(&counters_restored), "{doubts:?}");
 }

@@ -61,64 +61,35 @@ pub struct Operator<'w> {
 impl<'w> Operator<'w> {
     pub fn new(world: &'w World<'w>, seed: u64) -> Self {
         let signpost = world.signpost;
-        signpost.put(
-            "publishers/chaos-operator",
-            &json!({"name": "Chaos", "approved": true}),
-        );
+        signpost.put("publishers/chaos-operator", &json!({"name": "Chaos", "approved": true}));
         signpost.put("advertisers/chaos-operator", &json!({"name": "Chaos"}));
         let mut documents = Vec::new();
         for number in 0..EACH {
             for kind in ["publisher", "advertiser", "app", "offer"] {
-                let id = if kind == "app" {
-                    format!("7770000{number}")
-                } else {
-                    format!("chaos-{kind}-{number}")
-                };
-                let document = Document {
-                    kind,
-                    id,
-                    candidates: vec![0],
-                    history: Vec::new(),
-                };
+                let id = if kind == "app" { format!("7770000{number}") } else { format!("chaos-{kind}-{number}") };
+                let document = Document { kind, id, candidates: vec![0], history: Vec::new() };
                 let path = format!("{kind}s/{}", document.id);
                 signpost.put(&path, &document.body(0));
                 documents.push(document);
             }
         }
         let pub_keys = (Some(signpost.issue_pub_key("chaos-operator")), Vec::new());
-        Self {
-            world,
-            random: Random(seed),
-            version: 0,
-            documents,
-            pub_keys,
-        }
+        Self { world, random: Random(seed), version: 0, documents, pub_keys }
     }
 
     fn put(&mut self) {
         self.version += 1;
         let document = &mut self.documents[self.random.below(4 * EACH)];
         let body = document.body(self.version).to_string();
-        let sent = Sent {
-            media_type: Some("application/json"),
-            body: body.as_bytes(),
-            ..Sent::default()
-        };
-        match self
-            .world
-            .attempt("catalog documents", "PUT", &document.path(), &sent)
-        {
+        let sent = Sent { media_type: Some("application/json"), body: body.as_bytes(), ..Sent::default() };
+        match self.world.attempt("catalog documents", "PUT", &document.path(), &sent) {
             Outcome::Done(_) => {
-                document
-                    .history
-                    .push(format!("version {} acknowledged", self.version));
+                document.history.push(format!("version {} acknowledged", self.version));
                 document.candidates = vec![self.version];
             }
             Outcome::Refused(answer) => panic!("{answer:?}"),
             Outcome::Doubt(problem) => {
-                document
-                    .history
-                    .push(format!("version {} in doubt: {}", self.version, tail(&problem)));
+                document.history.push(format!("version {} in doubt: {}", self.version, tail(&problem)));
                 document.candidates.push(self.version);
             }
         }
@@ -137,15 +108,8 @@ impl<'w> Operator<'w> {
             line["id"] = json!(document.id);
             lines += &format!("{line}\n");
         }
-        let sent = Sent {
-            media_type: Some("application/x-ndjson"),
-            body: lines.as_bytes(),
-            ..Sent::default()
-        };
-        let doubt = match self
-            .world
-            .attempt("imports", "POST", "/v1/operator/import", &sent)
-        {
+        let sent = Sent { media_type: Some("application/x-ndjson"), body: lines.as_bytes(), ..Sent::default() };
+        let doubt = match self.world.attempt("imports", "POST", "/v1/operator/import", &sent) {
             Outcome::Done(answer) => {
                 assert_eq!(answer.json(), json!({"imported": 8}), "{answer:?}");
                 None
@@ -160,9 +124,7 @@ impl<'w> Operator<'w> {
                     document.candidates = vec![version];
                 }
                 Some(problem) => {
-                    document
-                        .history
-                        .push(format!("version {version} imported, in doubt: {}", tail(problem)));
+                    document.history.push(format!("version {version} imported, in doubt: {}", tail(problem)));
                     document.candidates.push(version);
                 }
             }
@@ -176,25 +138,18 @@ impl<'w> Operator<'w> {
     fn check_import(&mut self, chosen: std::ops::Range<usize>, version: usize) {
         let mut applied = BTreeMap::new();
         for at in chosen {
-            let answer =
-                self.world
-                    .until_answered("read back", "GET", &self.documents[at].path(), &Sent::default());
+            let answer = self.world.until_answered("read back", "GET", &self.documents[at].path(), &Sent::default());
             let document = &mut self.documents[at];
             document.observe(&answer.expect(200).json());
             applied.insert(document.id.clone(), document.candidates == [version]);
         }
         let count = applied.values().filter(|applied| **applied).count();
-        assert!(
-            count == 0 || count == applied.len(),
-            "half of an import was applied: {applied:?}"
-        );
+        assert!(count == 0 || count == applied.len(), "half of an import was applied: {applied:?}");
     }
 
     fn issue_pub_key(&mut self) {
         let path = "/v1/operator/publishers/chaos-operator/pub_key";
-        let outcome = self
-            .world
-            .attempt("Pub-Keys issued", "POST", path, &Sent::default());
+        let outcome = self.world.attempt("Pub-Keys issued", "POST", path, &Sent::default());
         let issued = match outcome {
             Outcome::Done(answer) => Some(answer.json()["pub_key"].as_str().unwrap().to_owned()),
             Outcome::Refused(answer) => panic!("{answer:?}"),
@@ -205,15 +160,9 @@ impl<'w> Operator<'w> {
         match (newest.take(), &issued) {
             (Some(before), Some(_)) => former.push(before),
             (Some(before), None) => {
-                let shown = self
-                    .world
-                    .until_answered("read back", "GET", path, &Sent::default())
-                    .json();
+                let shown = self.world.until_answered("read back", "GET", path, &Sent::default()).json();
                 let shown = shown["pub_key"].as_str().unwrap();
-                assert!(
-                    !former.iter().any(|known| known == shown),
-                    "a former Pub-Key is the newest again"
-                );
+                assert!(!former.iter().any(|known| known == shown), "a former Pub-Key is the newest again");
                 if shown != before {
                     former.push(before);
                 }
@@ -229,18 +178,9 @@ impl<'w> Operator<'w> {
     fn check_pub_keys(&mut self) -> usize {
         let path = "/v1/operator/publishers/chaos-operator/pub_key";
         let (newest, former) = &self.pub_keys;
-        let newest = newest
-            .as_ref()
-            .expect("a Pub-Key is read back when its answer is lost");
-        let shown = self
-            .world
-            .until_answered("read back", "GET", path, &Sent::default())
-            .json();
-        assert_eq!(
-            shown["pub_key"].as_str(),
-            Some(newest.as_str()),
-            "the newest Pub-Key"
-        );
+        let newest = newest.as_ref().expect("a Pub-Key is read back when its answer is lost");
+        let shown = self.world.until_answered("read back", "GET", path, &Sent::default()).json();
+        assert_eq!(shown["pub_key"].as_str(), Some(newest.as_str()), "the newest Pub-Key");
         self.world.signpost.refresh();
         let body = json!({"page": 1, "size": 1});
         let ask = |key: &str| self.world.signpost.offers("77700000", key, &body);
@@ -254,15 +194,9 @@ impl<'w> Operator<'w> {
     }
 
     fn restore_app(&self) {
-        let app = self
-            .documents
-            .iter()
-            .find(|document| document.kind == "app")
-            .unwrap();
+        let app = self.documents.iter().find(|document| document.kind == "app").unwrap();
         let body = app.body(*app.candidates.last().unwrap());
-        self.world
-            .signpost
-            .put(app.path().trim_start_matches("/v1/operator/"), &body);
+        self.world.signpost.put(app.path().trim_start_matches("/v1/operator/"), &body);
     }
 }
 
@@ -272,28 +206,16 @@ impl Document {
         let name = stored["name"].as_str().unwrap_or_default();
         let version: usize = name.trim_start_matches("version ").parse().unwrap_or(usize::MAX);
         let what = format!("{} {}: {stored}\n{:#?}", self.kind, self.id, self.history);
-        assert!(
-            self.candidates.contains(&version),
-            "not one of {:?}: {what}",
-            self.candidates
-        );
+        assert!(self.candidates.contains(&version), "not one of {:?}: {what}", self.candidates);
         // All members must be of that version.
         for (member, value) in self.body(version).as_object().unwrap() {
             if member == "goals" {
                 let payouts = |goals: &Value| -> Vec<(Value, Value)> {
-                    goals
-                        .as_array()
-                        .unwrap()
-                        .iter()
-                        .map(|goal| (goal["id"].clone(), goal["ttl"].clone()))
-                        .collect()
+                    goals.as_array().unwrap().iter().map(|goal| (goal["id"].clone(), goal["ttl"].clone())).collect()
                 };
                 assert_eq!(payouts(&stored["goals"]), payouts(value), "mixed: {what}");
             } else {
-                assert_eq!(
-                    &stored[member], value,
-                    "{member} comes from another version: {what}"
-                );
+                assert_eq!(&stored[member], value, "{member} comes from another version: {what}");
             }
         }
         self.history.push(format!("read back as version {version}"));
@@ -306,9 +228,7 @@ impl Client for Operator<'_> {
         match self.random.below(20) {
             0 => self.issue_pub_key(),
             1 => {
-                let _ = self
-                    .world
-                    .attempt("refreshes", "POST", "/v1/operator/refresh", &Sent::default());
+                let _ = self.world.attempt("refreshes", "POST", "/v1/operator/refresh", &Sent::default());
             }
             2..5 => self.import(),
             _ => self.put(),
@@ -324,9 +244,7 @@ impl Client for Operator<'_> {
 
     fn verify(&mut self) -> usize {
         for document in &mut self.documents {
-            let answer = self
-                .world
-                .until_answered("read back", "GET", &document.path(), &Sent::default());
+            let answer = self.world.until_answered("read back", "GET", &document.path(), &Sent::default());
             document.observe(&answer.expect(200).json());
         }
         self.documents.len() + self.check_pub_keys()

@@ -19,13 +19,7 @@ pub struct ReportKeys<'w> {
 impl<'w> ReportKeys<'w> {
     pub fn new(world: &'w World<'w>, publisher: &str, seed: u64) -> Self {
         world.signpost.publisher(publisher);
-        Self {
-            world,
-            publisher: publisher.to_owned(),
-            random: Random(seed),
-            issued: Vec::new(),
-            revoked: Vec::new(),
-        }
+        Self { world, publisher: publisher.to_owned(), random: Random(seed), issued: Vec::new(), revoked: Vec::new() }
     }
 
     fn path(&self) -> String {
@@ -33,22 +27,12 @@ impl<'w> ReportKeys<'w> {
     }
 
     fn issue(&mut self) {
-        let sent = Sent {
-            media_type: Some("application/json"),
-            body: br#"{"label": "chaos"}"#,
-            ..Sent::default()
-        };
-        match self
-            .world
-            .attempt("report keys issued", "POST", &self.path(), &sent)
-        {
+        let sent = Sent { media_type: Some("application/json"), body: br#"{"label": "chaos"}"#, ..Sent::default() };
+        match self.world.attempt("report keys issued", "POST", &self.path(), &sent) {
             Outcome::Done(answer) => {
                 let answer = answer.json();
                 let text = |member: &str| answer[member].as_str().unwrap().to_owned();
-                self.issued.push(ReportKey {
-                    id: text("key_id"),
-                    api_key: text("api_key"),
-                });
+                self.issued.push(ReportKey { id: text("key_id"), api_key: text("api_key") });
             }
             Outcome::Refused(answer) => panic!("{answer:?}"),
             Outcome::Doubt(_) => self.revoke_unknown(),
@@ -57,10 +41,7 @@ impl<'w> ReportKeys<'w> {
 
     /// Revokes keys that were issued but whose answers were lost.
     fn revoke_unknown(&mut self) {
-        let listed = self
-            .world
-            .until_answered("read back", "GET", &self.path(), &Sent::default())
-            .json();
+        let listed = self.world.until_answered("read back", "GET", &self.path(), &Sent::default()).json();
         let listed: Vec<_> = listed["report_keys"]
             .as_array()
             .unwrap_or_else(|| panic!("{listed}"))
@@ -68,17 +49,12 @@ impl<'w> ReportKeys<'w> {
             .map(|key| key["key_id"].clone())
             .collect();
         for key in &self.issued {
-            assert!(
-                listed.contains(&json!(key.id)),
-                "{} is not listed: {listed:?}",
-                key.id
-            );
+            assert!(listed.contains(&json!(key.id)), "{} is not listed: {listed:?}", key.id);
         }
         for id in listed.iter().filter_map(|id| id.as_str()) {
             if !self.issued.iter().any(|key| key.id == id) {
                 let path = format!("{}/{id}", self.path());
-                self.world
-                    .until_answered("report keys revoked", "DELETE", &path, &Sent::default());
+                self.world.until_answered("report keys revoked", "DELETE", &path, &Sent::default());
             }
         }
     }
@@ -86,9 +62,7 @@ impl<'w> ReportKeys<'w> {
     fn revoke(&mut self) {
         let key = self.issued.swap_remove(self.random.below(self.issued.len()));
         let path = format!("{}/{}", self.path(), key.id);
-        let answer = self
-            .world
-            .until_answered("report keys revoked", "DELETE", &path, &Sent::default());
+        let answer = self.world.until_answered("report keys revoked", "DELETE", &path, &Sent::default());
         assert!([204, 404].contains(&answer.status), "{answer:?}");
         self.revoked.push((key, format!("{answer:?}")));
     }
@@ -108,21 +82,12 @@ impl<'w> ReportKeys<'w> {
     }
 
     /// Fails the test if an issued key is refused or a revoked one is accepted, as far as `works` has an answer.
-    fn check(
-        issued: &[ReportKey],
-        revoked: &[(ReportKey, String)],
-        works: impl Fn(&ReportKey) -> Option<bool>,
-    ) {
+    fn check(issued: &[ReportKey], revoked: &[(ReportKey, String)], works: impl Fn(&ReportKey) -> Option<bool>) {
         for key in issued {
             assert_ne!(works(key), Some(false), "{} was issued and does not work", key.id);
         }
         for (key, answer) in revoked {
-            assert_ne!(
-                works(key),
-                Some(true),
-                "{} was revoked and works: {answer}",
-                key.id
-            );
+            assert_ne!(works(key), Some(true), "{} was revoked and works: {answer}", key.id);
         }
     }
 }
@@ -146,16 +111,12 @@ impl Client for ReportKeys<'_> {
         };
         let issued = one(self.issued.len(), &mut self.random);
         let revoked = one(self.revoked.len(), &mut self.random);
-        Self::check(&self.issued[issued], &self.revoked[revoked], |key| {
-            self.works(key)
-        });
+        Self::check(&self.issued[issued], &self.revoked[revoked], |key| self.works(key));
     }
 
     fn verify(&mut self) -> usize {
         // Try each key until there is an answer.
-        Self::check(&self.issued, &self.revoked, |key| {
-            Some(self.world.until_known(|| self.works(key)))
-        });
+        Self::check(&self.issued, &self.revoked, |key| Some(self.world.until_known(|| self.works(key))));
         self.issued.len() + self.revoked.len()
     }
 }

@@ -29,11 +29,7 @@ impl<'w> Tokens<'w> {
             valid: Some(true),
             history: vec!["issued".into()],
         };
-        Self {
-            world,
-            advertiser: wall.id.clone(),
-            issued: vec![first],
-        }
+        Self { world, advertiser: wall.id.clone(), issued: vec![first] }
     }
 
     pub fn newest(&self) -> &str {
@@ -45,20 +41,11 @@ impl<'w> Tokens<'w> {
         let path = format!("/v1/operator/advertisers/{}/token", self.advertiser);
         let before = self.issued.len() - 1;
         if random.below(3) == 0 {
-            if let Some(token) = self.issued[..before]
-                .last_mut()
-                .filter(|token| token.valid != Some(false))
-            {
+            if let Some(token) = self.issued[..before].last_mut().filter(|token| token.valid != Some(false)) {
                 let path = format!("{path}/{}", token.id);
-                let answer = self
-                    .world
-                    .until_answered("tokens ended", "DELETE", &path, &Sent::default());
+                let answer = self.world.until_answered("tokens ended", "DELETE", &path, &Sent::default());
                 // 404: a repeated request, or a token that newer ones replaced.
-                assert!(
-                    [204, 404].contains(&answer.status),
-                    "{answer:?}, {:#?}",
-                    token.history
-                );
+                assert!([204, 404].contains(&answer.status), "{answer:?}, {:#?}", token.history);
                 token.valid = Some(false);
                 token.history.push(format!("ended: {}", answer.status));
             }
@@ -66,10 +53,7 @@ impl<'w> Tokens<'w> {
         }
         let mut lost = 0;
         let answer = loop {
-            match self
-                .world
-                .attempt("tokens issued", "POST", &path, &Sent::default())
-            {
+            match self.world.attempt("tokens issued", "POST", &path, &Sent::default()) {
                 Outcome::Done(answer) => break answer.json(),
                 Outcome::Refused(answer) => panic!("{answer:?}"),
                 Outcome::Doubt(_) => lost += 1,
@@ -95,10 +79,7 @@ impl<'w> Tokens<'w> {
     /// Repeats a settled conversion once with one of the tokens. A revoked one may be accepted until that is published.
     pub fn check(&self, settled: &str, random: &mut Random) {
         let token = &self.issued[random.below(self.issued.len())];
-        if let Some(accepted) = self
-            .expect_accepted(token, settled)
-            .filter(|_| token.valid != Some(false))
-        {
+        if let Some(accepted) = self.expect_accepted(token, settled).filter(|_| token.valid != Some(false)) {
             token.check_accepted(accepted);
         }
     }

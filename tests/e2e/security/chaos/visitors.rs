@@ -40,10 +40,7 @@ impl<'w> Visitors<'w> {
         let signpost = world.signpost;
         let wall = signpost.unpublished_offer_wall(id, app, Some(world.receiver));
         wall.put_offer(&json!({"once_per": "user"}));
-        wall.put_offer_as(
-            &format!("{id}-short"),
-            &json!({"once_per": "user", "click_id_max": 50}),
-        );
+        wall.put_offer_as(&format!("{id}-short"), &json!({"once_per": "user", "click_id_max": 50}));
         Self {
             world,
             pub_key: signpost.issue_pub_key(id),
@@ -58,15 +55,9 @@ impl<'w> Visitors<'w> {
     }
 
     fn list(&self) {
-        let headers = [
-            ("App-Id", self.wall.app.as_str()),
-            ("Pub-Key", &self.pub_key),
-            ("Content-Type", "application/json"),
-        ];
-        let answer =
-            self.world
-                .signpost
-                .try_send("POST", "/v1/offer/api", &headers, br#"{"page": 1, "size": 10}"#);
+        let headers =
+            [("App-Id", self.wall.app.as_str()), ("Pub-Key", &self.pub_key), ("Content-Type", "application/json")];
+        let answer = self.world.signpost.try_send("POST", "/v1/offer/api", &headers, br#"{"page": 1, "size": 10}"#);
         if let Ok(answer) = answer {
             assert!(answer.status == 200 || answer.status >= 500, "{answer:?}");
         }
@@ -108,8 +99,7 @@ impl<'w> Visitors<'w> {
     /// Sends a postback until it is answered.
     fn convert(&self, click_id: &str, more: &str) -> Answer {
         let path = self.postback(click_id, more);
-        self.world
-            .until_answered("conversions", "GET", &path, &Sent::default())
+        self.world.until_answered("conversions", "GET", &path, &Sent::default())
     }
 
     fn postback(&self, click_id: &str, more: &str) -> String {
@@ -122,11 +112,7 @@ impl<'w> Visitors<'w> {
             let id = answer.json()["transaction_id"].as_str().unwrap().to_owned();
             self.paid.insert(id, click_id);
         } else {
-            assert_eq!(
-                (answer.status, answer.code().as_str()),
-                (409, "already_rewarded"),
-                "{answer:?}"
-            );
+            assert_eq!((answer.status, answer.code().as_str()), (409, "already_rewarded"), "{answer:?}");
         }
     }
 
@@ -170,29 +156,18 @@ impl<'w> Visitors<'w> {
         let of = |entry: &Value, name: &str| entry[name].as_str().map(str::to_owned);
         let is_paid = |entry: &&Value| entry["state"].is_string() && entry["status"] != "refused";
         let paid = entries.iter().filter(is_paid);
-        let ids: BTreeSet<_> = paid
-            .clone()
-            .map(|entry| of(entry, "transaction_id").unwrap())
-            .collect();
+        let ids: BTreeSet<_> = paid.clone().map(|entry| of(entry, "transaction_id").unwrap()).collect();
         for id in self.paid.keys() {
             assert!(ids.contains(id), "{id} was answered, and is not in the log");
         }
-        let reversed: BTreeSet<_> = entries
-            .iter()
-            .filter_map(|entry| of(entry, "original_transaction_id"))
-            .collect();
+        let reversed: BTreeSet<_> = entries.iter().filter_map(|entry| of(entry, "original_transaction_id")).collect();
         let stands = |entry: &&Value| {
-            entry["original_transaction_id"].is_null()
-                && !reversed.contains(&of(entry, "transaction_id").unwrap())
+            entry["original_transaction_id"].is_null() && !reversed.contains(&of(entry, "transaction_id").unwrap())
         };
         let standing: Vec<_> = paid.filter(stands).cloned().collect();
         let mut rewarded = BTreeSet::new();
         for reward in &standing {
-            let of_user = |entry: &&Value| {
-                ["user_id", "offer_id"]
-                    .iter()
-                    .all(|name| entry[name] == reward[name])
-            };
+            let of_user = |entry: &&Value| ["user_id", "offer_id"].iter().all(|name| entry[name] == reward[name]);
             let user = ["user_id", "offer_id", "goal_id"].map(|name| of(reward, name));
             assert!(
                 rewarded.insert(user),
@@ -243,20 +218,13 @@ impl Client for Visitors<'_> {
         }
         let earned: f64 = standing.iter().filter_map(|entry| entry["payout"].as_f64()).sum();
         let publisher = self.world.signpost.existing_publisher(&self.wall.id);
-        eventually_within(MINUTE_MS, &true, || {
-            (revenue::revenue(&publisher) - earned).abs() < 1e-6
-        });
+        eventually_within(MINUTE_MS, &true, || (revenue::revenue(&publisher) - earned).abs() < 1e-6);
         self.wall.expect_reconciled_since(self.began_ms);
         eventually_within(MINUTE_MS, &(standing.len() as u64), || {
             self.world.signpost.refresh();
             self.figures().1
         });
-        println!(
-            "{}: {} rewards stand, {} click records are lost",
-            self.wall.id,
-            standing.len(),
-            self.short.len()
-        );
+        println!("{}: {} rewards stand, {} click records are lost", self.wall.id, standing.len(), self.short.len());
         self.paid.len()
     }
 }

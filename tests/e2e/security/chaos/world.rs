@@ -70,8 +70,7 @@ impl<'s> World<'s> {
     }
 
     pub fn kill(&self) {
-        self.signpost
-            .restart_after(|| self.ends.lock().unwrap().push(now_ms()));
+        self.signpost.restart_after(|| self.ends.lock().unwrap().push(now_ms()));
         self.life.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -187,17 +186,9 @@ impl<'s> World<'s> {
 
     /// The outcomes of all requests, as a table.
     pub fn summary(&self) -> String {
-        let mut text = format!(
-            "{:24}{:>14}{:>10}{:>10}{:>6}\n",
-            "", "acknowledged", "refused", "in doubt", "5xx"
-        );
+        let mut text = format!("{:24}{:>14}{:>10}{:>10}{:>6}\n", "", "acknowledged", "refused", "in doubt", "5xx");
         for (kind, tally) in &*self.tallies.lock().unwrap() {
-            let Tally {
-                done,
-                refused,
-                lost,
-                unserved,
-            } = tally;
+            let Tally { done, refused, lost, unserved } = tally;
             let _ = writeln!(text, "{kind:24}{done:>14}{refused:>10}{lost:>10}{unserved:>6}");
         }
         text

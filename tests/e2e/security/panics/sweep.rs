@@ -57,19 +57,9 @@ impl<'s> Sweep<'s> {
     /// work seen when the places were found, such as an alarm, need not run again.
     fn report(&self, least: u64) {
         let (places, panics) = (self.places.get(), self.panics.get());
-        let tried = format!(
-            "SEED={} PANICS={}: {places} places, {panics} panics",
-            self.seed, self.share
-        );
-        println!(
-            "{tried}, {} errors answered, the slowest in {:?}",
-            self.errors.get(),
-            self.slowest.get()
-        );
-        assert!(
-            panics > 0 && panics * 100 >= places * least,
-            "{tried}: fewer than {least} %"
-        );
+        let tried = format!("SEED={} PANICS={}: {places} places, {panics} panics", self.seed, self.share);
+        println!("{tried}, {} errors answered, the slowest in {:?}", self.errors.get(), self.slowest.get());
+        assert!(panics > 0 && panics * 100 >= places * least, "{tried}: fewer than {least} %");
     }
 
     /// Runs `act` with a panic at each place that it passes. `prepare` makes its subject from a number. A retry may be

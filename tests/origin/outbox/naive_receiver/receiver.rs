@@ -24,13 +24,7 @@ pub struct Settings {
 impl Settings {
     fn app(&self) -> App {
         let (mut path, mut query) = (String::new(), "key=1".to_owned());
-        for Place {
-            field,
-            parameter,
-            around: (before, after),
-            spelling,
-        } in &self.places
-        {
+        for Place { field, parameter, around: (before, after), spelling } in &self.places {
             let text = spelling.replace('X', &field.to_uppercase()).replace('x', field);
             match parameter {
                 None => path += &format!("/{before}{text}{after}"),
@@ -120,21 +114,11 @@ impl Receiver {
         let decode = |text: &str| percent_decode_str(text).decode_utf8().unwrap().into_owned();
         let parameters: BTreeMap<_, _> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
         if self.settings.places.is_empty() {
-            read.extend(
-                parameters
-                    .iter()
-                    .map(|(name, value)| ((*name).to_owned(), decode(value))),
-            );
+            read.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), decode(value))));
         }
         // After `https://r.example/cb/`.
         let mut segments = path.split('/').skip(4);
-        for Place {
-            field,
-            parameter,
-            around: (before, after),
-            ..
-        } in &self.settings.places
-        {
+        for Place { field, parameter, around: (before, after), .. } in &self.settings.places {
             let value = parameter.as_ref().map(|name| parameters[name.as_str()]);
             let value = decode(value.unwrap_or_else(|| segments.next().unwrap()));
             let value = value.strip_prefix(before).unwrap().strip_suffix(after).unwrap();
@@ -151,21 +135,14 @@ impl Receiver {
         let read = self.read(request);
         let id = match self.repeats {
             Repeats::ByTransaction => read["transaction_id"].clone(),
-            Repeats::ByContent => format!(
-                "{:?}",
-                read.iter().filter(|(name, _)| *name != "ts").collect::<Vec<_>>()
-            ),
+            Repeats::ByContent => format!("{:?}", read.iter().filter(|(name, _)| *name != "ts").collect::<Vec<_>>()),
             Repeats::Never => self.received.len().to_string(),
         };
         if !self.received.insert(id.clone()) {
             return;
         }
         let amounts = ["value", "payout"].map(|name| read.get(name).map(|text| millionths(text)));
-        let sign = amounts
-            .into_iter()
-            .flatten()
-            .map(i64::signum)
-            .find(|sign| *sign != 0);
+        let sign = amounts.into_iter().flatten().map(i64::signum).find(|sign| *sign != 0);
         let rewards = match read.get("status").map(String::as_str) {
             Some("approved") => 1,
             Some("reversed") => -1,
@@ -175,8 +152,7 @@ impl Receiver {
         };
         let original = read.get("original_transaction_id").filter(|_| rewards < 0);
         // A receiver that is not told of rewards pays them by other means, so it counts as having all of them.
-        let is_unknown =
-            |id: &&String| self.settings.is_told_of(Told::Approved) && !self.received.contains(*id);
+        let is_unknown = |id: &&String| self.settings.is_told_of(Told::Approved) && !self.received.contains(*id);
         if let Some(original) = original.filter(is_unknown) {
             self.taken_back.insert(original.clone());
         } else if !self.taken_back.contains(&id) {

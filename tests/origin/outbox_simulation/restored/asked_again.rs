@@ -26,10 +26,7 @@ fn a_cap_that_is_newer_than_the_copy_counts_an_approval_by_the_operator() {
     world.is_catalog_up = true;
     world.command(settle.into()).unwrap();
     let counters = &world.counters[&counters::object_name(&OfferId::parse(OFFERS[1]).unwrap())];
-    assert_eq!(
-        counters.query_integer("SELECT COUNT(*) FROM takes", &[]),
-        Ok(Some(1))
-    );
+    assert_eq!(counters.query_integer("SELECT COUNT(*) FROM takes", &[]), Ok(Some(1)));
 }
 
 /// The copy is older than the suspension, so the outbox does not notice that it has ended.
@@ -40,10 +37,7 @@ fn rewards_that_were_held_after_the_copy_are_paid_once_the_suspension_has_ended(
     world.settle();
     world.carry_out(&Op::Copy);
     world.suspend(true);
-    assert_eq!(
-        world.convert(2, Status::Approved).unwrap().status,
-        Status::Pending
-    );
+    assert_eq!(world.convert(2, Status::Approved).unwrap().status, Status::Pending);
     world.settle();
     world.suspend(false);
     world.restore();
@@ -51,10 +45,7 @@ fn rewards_that_were_held_after_the_copy_are_paid_once_the_suspension_has_ended(
     for _ in 0..20 {
         world.wake();
     }
-    assert_eq!(
-        world.convert(2, Status::Approved).unwrap().status,
-        Status::Approved
-    );
+    assert_eq!(world.convert(2, Status::Approved).unwrap().status, Status::Approved);
 }
 
 impl World {

@@ -30,11 +30,7 @@ fn the_first_batch_to_the_ledger_shows_which_payments_are_lost() {
     // A lost payment is taken back, for the publisher and for the sums, and is not made again.
     for (status, duplicate) in [(Status::Reversed, false), (Status::Approved, true)] {
         let answer = world.convert(2, status).unwrap();
-        assert_eq!(
-            (answer.status, answer.duplicate),
-            (Status::Reversed, duplicate),
-            "{answer:?}"
-        );
+        assert_eq!((answer.status, answer.duplicate), (Status::Reversed, duplicate), "{answer:?}");
     }
     world.settle();
     let sql = "SELECT COUNT(*) FROM entries r JOIN entries w ON w.nonce = zeroblob(12)

@@ -31,15 +31,8 @@ fn vouch_after_a_restore(is_ledger_up: bool) {
         world.is_ledger_up = true;
         (0..20).for_each(|_| world.wake());
         assert_eq!(count(&world.ledger, "totals WHERE differs > 0"), Some(0));
-        assert_eq!(
-            count(&world.own.env.db, "nights WHERE vouched > 0"),
-            Some(is_up.into())
-        );
+        assert_eq!(count(&world.own.env.db, "nights WHERE vouched > 0"), Some(is_up.into()));
     }
-    assert!(
-        !world.told.iter().any(|told| told.contains("after_restore")),
-        "{:?}",
-        world.told
-    );
+    assert!(!world.told.iter().any(|told| told.contains("after_restore")), "{:?}", world.told);
     world.check();
 }

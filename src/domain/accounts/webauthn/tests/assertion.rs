@@ -63,10 +63,7 @@ fn authenticator_data_are_checked() {
         (EXTENSIONS, 0, AuthenticatorData),
         (ATTESTED, 0, AuthenticatorData),
     ] {
-        assert_eq!(
-            answer.clone().with_flags(set, clear).assert(&RS256, 0),
-            Err(reason)
-        );
+        assert_eq!(answer.clone().with_flags(set, clear).assert(&RS256, 0), Err(reason));
     }
     let not_eligible = Answer::assertion(&EDDSA).with_flags(BACKUP_ELIGIBLE, 0);
     assert_eq!(not_eligible.assert(&EDDSA, 0), Err(BackupFlags));
@@ -100,14 +97,8 @@ fn a_counter_that_does_not_grow_is_refused() {
     ] {
         let mut answer = Answer::assertion(&EDDSA);
         answer.authenticator_data[33..37].copy_from_slice(&u32::to_be_bytes(new));
-        let expected = if is_allowed {
-            Ok(new)
-        } else {
-            Err(PasskeyError::SignCount)
-        };
-        let sign_count = answer
-            .assert(&EDDSA, stored)
-            .map(|to_verify| to_verify.sign_count);
+        let expected = if is_allowed { Ok(new) } else { Err(PasskeyError::SignCount) };
+        let sign_count = answer.assert(&EDDSA, stored).map(|to_verify| to_verify.sign_count);
         assert_eq!(sign_count, expected, "{stored} {new}");
     }
 }
@@ -155,12 +146,7 @@ fn a_signature_that_is_not_strict_der_is_refused() {
         let mut answer = Answer::assertion(&ES256_SELF);
         answer.signature = signature;
         let refused = answer.assert(&ES256_SELF, 0);
-        assert_eq!(
-            refused,
-            Err(PasskeyError::SignatureForm),
-            "{:?}",
-            answer.signature
-        );
+        assert_eq!(refused, Err(PasskeyError::SignatureForm), "{:?}", answer.signature);
     }
 }
 
@@ -188,19 +174,11 @@ fn json_of_another_form_is_refused() {
         ("/response/signature", json!(null), Json),
         ("/response/signature", json!("AA=="), Base64),
         ("/response/userHandle", json!("A"), Base64),
-        (
-            "/response/userHandle",
-            json!(base64url::encode(&[1; 65])),
-            TooLong,
-        ),
+        ("/response/userHandle", json!(base64url::encode(&[1; 65])), TooLong),
         ("/clientExtensionResults", json!("A".repeat(17_000)), TooLong),
     ] {
         let mut json = Answer::assertion(&ES256_SELF).assertion_json();
         *json.pointer_mut(pointer).unwrap() = value;
-        assert_eq!(
-            Assertion::parse(&json.to_string()).err(),
-            Some(reason),
-            "{pointer}"
-        );
+        assert_eq!(Assertion::parse(&json.to_string()).err(), Some(reason), "{pointer}");
     }
 }

@@ -80,9 +80,7 @@ fn flags_are_checked() {
 fn extensions_that_nobody_asked_for_are_skipped() {
     let mut answer = Answer::creation(&ES256_SELF).with_flags(EXTENSIONS, 0);
     // {"credProtect": 2}
-    answer
-        .authenticator_data
-        .extend(unhex("a16b6372656450726f7465637402"));
+    answer.authenticator_data.extend(unhex("a16b6372656450726f7465637402"));
     assert!(answer.register().is_ok());
     answer.authenticator_data.push(0);
     assert_eq!(answer.register(), Err(PasskeyError::AuthenticatorData));
@@ -141,15 +139,7 @@ fn a_key_of_another_form_is_refused() {
     let p384 = [&p256[..20], &[0x22], &p256[21..]].concat();
     let rsa = unhex(RS256.spki);
     let padded = [&rsa[..], &[0]].concat();
-    for spki in [
-        &p256[..90],
-        &p256[..27],
-        &compressed,
-        &p384,
-        &rsa[..472],
-        &padded,
-        &[],
-    ] {
+    for spki in [&p256[..90], &p256[..27], &compressed, &p384, &rsa[..472], &padded, &[]] {
         let mut answer = Answer::creation(&ES256_SELF);
         answer.spki = spki.to_vec();
         assert_eq!(answer.register(), Err(PasskeyError::PublicKey), "{spki:?}");
@@ -177,11 +167,7 @@ fn an_rsa_key_has_a_sane_size() {
         (modulus(0x80, 256), &[1, 0, 0, 0, 1], false),
         (vec![], &[3], false),
     ] {
-        assert_eq!(
-            PublicKey::rsa(&modulus, exponent).is_some(),
-            is_sane,
-            "{exponent:?}"
-        );
+        assert_eq!(PublicKey::rsa(&modulus, exponent).is_some(), is_sane, "{exponent:?}");
     }
 }
 
@@ -226,11 +212,7 @@ fn json_of_another_form_is_refused() {
     ] {
         let mut json = Answer::creation(&ES256_SELF).creation_json();
         *json.pointer_mut(pointer).unwrap() = value;
-        assert_eq!(
-            Registration::parse(&json.to_string()).err(),
-            Some(reason),
-            "{pointer}"
-        );
+        assert_eq!(Registration::parse(&json.to_string()).err(), Some(reason), "{pointer}");
     }
     for text in ["", "null", "[]", "{}", &"[".repeat(10_000)] {
         assert_eq!(Registration::parse(text).err(), Some(Json));

@@ -29,9 +29,7 @@ const REFUSED_V4: [(&str, &str, bool); 16] = [
 
 fn bounds() -> impl Iterator<Item = (u32, u32, bool)> {
     let bits = |text: &str| text.parse::<Ipv4Addr>().unwrap().to_bits();
-    REFUSED_V4
-        .iter()
-        .map(move |(first, last, local)| (bits(first), bits(last), *local))
+    REFUSED_V4.iter().map(move |(first, last, local)| (bits(first), bits(last), *local))
 }
 
 #[test]
@@ -57,16 +55,10 @@ fn ipv4_addresses_are_parsed_in_every_spelling() {
          %31%32%37.0.0.1 127%2e0%2e0%2e1",
         LOCAL_ONLY,
     );
-    expect_hosts(
-        "169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518 0",
-        REFUSED,
-    );
+    expect_hosts("169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518 0", REFUSED);
     expect_hosts("8.8.8.8 8.8.2056 0x08080808 010.8.8.8 134744072", ALLOWED);
     // Neither valid addresses nor valid names.
-    expect_hosts(
-        "256.0.0.1 127.0.0.0.1 4294967296 0x1ffffffff 1.2.3.09 acme.example.1 127..1",
-        REFUSED,
-    );
+    expect_hosts("256.0.0.1 127.0.0.0.1 4294967296 0x1ffffffff 1.2.3.09 acme.example.1 127..1", REFUSED);
 }
 
 /// Each line is a range, as a refusal names it, and addresses in it.
@@ -143,19 +135,10 @@ fn in_base(number: u32, base: u8) -> String {
 /// All spellings of an address: one to four parts in the given bases, the last of which holds the remaining bits.
 fn spellings(bits: u32, bases: [u8; 4]) -> Vec<String> {
     let [a, b, c, d] = bits.to_be_bytes().map(u32::from);
-    let parts = [
-        vec![bits],
-        vec![a, bits & 0xff_ffff],
-        vec![a, b, bits & 0xffff],
-        vec![a, b, c, d],
-    ];
+    let parts = [vec![bits], vec![a, bits & 0xff_ffff], vec![a, b, bits & 0xffff], vec![a, b, c, d]];
     let mut spellings = Vec::new();
     for parts in parts {
-        let written: Vec<String> = parts
-            .iter()
-            .zip(bases)
-            .map(|(part, base)| in_base(*part, base))
-            .collect();
+        let written: Vec<String> = parts.iter().zip(bases).map(|(part, base)| in_base(*part, base)).collect();
         for dot in [".", "。", "%2e"] {
             spellings.push(written.join(dot));
             spellings.push(written.join(dot) + dot);
@@ -174,11 +157,7 @@ fn embeddings(address: Ipv4Addr) -> [String; 7] {
         format!("[{}]", address.to_ipv6_mapped()),
         format!("[64:ff9b::{address}]"),
         format!("[2002:{high:x}:{low:x}::1]"),
-        format!(
-            "[2001:0:4136:e378:8000:63bf:{:x}:{:x}]",
-            high ^ 0xffff,
-            low ^ 0xffff
-        ),
+        format!("[2001:0:4136:e378:8000:63bf:{:x}:{:x}]", high ^ 0xffff, low ^ 0xffff),
     ]
 }
 

@@ -10,18 +10,9 @@ fn a_fallback_url_is_https_on_port_443_and_else_as_a_callback() {
         ("HTTPS://acme.example.com:443/more", Ok(())),
         ("https://acme.example.com:8443/more", Err(port(8443))),
         ("https://acme.example.com:80/more", Err(port(80))),
-        (
-            "http://acme.example.com/more",
-            Err("must begin with https://".to_owned()),
-        ),
-        (
-            "http://acme.example.com:443/more",
-            Err("must begin with https://".to_owned()),
-        ),
-        (
-            "http://localhost:9000/more",
-            Err("must begin with https://".to_owned()),
-        ),
+        ("http://acme.example.com/more", Err("must begin with https://".to_owned())),
+        ("http://acme.example.com:443/more", Err("must begin with https://".to_owned())),
+        ("http://localhost:9000/more", Err("must begin with https://".to_owned())),
     ] {
         assert_eq!(guard(false).check_default_port(url), production, "{url}");
         assert_eq!(guard(true).check_default_port(url), Ok(()), "{url}");

@@ -9,9 +9,7 @@ use crate::callbacks::{fields::strategies, signature::receiver::changed};
 
 /// The parameters of a query as a receiver decodes them.
 fn read(query: &str) -> BTreeMap<String, String> {
-    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes())
-        .into_owned()
-        .collect();
+    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let read: BTreeMap<_, _> = pairs.iter().cloned().collect();
     assert_eq!(read.len(), pairs.len(), "a parameter is repeated: {query}");
     read

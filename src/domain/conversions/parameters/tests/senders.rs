@@ -51,22 +51,9 @@ fn a_goal_that_was_not_filled_in_is_refused_with_what_was_found() {
         let query = format!("{minimal}&goal={sent}");
         assert_eq!(parse(&query), Err("unknown_goal"), "{sent}");
         let message = message(&query);
-        assert!(
-            message.starts_with(&format!("goal is {found}, which")),
-            "{sent}: {message}"
-        );
+        assert!(message.starts_with(&format!("goal is {found}, which")), "{sent}: {message}");
     }
-    for own in [
-        "nil",
-        "na",
-        "unknown",
-        "0",
-        "-",
-        "level_10",
-        "(event-name)",
-        "$5",
-        "None of these",
-    ] {
+    for own in ["nil", "na", "unknown", "0", "-", "level_10", "(event-name)", "$5", "None of these"] {
         let query = format!("{minimal}&goal={}", own.replace(' ', "+"));
         assert_eq!(parse(&query).unwrap().goal.as_deref(), Some(own));
     }
@@ -85,24 +72,16 @@ fn a_name_is_read_in_any_spelling_and_signposts_own_comes_first() {
         (format!("ClickId={id}&clickid={other}&token=at_x"), &other),
     ] {
         let postback = parse(&query).expect(&query);
-        assert_eq!(
-            (postback.click_id.as_ref(), postback.token.as_ref()),
-            (chosen.as_str(), "at_x"),
-            "{query}"
-        );
+        assert_eq!((postback.click_id.as_ref(), postback.token.as_ref()), (chosen.as_str(), "at_x"), "{query}");
     }
     let minimal = minimal();
-    for query in [
-        format!("{minimal}&goal=g1&Goal=g2"),
-        format!("{minimal}&Goal=g2&goal=g1"),
-    ] {
+    for query in [format!("{minimal}&goal=g1&Goal=g2"), format!("{minimal}&Goal=g2&goal=g1")] {
         assert_eq!(parse(&query).unwrap().goal.as_deref(), Some("g1"), "{query}");
     }
     // Among similar names the first counts: the others may be the sender's own.
-    for query in [
-        format!("{minimal}&Goal=g1&GOAL=g2"),
-        format!("{minimal}&Sub_ID=a&subId=b&status=+approved%0A&goal=g1%20"),
-    ] {
+    for query in
+        [format!("{minimal}&Goal=g1&GOAL=g2"), format!("{minimal}&Sub_ID=a&subId=b&status=+approved%0A&goal=g1%20")]
+    {
         let postback = parse(&query).unwrap();
         let read = (postback.goal.as_deref(), postback.status);
         assert_eq!(read, (Some("g1"), Status::Approved), "{query}");
@@ -160,10 +139,7 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
         assert_eq!(parse(&query), parse(&minimal), "{left}");
         let query = format!("{minimal}&status={left}");
         assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
-        for query in [
-            format!("click_id={left}&token=t"),
-            format!("click_id={id}&token={left}"),
-        ] {
+        for query in [format!("click_id={left}&token=t"), format!("click_id={id}&token={left}")] {
             assert_eq!(parse(&query), Err("missing_field"), "{query}");
         }
     }

@@ -26,22 +26,13 @@ fn facts(most: usize) -> impl Strategy<Value = Vec<Fact>> {
         text("house unknown x"),
         text("7.0.0 7.0.10 7.0.2"),
     ];
-    let number = prop_oneof![
-        Just(0),
-        0..3_i64,
-        0..300_i64,
-        0..70_000_i64,
-        (1_i64 << 46)..(1 << 47)
-    ];
+    let number = prop_oneof![Just(0), 0..3_i64, 0..300_i64, 0..70_000_i64, (1_i64 << 46)..(1 << 47)];
     prop::collection::vec(((0..8_i64).prop_map(day), key, sums(number)), 0..most)
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
     let values: Vec<(Dimension, &[&str])> = vec![
-        (
-            Dimension::Date,
-            &["2024-10-04", "2024-10-05", "2024-10-07", "2031-01-01", "today"],
-        ),
+        (Dimension::Date, &["2024-10-04", "2024-10-05", "2024-10-07", "2031-01-01", "today"]),
         (Dimension::App, &["10000001", "10000002", "99999999"]),
         (Dimension::Country, &["DE", "US", "XX", "ZZ"]),
         (Dimension::PlacementId, &["", "a", "home", "homé", "zzz", "ключ"]),
@@ -50,10 +41,8 @@ fn filter() -> impl Strategy<Value = Filter> {
         (Dimension::SdkV, &["7.0.0", "7.0.1", "7.0.2"]),
     ];
     prop::sample::select(values).prop_flat_map(|(dimension, values)| {
-        subsequence(values.to_vec(), 0..=values.len()).prop_map(move |values| Filter {
-            dimension,
-            values: values.into_iter().map(str::to_owned).collect(),
-        })
+        subsequence(values.to_vec(), 0..=values.len())
+            .prop_map(move |values| Filter { dimension, values: values.into_iter().map(str::to_owned).collect() })
     })
 }
 

@@ -10,26 +10,15 @@ mod ndjson;
 /// The line and the column of each error, `-` for an error of the whole line.
 fn places(outcome: &Outcome) -> Vec<(i64, &str)> {
     let errors = outcome.errors.listed().iter();
-    errors
-        .map(|error| (error.line, error.column.as_deref().unwrap_or("-")))
-        .collect()
+    errors.map(|error| (error.line, error.column.as_deref().unwrap_or("-"))).collect()
 }
 
 /// Checks the first error of an upload: its line, its column and a part of its message.
 #[track_caller]
-fn refused(
-    format: Format,
-    upload_day: Option<UtcDay>,
-    body: impl AsRef<[u8]>,
-    line: i64,
-    column: &str,
-    says: &str,
-) {
+fn refused(format: Format, upload_day: Option<UtcDay>, body: impl AsRef<[u8]>, line: i64, column: &str, says: &str) {
     let (rows, outcome) = read(format, upload_day, [body.as_ref()]);
     let body = String::from_utf8_lossy(body.as_ref());
-    let Some(error) = outcome.errors.listed().first() else {
-        panic!("accepted: {body}")
-    };
+    let Some(error) = outcome.errors.listed().first() else { panic!("accepted: {body}") };
     assert_eq!(places(&outcome)[0], (line, column), "{error:?} of {body}");
     assert!(error.message.contains(says), "{says}: {error:?} of {body}");
     assert!(error.message.chars().count() < 200, "{error:?}");
@@ -50,8 +39,7 @@ fn with(column: &str, text: &str) -> String {
 fn every_fault_of_a_header_is_named_and_no_row_is_read() {
     let body = "date,app_id,colour,country\n".to_owned() + &"junk\n".repeat(30);
     let (rows, outcome) = read(Format::Csv, None, [body.as_bytes()]);
-    let columns =
-        "colour placement_id ad_tag demand_source sdk_v ad_requests ad_responses impressions clicks revenue";
+    let columns = "colour placement_id ad_tag demand_source sdk_v ad_requests ad_responses impressions clicks revenue";
     let expected: Vec<_> = columns.split(' ').map(|column| (1, column)).collect();
     assert_eq!((places(&outcome), rows.len()), (expected, 0));
     let body: Value = serde_json::from_str(&outcome.errors.body(&INVALID_FACTS)).unwrap();
@@ -95,12 +83,9 @@ fn after_twenty_wrong_lines_the_rest_is_not_read() {
     let twenty = format!("{HEADER}{GOOD}\n{}", "wrong\n".repeat(20));
     let more = format!("{twenty}{GOOD}\nwrong");
     let rest = "(20 errors, the rest was not read)";
-    for (body, chunk, says) in [
-        (&twenty, usize::MAX, "(20 errors)"),
-        (&more, usize::MAX, rest),
-        (&more, 7, rest),
-        (&more, 1, rest),
-    ] {
+    for (body, chunk, says) in
+        [(&twenty, usize::MAX, "(20 errors)"), (&more, usize::MAX, rest), (&more, 7, rest), (&more, 1, rest)]
+    {
         let (rows, outcome) = read(Format::Csv, None, body.as_bytes().chunks(chunk));
         let places = places(&outcome);
         assert_eq!((rows.len(), places.len()), (1, 20), "{chunk} {says}");

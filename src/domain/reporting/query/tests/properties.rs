@@ -49,10 +49,7 @@ impl RandomQuery {
             .into_iter()
             .chain(self.dimensions.iter().copied().map(Column::Dimension))
             .collect();
-        self.order
-            .iter()
-            .map(|(nth, ascending)| (all[nth % all.len()], *ascending))
-            .collect()
+        self.order.iter().map(|(nth, ascending)| (all[nth % all.len()], *ascending)).collect()
     }
 
     fn body(&self) -> Value {
@@ -100,9 +97,7 @@ impl RandomQuery {
         let mut used = self.dimensions.iter().copied().chain(filtered.clone());
         let mut counted = self.metrics.iter().copied().chain(ordered).map(Metric::as_str);
         let not_by_ad_tag = ["ad_requests", "ad_responses", "fill_rate", "show_rate"];
-        if used.any(|dimension| dimension == Dimension::AdTag)
-            && counted.any(|name| not_by_ad_tag.contains(&name))
-        {
+        if used.any(|dimension| dimension == Dimension::AdTag) && counted.any(|name| not_by_ad_tag.contains(&name)) {
             return Err(INCOMPATIBLE_DIMENSION_METRIC);
         }
         let [start, end] = self.dates();

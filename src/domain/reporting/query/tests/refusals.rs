@@ -140,16 +140,7 @@ fn the_ad_tag_combination_is_checked_before_filters_and_order() {
 #[test]
 fn a_body_that_is_not_a_json_object_is_invalid_json() {
     let deep = "[".repeat(100_000);
-    for body in [
-        "",
-        "{",
-        "[]",
-        "null",
-        "\"date\"",
-        r#"{"metrics":[],}"#,
-        "{} {}",
-        &deep,
-    ] {
+    for body in ["", "{", "[]", "null", "\"date\"", r#"{"metrics":[],}"#, "{} {}", &deep] {
         assert_eq!(refused(body).0, "invalid_json", "{body:.20}");
     }
 }
@@ -161,12 +152,8 @@ type Fault = (&'static str, fn(&mut Value));
 const FAULTS: [Fault; 9] = [
     ("invalid_dimension", |body| body["dimensions"] = json!(["os"])),
     ("invalid_metric", |body| body["metrics"] = json!(["ctr"])),
-    ("invalid_start_date", |body| {
-        body["date_range"]["start_date"] = json!("x")
-    }),
-    ("invalid_end_date", |body| {
-        body["date_range"]["end_date"] = json!("x")
-    }),
+    ("invalid_start_date", |body| body["date_range"]["start_date"] = json!("x")),
+    ("invalid_end_date", |body| body["date_range"]["end_date"] = json!("x")),
     ("date_range_too_long", |body| {
         body["date_range"] = json!({ "start_date": "2026-01-01", "end_date": "2026-10-30" });
     }),
@@ -177,12 +164,8 @@ const FAULTS: [Fault; 9] = [
     ("invalid_filter", |body| {
         body["filters"] = json!([{ "dimension": "app", "values": [] }]);
     }),
-    ("invalid_order_by", |body| {
-        body["order_by"] = json!([{ "column": "os" }])
-    }),
-    ("invalid_pagination", |body| {
-        body["pagination"] = json!({ "page": 0 })
-    }),
+    ("invalid_order_by", |body| body["order_by"] = json!([{ "column": "os" }])),
+    ("invalid_pagination", |body| body["pagination"] = json!({ "page": 0 })),
 ];
 
 #[test]

@@ -22,8 +22,7 @@ use domain::{
     model::{ApiError, FieldError, SECOND_MS},
 };
 use platform::{
-    Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, log, params,
-    traits::Random,
+    Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, log, params, traits::Random,
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "no address for alarms is set");
@@ -98,8 +97,7 @@ pub fn set(
 /// None of `STORE_KEYS` decrypts the settings.
 pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Endpoint>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
-    row.map(|row| sender.open(&purpose(row.optional_text(0)?), row.blob(1)?))
-        .transpose()
+    row.map(|row| sender.open(&purpose(row.optional_text(0)?), row.blob(1)?)).transpose()
 }
 
 /// Encrypts the settings again if they are under an old key of `STORE_KEYS`.
@@ -133,9 +131,8 @@ pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply
         return Ok(OperatorReply::ok(&json!({ "address": null })));
     };
     // If no key decrypts the settings, the answer has no URL.
-    let url = sender
-        .open(&purpose(row.optional_text(0)?), row.blob(1)?)
-        .inspect_err(|failure| log::error("alarms", failure));
+    let url =
+        sender.open(&purpose(row.optional_text(0)?), row.blob(1)?).inspect_err(|failure| log::error("alarms", failure));
     let seconds = |ms: i64| ms.div_euclid(SECOND_MS);
     let last_try = row.optional_integer(3)?.map(|tried_ms| {
         Ok::<_, DatabaseError>(json!({

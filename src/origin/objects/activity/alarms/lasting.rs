@@ -38,12 +38,7 @@ impl Restore for RestoredAlarms {
 
 /// Deletes the address, and all causes, groups and messages, within the caller's transaction.
 pub fn end(db: &impl Database) -> DbResult {
-    [
-        sql::END_ADDRESS,
-        sql::END_CAUSES,
-        sql::END_GROUPS,
-        sql::END_MESSAGES,
-    ]
-    .into_iter()
-    .try_for_each(|sql| db.execute(sql, &[]))
+    [sql::END_ADDRESS, sql::END_CAUSES, sql::END_GROUPS, sql::END_MESSAGES]
+        .into_iter()
+        .try_for_each(|sql| db.execute(sql, &[]))
 }

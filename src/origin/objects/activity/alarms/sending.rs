@@ -57,24 +57,14 @@ pub async fn send_due(
         // If this process ends during the call, the message becomes due again, with the same id.
         let again_ms = now_ms.saturating_add(sender.claim_ms());
         db.execute(sql::SET_MESSAGE, params![attempts, again_ms, message])?;
-        let request = endpoint.message(
-            row.text(1)?,
-            row.text(2)?.to_owned(),
-            now_ms.div_euclid(SECOND_MS),
-        );
+        let request = endpoint.message(row.text(1)?, row.text(2)?.to_owned(), now_ms.div_euclid(SECOND_MS));
         let set_ms = address::set_ms(db)?;
         let call = sender.call(runtime, &request, sender.timeout()).await;
         // If the address changed during the call, the new address gets all attempts, and this failure does not count.
         let is_current = address::set_ms(db)? == set_ms;
         let judgement = sender.judge(runtime, attempts, &call)?;
         let publisher = address::publisher(db)?;
-        log_attempt(
-            runtime.now_ms(),
-            publisher.as_deref(),
-            attempts,
-            &call,
-            judgement.next,
-        );
+        log_attempt(runtime.now_ms(), publisher.as_deref(), attempts, &call, judgement.next);
         if !is_current && judgement.next != Next::Delivered {
             continue;
         }

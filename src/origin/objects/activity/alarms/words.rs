@@ -17,10 +17,7 @@ impl Sites {
     /// Reads `DASHBOARD_URL` and `CONSOLE_URL`.
     pub fn of_settings(read: impl Fn(&str) -> Option<String>) -> Self {
         let url = |name| read(name).map(|url| url.trim_end_matches('/').to_owned());
-        Self {
-            dashboard: url("DASHBOARD_URL"),
-            console: url("CONSOLE_URL"),
-        }
+        Self { dashboard: url("DASHBOARD_URL"), console: url("CONSOLE_URL") }
     }
 }
 
@@ -50,23 +47,12 @@ impl Entry {
 
     /// Returns a text that identifies the entry's causes, even among entries from before a restore of the object.
     pub fn causes(&self) -> String {
-        format!(
-            "{} {} {} {} {}",
-            self.kind.as_str(),
-            self.subject,
-            self.first,
-            self.count,
-            self.last_ms
-        )
+        format!("{} {} {} {} {}", self.kind.as_str(), self.subject, self.first, self.count, self.last_ms)
     }
 
     fn to_json(&self, of_publisher: bool, sites: &Sites) -> Value {
         let Words { summary, cost, page } = words(self, of_publisher);
-        let site = if of_publisher {
-            &sites.dashboard
-        } else {
-            &sites.console
-        };
+        let site = if of_publisher { &sites.dashboard } else { &sites.console };
         let root = if of_publisher { "/dashboard" } else { "/console" };
         json!({
             "type": self.kind.as_str(),
@@ -85,10 +71,7 @@ impl Entry {
 /// Returns the body of a message with one alarm, or of a digest. The three members are those that Standard Webhooks
 /// recommends.
 pub fn body(entries: &[Entry], of_publisher: Option<&str>, now_ms: i64, sites: &Sites) -> String {
-    let mut alarms: Vec<_> = entries
-        .iter()
-        .map(|entry| entry.to_json(of_publisher.is_some(), sites))
-        .collect();
+    let mut alarms: Vec<_> = entries.iter().map(|entry| entry.to_json(of_publisher.is_some(), sites)).collect();
     let (kind, data) = match (entries, alarms.as_mut_slice()) {
         ([entry], [alarm]) => (entry.kind.as_str(), alarm.take()),
         _ => ("digest", json!({ "alarms": alarms })),
@@ -111,15 +94,10 @@ struct Words {
 
 fn words(entry: &Entry, of_publisher: bool) -> Words {
     let Entry { subject, count, .. } = entry;
-    let of = |for_publisher: &str, for_operator: &str| {
-        (if of_publisher { for_publisher } else { for_operator }).to_owned()
-    };
+    let of =
+        |for_publisher: &str, for_operator: &str| (if of_publisher { for_publisher } else { for_operator }).to_owned();
     let counted = |one: &str, many: &str| {
-        if *count == 1 {
-            format!("1 {one}")
-        } else {
-            format!("{count} {many}")
-        }
+        if *count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
     };
     let publisher = entry.publisher.as_deref().unwrap_or_default();
     let (summary, cost, page) = match entry.kind {
@@ -139,10 +117,7 @@ fn words(entry: &Entry, of_publisher: bool) -> Words {
             format!("/apps/{subject}"),
         ),
         AlarmKind::RewardGivenUp => (
-            format!(
-                "{} given up after the last try.",
-                counted("reward was", "rewards were")
-            ),
+            format!("{} given up after the last try.", counted("reward was", "rewards were")),
             "Their users are not paid until the callbacks are sent again.",
             of("/rewards?delivery=dead", "?kind=dead"),
         ),

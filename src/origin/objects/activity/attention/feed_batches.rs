@@ -28,10 +28,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
         is_incomplete |= last < batch.confirmed || last > batch.before;
         is_incomplete &= !batch.resets;
         db.transaction(|| {
-            let noted = Noted {
-                now_ms,
-                publisher: batch.publisher.as_ref(),
-            };
+            let noted = Noted { now_ms, publisher: batch.publisher.as_ref() };
             put_source(db, batch, is_incomplete)?;
             isolates::put_rewards(db, batch)?;
             put_counts(db, noted, batch, last < batch.confirmed)?;
@@ -94,11 +91,7 @@ fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, was_
         let before = db.query_integer(sql::COUNT_DEAD, params![source])?;
         noted.given_up(db, before.unwrap_or(0), *dead)?;
     }
-    let counts: Vec<_> = batch
-        .counts
-        .iter()
-        .map(|(kind, items)| (kind.number(), items))
-        .collect();
+    let counts: Vec<_> = batch.counts.iter().map(|(kind, items)| (kind.number(), items)).collect();
     let counts = json(&counts)?;
     for sql in [sql::END_COUNTS, sql::PUT_COUNTS] {
         db.execute(sql, params![source, counts.as_str()])?;
@@ -167,14 +160,7 @@ fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, a
             let publisher = batch.publisher.as_ref().map(|publisher| publisher.as_str());
             db.execute(
                 sql::PUT_ENDPOINT,
-                params![
-                    app.number(),
-                    source,
-                    kind,
-                    publisher,
-                    item.since_ms,
-                    item.reason.as_str()
-                ],
+                params![app.number(), source, kind, publisher, item.since_ms, item.reason.as_str()],
             )?;
         } else {
             db.execute(sql::END_ENDPOINT, params![app.number(), source, kind])?;

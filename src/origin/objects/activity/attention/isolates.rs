@@ -25,11 +25,8 @@ const MAX_APPS: u32 = 25;
 
 /// Stores the figures of an isolate. A figure only rises, so metrics that are older or arrive twice change nothing.
 pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> DbResult<Done> {
-    let figures: Vec<_> = metrics
-        .figures
-        .iter()
-        .map(|Figure { figure, kind, number }| (figure, kind, number))
-        .collect();
+    let figures: Vec<_> =
+        metrics.figures.iter().map(|Figure { figure, kind, number }| (figure, kind, number)).collect();
     let figures = as_json(&figures)?;
     let kept_from_ms = metrics.at_ms.saturating_sub(RETENTION_MS);
     db.transaction(|| {
@@ -110,11 +107,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply> {
             rewards: all.integer(0)?,
             rewards_after_24_h: all.integer(1)?,
             rewards_by_superseded_terms: all.integer(2)?,
-            apps: db.read_all(
-                sql::REWARDS_OF_APPS,
-                params![day.number(), MAX_APPS],
-                rewards_of_app,
-            )?,
+            apps: db.read_all(sql::REWARDS_OF_APPS, params![day.number(), MAX_APPS], rewards_of_app)?,
         },
     };
     Ok(OperatorReply::new(200, as_json(&reported)?))

@@ -74,10 +74,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Ope
 }
 
 fn place(row: &Row) -> DbResult<ItemPlace> {
-    Ok(ItemPlace {
-        since_ms: row.integer(5)?,
-        item: row.integer(0)?,
-    })
+    Ok(ItemPlace { since_ms: row.integer(5)?, item: row.integer(0)? })
 }
 
 fn item(row: &Row) -> DbResult<Item<'_>> {
@@ -92,9 +89,7 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
         since_ms: row.integer(5)?,
         reason: row.text(6)?,
         // A decimal number is valid JSON.
-        payout_usd: row
-            .optional_text(7)?
-            .and_then(|payout| serde_json::from_str(payout).ok()),
+        payout_usd: row.optional_text(7)?.and_then(|payout| serde_json::from_str(payout).ok()),
         bytes: row.optional_integer(8)?,
     })
 }
@@ -102,12 +97,7 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
 /// Counts, by kind, the open items and those missing from the list. For limited kinds the sources supply the number of
 /// open items, because the list may omit some.
 fn count(db: &impl Database) -> DbResult<[BTreeMap<Kind, i64>; 2]> {
-    let zeros = || {
-        Kind::ALL
-            .iter()
-            .map(|kind| (*kind, 0))
-            .collect::<BTreeMap<_, _>>()
-    };
+    let zeros = || Kind::ALL.iter().map(|kind| (*kind, 0)).collect::<BTreeMap<_, _>>();
     let (mut counts, mut not_listed) = (zeros(), zeros());
     not_listed.retain(|kind, _| kind.is_limited());
     for row in db.query(sql::COUNT, &[])? {

@@ -19,10 +19,7 @@ pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> DbResult<Done>
             return Ok(());
         }
         if size.bytes > NEARLY_FULL {
-            let noted = Noted {
-                now_ms,
-                publisher: None,
-            };
+            let noted = Noted { now_ms, publisher: None };
             let is_new = !db.query_boolean(sql::IS_LARGE, params![source])?;
             db.execute(sql::PUT_LARGE, row)?;
             let alarm = noted.alarm(AlarmKind::ObjectNearlyFull, source, size.at_ms);

@@ -49,13 +49,7 @@ pub const REPORTED: &[&str] = &[
 ];
 
 /// The statements of the sweep, which every activity object runs.
-pub const OF_SWEEP: &[&str] = &[
-    SWEEP_LARGE,
-    SWEEP_SIZES,
-    SWEEP_FIGURES,
-    SWEEP_REWARDS,
-    HAS_TO_SWEEP,
-];
+pub const OF_SWEEP: &[&str] = &[SWEEP_LARGE, SWEEP_SIZES, SWEEP_FIGURES, SWEEP_REWARDS, HAS_TO_SWEEP];
 
 /// True if item `j` of a batch is listed. `j.value` is a JSON list: kind, subject, since when, reason, payout, place in
 /// the batch.

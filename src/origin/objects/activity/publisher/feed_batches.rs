@@ -31,10 +31,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
         None => (0, false, 0, 0),
     };
     if batch.sequence <= last {
-        return Ok(FeedAnswer {
-            applied: false,
-            is_incomplete: was_incomplete,
-        });
+        return Ok(FeedAnswer { applied: false, is_incomplete: was_incomplete });
     }
     // This object was lost or restored if it lacks a confirmed batch.
     let is_incomplete = !batch.restarts && (was_incomplete || last < batch.confirmed);
@@ -42,10 +39,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
         let is_new_state = endpoint != i64::from(batch.endpoint.state.number());
         let before = is_new_state.then(|| endpoint_of(db, batch.app)).transpose()?;
         put_outbox(db, batch, is_incomplete)?;
-        let noted = Noted {
-            now_ms,
-            publisher: None,
-        };
+        let noted = Noted { now_ms, publisher: None };
         if let Some(before) = before.filter(|_| !batch.app.is_test()) {
             let after = endpoint_of(db, batch.app)?;
             noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
@@ -65,18 +59,13 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
         }
         Ok::<_, DatabaseError>(())
     })?;
-    Ok(FeedAnswer {
-        applied: true,
-        is_incomplete,
-    })
+    Ok(FeedAnswer { applied: true, is_incomplete })
 }
 
 /// Returns the worst state of an app's endpoint over all outboxes that have sent a batch.
 fn endpoint_of(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     let row = db.query_first(sql::ENDPOINT_OF, params![app.number()])?;
-    row.map_or(Ok(EndpointState::None), |row| {
-        row.decode(0, EndpointState::from_number)
-    })
+    row.map_or(Ok(EndpointState::None), |row| row.decode(0, EndpointState::from_number))
 }
 
 fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> DbResult {
@@ -100,14 +89,7 @@ fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> DbR
 }
 
 fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult {
-    let row = |count: &RewardCount| {
-        (
-            count.day.number(),
-            count.state.number(),
-            count.rewards,
-            count.payout_micro_usd,
-        )
-    };
+    let row = |count: &RewardCount| (count.day.number(), count.state.number(), count.rewards, count.payout_micro_usd);
     let counts = json(&batch.counts.iter().map(row).collect::<Vec<_>>())?;
     let (app, shard) = (batch.app.number(), batch.shard);
     for sql in [sql::ADD_DIFFERENCES, sql::PUT_COUNTS] {
@@ -143,10 +125,7 @@ fn put_entries(db: &impl Database, batch: &FeedBatch) -> DbResult {
     };
     let before = version.saturating_sub(count);
     let entries = json(&batch.entries.iter().map(row).collect::<Vec<_>>())?;
-    db.execute(
-        sql::PUT_ENTRIES,
-        params![batch.app.number(), before, entries, floor],
-    )?;
+    db.execute(sql::PUT_ENTRIES, params![batch.app.number(), before, entries, floor])?;
     if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER) {
         db.execute(sql::DELETE_TESTS, params![KEPT_TESTS])?;
         if let Some(floor) = db.query_integer(sql::FLOOR, params![KEPT_ENTRIES])? {
@@ -158,9 +137,7 @@ fn put_entries(db: &impl Database, batch: &FeedBatch) -> DbResult {
 }
 
 fn put_firsts(db: &impl Database, entries: &[FeedEntry]) -> DbResult {
-    let rewards = entries
-        .iter()
-        .filter(|entry| entry.details.kind == RewardKind::Reward);
+    let rewards = entries.iter().filter(|entry| entry.details.kind == RewardKind::Reward);
     let conversion_ms = rewards.map(|entry| entry.entry.div_euclid(NUMBERS_PER_MS)).min();
     let callback_ms = entries.iter().filter_map(|entry| entry.delivered_ms).min();
     db.execute(sql::PUT_FIRSTS, params![conversion_ms, callback_ms])

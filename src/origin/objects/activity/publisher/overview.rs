@@ -30,14 +30,7 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> DbResult<Act
             dead: row.integer(4)?,
         };
         let counts = Counts::default();
-        apps.insert(
-            app,
-            AppActivity {
-                app,
-                counts,
-                endpoint,
-            },
-        );
+        apps.insert(app, AppActivity { app, counts, endpoint });
     }
     let mut days = BTreeMap::<i64, Counts>::new();
     for row in db.query(sql::SUM_COUNTS, params![read.from.number()])? {

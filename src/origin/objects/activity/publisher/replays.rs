@@ -25,21 +25,15 @@ use platform::{
 
 use super::overview::app_id;
 
-pub const REPLAY_RUNNING: ApiError = ApiError::new(
-    409,
-    "replay_running",
-    "the app has a replay that is not finished; wait for the replay or cancel it",
-);
+pub const REPLAY_RUNNING: ApiError =
+    ApiError::new(409, "replay_running", "the app has a replay that is not finished; wait for the replay or cancel it");
 pub const KEY_REUSED: ApiError = ApiError::new(
     409,
     "idempotency_key_reused",
     "this Idempotency-Key was used for a replay with another filter; use a new key",
 );
-pub const COUNT_TOO_LONG: ApiError = ApiError::new(
-    400,
-    "count_too_long",
-    "counting takes longer than 20 seconds; narrow the dates",
-);
+pub const COUNT_TOO_LONG: ApiError =
+    ApiError::new(400, "count_too_long", "counting takes longer than 20 seconds; narrow the dates");
 
 /// Maximum callbacks that are due in an outbox after a step. A replay makes one step per second.
 pub const PACE: u32 = 100;
@@ -60,10 +54,7 @@ struct StoredFilter {
 impl StoredFilter {
     fn without_user(mut filter: RewardFilter, key: &str) -> Self {
         let user = filter.user_id.take();
-        Self {
-            filter,
-            user_hash: user.map(|user| hex::encode(credentials::hash(&format!("{key} {user}")))),
-        }
+        Self { filter, user_hash: user.map(|user| hex::encode(credentials::hash(&format!("{key} {user}")))) }
     }
 
     /// True if a start with `filter` and `key` has stored `self`.
@@ -100,14 +91,7 @@ pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Ope
     }
     let number = db.query_integer(
         sql::START_REPLAY,
-        params![
-            app,
-            start.key.as_str(),
-            start.publisher.as_str(),
-            as_json(&start.filter)?,
-            now_ms,
-            start.most
-        ],
+        params![app, start.key.as_str(), start.publisher.as_str(), as_json(&start.filter)?, now_ms, start.most],
     )?;
     let number = number.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
     Ok(answer(202, number))
@@ -116,9 +100,7 @@ pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Ope
 /// Parses the id of a replay.
 fn number(replay_id: &str) -> Result<i64, ApiError> {
     let number = replay_id.parse().ok();
-    number
-        .filter(|number: &i64| (1..=MAX_INTEGER).contains(number))
-        .ok_or_else(unknown)
+    number.filter(|number: &i64| (1..=MAX_INTEGER).contains(number)).ok_or_else(unknown)
 }
 
 /// Reads the progress of a replay.
@@ -145,9 +127,7 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply> {
 /// Cancels a replay. If the replay is already over, nothing changes and the answer is 200.
 pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply> {
     let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
-    let row = db
-        .query_first(sql::GET_REPLAY, params![id, app])?
-        .ok_or_else(unknown)?;
+    let row = db.query_first(sql::GET_REPLAY, params![id, app])?.ok_or_else(unknown)?;
     let filter = as_json(&StoredFilter::without_user(row.json(4)?, row.text(5)?))?;
     match db.query_first(sql::CANCEL_REPLAY, params![now_ms, filter, id, app])? {
         Some(_) => Ok(OperatorReply::no_content()),
@@ -180,17 +160,13 @@ pub async fn count(
     if left(runtime, until_ms).is_none() {
         return Err(common::BUSY.into());
     }
-    let shards: Vec<u8> = db.read_all(sql::LIST_OUTBOXES, params![count.app.number()], |row| {
-        row.number(0)
-    })?;
+    let shards: Vec<u8> = db.read_all(sql::LIST_OUTBOXES, params![count.app.number()], |row| row.number(0))?;
     let counts = try_each(shards, |number| {
         let shard = OutboxShard::new(count.app, number);
         count_one(runtime, shard, count, until_ms)
     })
     .await?;
-    Ok(Counted {
-        count: counts.into_iter().sum(),
-    })
+    Ok(Counted { count: counts.into_iter().sum() })
 }
 
 async fn count_one(
@@ -252,9 +228,7 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
     let Some(shard) = db.query_first(sql::NEXT_OUTBOX, params![app.number(), from])? else {
         return Ok(());
     };
-    let left: Option<u32> = row
-        .optional_integer(8)?
-        .map(|left| u32::try_from(left).unwrap_or(0));
+    let left: Option<u32> = row.optional_integer(8)?.map(|left| u32::try_from(left).unwrap_or(0));
     let limit = left.map_or(PACE, |left| left.min(PACE));
     if shard.is_null(0) || limit == 0 {
         let filter = as_json(&StoredFilter::without_user(filter, row.text(7)?))?;
@@ -272,9 +246,7 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
         // has another start time and therefore other names.
         step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
-    let asked = runtime
-        .call(&OutboxShard { app, number }.address(), step, TIMEOUT)
-        .await;
+    let asked = runtime.call(&OutboxShard { app, number }.address(), step, TIMEOUT).await;
     let now_ms = runtime.now_ms();
     match asked {
         Ok(step) => {
@@ -290,10 +262,7 @@ async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: 
             db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
         }
         Err(error) => {
-            log::warn(
-                "activity",
-                format_args!("replay {id} waits for its next try: {error}"),
-            );
+            log::warn("activity", format_args!("replay {id} waits for its next try: {error}"));
             let due_ms = now_ms.saturating_add(wait_ms(row.number(6)?));
             db.execute(sql::PUT_REPLAY_OFF, params![due_ms, id])
         }

@@ -60,14 +60,9 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     };
     let rows = db.query(sql::LIST, &with(list, params![entry, app, most]))?;
     let shown = rows.iter().take(limit);
-    page.rewards = shown
-        .map(|row| listed(row, list.is_analyst))
-        .collect::<Result<_, _>>()?;
+    page.rewards = shown.map(|row| listed(row, list.is_analyst)).collect::<Result<_, _>>()?;
     if let Some(last) = rows.get(limit.saturating_sub(1)).filter(|_| rows.len() > limit) {
-        page.next = Some(Place {
-            entry: last.integer(0)?,
-            app: app_id(last, 1)?,
-        });
+        page.next = Some(Place { entry: last.integer(0)?, app: app_id(last, 1)? });
     }
     Ok(page)
 }
@@ -96,16 +91,11 @@ fn listed(row: &Row, is_analyst: bool) -> DbResult<ListedReward> {
         app: app_id(row, 1)?,
         transaction_id: row.text(3)?.to_owned(),
         state: row.decode(4, RewardState::from_number)?,
-        delivery: delivery
-            .map(|_| row.decode(5, RewardDelivery::from_number))
-            .transpose()?,
+        delivery: delivery.map(|_| row.decode(5, RewardDelivery::from_number)).transpose()?,
         http_status: row.optional_number(6)?,
         user_id: user_id.filter(|_| !is_analyst),
         conversion_ts: row.integer(8)?,
         delivered_ms: row.optional_integer(9)?,
-        details: RewardDetails {
-            code: details.code.filter(|_| !is_analyst),
-            ..details
-        },
+        details: RewardDetails { code: details.code.filter(|_| !is_analyst), ..details },
     })
 }

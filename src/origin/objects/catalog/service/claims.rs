@@ -45,16 +45,9 @@ where
     /// new id.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
         if let Some(app) = app_of(created) {
-            let new = NewApp {
-                app,
-                outbox_shards: own_app::NewApp::outboxes(app.is_test()),
-                line: 0,
-            };
+            let new = NewApp { app, outbox_shards: own_app::NewApp::outboxes(app.is_test()), line: 0 };
             if let Err(failure) = app_claims::claim(self.shell.runtime(), [new], true).await {
-                log::warn(
-                    "catalog",
-                    format_args!("the outboxes of app {app} were not claimed: {failure}"),
-                );
+                log::warn("catalog", format_args!("the outboxes of app {app} were not claimed: {failure}"));
             }
         }
     }

@@ -45,10 +45,7 @@ impl Imports {
     async fn turn(&self, import: i64) -> Turn<'_> {
         let leader = self.turns.lead().await;
         self.in_turn.set(Some(import));
-        Turn {
-            imports: self,
-            _leader: leader,
-        }
+        Turn { imports: self, _leader: leader }
     }
 }
 
@@ -118,10 +115,7 @@ where
             return Ok(());
         }
         self.resume_import(db).await?;
-        in_steps(self.shell.runtime(), || {
-            import_steps::discard(db, 0, import.saturating_sub(1))
-        })
-        .await
+        in_steps(self.shell.runtime(), || import_steps::discard(db, 0, import.saturating_sub(1))).await
     }
 
     /// Stages an import's lines as they arrive.

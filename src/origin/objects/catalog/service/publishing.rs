@@ -10,8 +10,7 @@ use crate::objects::catalog::{
 };
 use contract::catalog::Refreshed;
 use platform::{
-    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, panics_to_failure,
-    single_flight::Outcome,
+    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, panics_to_failure, single_flight::Outcome,
 };
 
 impl<D, R> CatalogService<D, R>
@@ -60,12 +59,7 @@ where
         written
     }
 
-    async fn try_write(
-        &self,
-        written: &mut Written,
-        writer: &KvWriter<'_, D, R>,
-        with_listing: bool,
-    ) -> Result {
+    async fn try_write(&self, written: &mut Written, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Result {
         written.track(writer.tracking(SHARDS).await?);
         if !with_listing || written.is_partial {
             return Ok(());
@@ -82,10 +76,7 @@ where
 
     /// Writes the pointer to the new snapshots, if there are any.
     async fn point(&self, writer: &KvWriter<'_, D, R>, written: &Written) -> Result {
-        let snapshots: Vec<_> = [&written.manifest, &written.listing]
-            .into_iter()
-            .flatten()
-            .collect();
+        let snapshots: Vec<_> = [&written.manifest, &written.listing].into_iter().flatten().collect();
         if snapshots.is_empty() {
             return Ok(());
         }

@@ -41,18 +41,14 @@ where
         let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result| {
             self.with_context_at(at_ms, true, |context| work(context))
         };
-        self.register
-            .start(db, self.shell.runtime(), OBJECT_NAME, &RestoredCatalog(repeat))
-            .await?;
+        self.register.start(db, self.shell.runtime(), OBJECT_NAME, &RestoredCatalog(repeat)).await?;
         if !self.is_code_compared.get() {
             let rebuilds = publication::rebuild_after_other_code(db, self.now_ms())?;
             // A faulty setting must not stop publication.
-            let reseals = self
-                .with_context(|context| Ok(resealing::begin(db, context)?))
-                .unwrap_or_else(|failure| {
-                    log::error("catalog", format_args!("secrets are not sealed again: {failure}"));
-                    false
-                });
+            let reseals = self.with_context(|context| Ok(resealing::begin(db, context)?)).unwrap_or_else(|failure| {
+                log::error("catalog", format_args!("secrets are not sealed again: {failure}"));
+                false
+            });
             self.is_code_compared.set(true);
             if rebuilds || reseals {
                 self.shell.wake_by(self.next_alarm(db)?)?;

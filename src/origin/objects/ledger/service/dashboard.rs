@@ -37,11 +37,8 @@ const ATTEMPTS: u32 = 2;
 /// Minimum cost of a query, in facts, because part of its work is fixed.
 pub(super) const LEAST_COST: u64 = 10_000;
 
-const INVALID_BATCH: ApiError = ApiError::new(
-    400,
-    "invalid_batch",
-    "queries must be an array of 1 to 12 report queries",
-);
+const INVALID_BATCH: ApiError =
+    ApiError::new(400, "invalid_batch", "queries must be an array of 1 to 12 report queries");
 
 #[derive(Deserialize)]
 struct Batch<'b> {
@@ -70,22 +67,16 @@ struct BatchQuery {
 impl BatchQuery {
     fn parse(text: &str) -> Result<Self, ApiError> {
         let mut query = Query::parse(text)?;
-        let extras: Extras = serde_json::from_str(text)
-            .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
-        let has_count = extras
-            .pagination
-            .is_some_and(|pagination| pagination.get("count").is_some());
+        let extras: Extras =
+            serde_json::from_str(text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
+        let has_count = extras.pagination.is_some_and(|pagination| pagination.get("count").is_some());
         if !has_count {
             query.count = MAX_COUNT;
         } else if query.count > MAX_COUNT {
             let message = format!("pagination.count must be at most {MAX_COUNT} here");
             return Err(INVALID_PAGINATION.with_message(message));
         }
-        Ok(Self {
-            query,
-            with_totals: extras.totals,
-            layer: extras.without_offerwall.then_some(Layer::Loaded),
-        })
+        Ok(Self { query, with_totals: extras.totals, layer: extras.without_offerwall.then_some(Layer::Loaded) })
     }
 
     fn is_by_day(&self) -> bool {
@@ -96,10 +87,7 @@ impl BatchQuery {
     fn by_day(&self) -> Query {
         Query {
             dimensions: vec![Dimension::Date],
-            order: vec![Order {
-                column: Column::Dimension(Dimension::Date),
-                ascending: true,
-            }],
+            order: vec![Order { column: Column::Dimension(Dimension::Date), ascending: true }],
             page: 1,
             count: MAX_COUNT,
             ..self.query.clone()
@@ -120,10 +108,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         if queries.is_empty() || queries.len() > MAX_QUERIES {
             return Err(INVALID_BATCH.into());
         }
-        let queries: Vec<_> = queries
-            .into_iter()
-            .map(|query| BatchQuery::parse(query.get()))
-            .collect();
+        let queries: Vec<_> = queries.into_iter().map(|query| BatchQuery::parse(query.get())).collect();
         let has_apps = |query: &BatchQuery| query.query.dimensions.contains(&Dimension::App);
         let db = self.shell.ready().await?;
         if queries.iter().flatten().any(has_apps) {
@@ -157,11 +142,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         let mut cost = 0_u64;
         for query in queries {
             let facts = Segments::new(db, query.layer).facts(query.query.start, query.query.end)?;
-            let scans = if query.with_totals && !query.is_by_day() {
-                2
-            } else {
-                1
-            };
+            let scans = if query.with_totals && !query.is_by_day() { 2 } else { 1 };
             cost = cost.saturating_add((facts * scans).max(LEAST_COST));
         }
         Ok(cost)
@@ -197,8 +178,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     /// Makes one report as JSON: `{total_count, rows, totals?}`.
     fn result(&self, db: &D, query: &BatchQuery) -> Result<String, ApiError> {
         let segments = Segments::new(db, query.layer).with_cache(&self.columns);
-        let build =
-            |query: &Query| report::build_of(&segments, db, query, &Budget::default()).map_err(answer_to);
+        let build = |query: &Query| report::build_of(&segments, db, query, &Budget::default()).map_err(answer_to);
         let Report { page, names, .. } = build(&query.query)?;
         let total = page.total;
         let totals = match query.with_totals {
@@ -231,8 +211,7 @@ fn totals(by_day: &Page, query: &Query) -> Result<String, ApiError> {
         }
     }
     let mut page = Page::new(Vec::new(), query.metrics.clone());
-    page.push(std::iter::empty(), sums)
-        .ok_or(common::INTERNAL_ERROR)?;
+    page.push(std::iter::empty(), sums).ok_or(common::INTERNAL_ERROR)?;
     let row = text(Renderer::new(page, Format::Ndjson, Default::default()).whole())?;
     Ok(row.trim_end().to_owned())
 }

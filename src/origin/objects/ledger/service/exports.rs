@@ -21,8 +21,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         if query.query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
         }
-        self.budget
-            .take(query.facts(db)?.max(LEAST_COST), self.now_ms())?;
+        self.budget.take(query.facts(db)?.max(LEAST_COST), self.now_ms())?;
         self.command(publisher, Command::CreateExport(create)).await
     }
 

@@ -30,15 +30,12 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                 self.confirmed_at_ms.set(Some(now_ms));
                 Ok(())
             }
-            Err(CallError::Refused { status: 404, .. }) => Err(common::NOT_FOUND
-                .with_message(format!("no publisher has the id {publisher}"))
-                .into()),
+            Err(CallError::Refused { status: 404, .. }) => {
+                Err(common::NOT_FOUND.with_message(format!("no publisher has the id {publisher}")).into())
+            }
             Err(_) if confirmed_at_ms.is_some() => Ok(()),
             Err(error) => {
-                log::error(
-                    "ledger",
-                    format_args!("the catalog did not confirm publisher {publisher}: {error}"),
-                );
+                log::error("ledger", format_args!("the catalog did not confirm publisher {publisher}: {error}"));
                 Err(common::UNAVAILABLE.into())
             }
         }
@@ -78,10 +75,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
         let confirmed = self.require_publisher(publisher, NAMES_TIMEOUT).await;
         if let Err(failure) = confirmed.and_then(|()| self.store_names(db)) {
-            log::error(
-                "ledger",
-                format_args!("the names of apps were not refreshed: {failure}"),
-            );
+            log::error("ledger", format_args!("the names of apps were not refreshed: {failure}"));
             self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
         }
     }

@@ -40,9 +40,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Returns the database after reading the register, so that revoked keys and loaded days are known.
     pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        self.register
-            .start(db, runtime, &object_name(publisher), &RestoredLedger)
-            .await?;
+        self.register.start(db, runtime, &object_name(publisher), &RestoredLedger).await?;
         day_changes::went_back(db, self.now_ms())?;
         if !self.has_closed.replace(true) {
             day_changes::close_all(db).inspect_err(|_| self.has_closed.set(false))?;
@@ -58,9 +56,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
 
     /// Sends new entries to the register. If that fails, the alarm retries it.
     pub(super) async fn keep(&self, publisher: &PublisherId) -> Result {
-        self.register
-            .keep_or_retry(&self.shell, &object_name(publisher))
-            .await
+        self.register.keep_or_retry(&self.shell, &object_name(publisher)).await
     }
 
     /// Sends unregistered entries, if the object knows its publisher from a load or from its name.

@@ -13,9 +13,7 @@ use contract::{
     outbox::{self, OutboxShard},
 };
 use domain::model::{PublisherId, SECOND_MS, UtcDay, common};
-use platform::{
-    CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, Result, concurrent::each, log,
-};
+use platform::{CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, Result, concurrent::each, log};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The time limit for asking the sources, in milliseconds: the operator's call waits for 25 s.
@@ -72,12 +70,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         while let Some(after) = next {
             let part = self.ask_step(publisher, day, &source, after, through).await;
             let part = part.map_err(|error| {
-                log::warn(
-                    "ledger",
-                    format_args!("{source} did not send the sums of {day}: {error}"),
-                );
-                let message =
-                    format!("{source} did not report the day: nothing was changed; its log says why");
+                log::warn("ledger", format_args!("{source} did not send the sums of {day}: {error}"));
+                let message = format!("{source} did not report the day: nothing was changed; its log says why");
                 Failure::from(common::UNAVAILABLE.with_message(message))
             })?;
             if part.is_cut || until_ms <= self.now_ms() {
@@ -104,15 +98,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                 runtime.call(&outbox.address(), sum, TIMEOUT).await
             }
             None => {
-                let sum = counters::SumDay {
-                    publisher: publisher.clone(),
-                    day,
-                    after,
-                    through,
-                };
-                runtime
-                    .call(&counters::address(source.to_owned()), sum, TIMEOUT)
-                    .await
+                let sum = counters::SumDay { publisher: publisher.clone(), day, after, through };
+                runtime.call(&counters::address(source.to_owned()), sum, TIMEOUT).await
             }
         }
     }
@@ -129,18 +116,12 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             None => {
                 let publisher = publisher.clone();
                 let told = counters::Restated { publisher, day };
-                runtime
-                    .call(&counters::address(source), told, TIMEOUT)
-                    .await
-                    .map(drop)
+                runtime.call(&counters::address(source), told, TIMEOUT).await.map(drop)
             }
         };
         let told = each(sources, tell).await;
         for error in told.into_iter().filter_map(Result::err) {
-            log::warn(
-                "ledger",
-                format_args!("{day} is restated, but a source was not told: {error}"),
-            );
+            log::warn("ledger", format_args!("{day} is restated, but a source was not told: {error}"));
         }
     }
 }

@@ -40,11 +40,7 @@ pub fn step(
     entries: i64,
 ) -> Result<Replayed, DatabaseError> {
     let filter = &replay.filter;
-    let made = |replayed, next| Replayed {
-        replayed,
-        next,
-        until: filter.end_s(),
-    };
+    let made = |replayed, next| Replayed { replayed, next, until: filter.end_s() };
     if let Some(step) = &replay.step
         && let Some(row) = db.query_first(sql::GET_STEP, params![step.as_str()])?
     {
@@ -54,9 +50,7 @@ pub fn step(
     // than one step.
     let due = match replay.limit {
         0 => 0,
-        limit => db
-            .query_integer(outbox_sql::COUNT_DUE, params![now_ms, limit])?
-            .unwrap_or(0),
+        limit => db.query_integer(outbox_sql::COUNT_DUE, params![now_ms, limit])?.unwrap_or(0),
     };
     let room = i64::from(replay.limit).saturating_sub(due);
     if replay.limit > 0 && room <= 0 {
@@ -83,16 +77,8 @@ pub fn step(
 }
 
 /// Resends one callback at once. Returns false if the entry has no callback, or its user is erased.
-pub fn one(
-    db: &impl Database,
-    now_ms: i64,
-    transaction_id: &str,
-    claim_ms: i64,
-) -> Result<bool, DatabaseError> {
-    let filter = RewardFilter {
-        transaction_id: Some(transaction_id.to_owned()),
-        ..RewardFilter::default()
-    };
+pub fn one(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> Result<bool, DatabaseError> {
+    let filter = RewardFilter { transaction_id: Some(transaction_id.to_owned()), ..RewardFilter::default() };
     let found = match Part::after(db, &filter, 0, 1)? {
         Some(part) => part.list(db, &filter, 1)?,
         None => Vec::new(),
@@ -112,10 +98,7 @@ fn remember(
     next: Option<i64>,
 ) -> Result<(), DatabaseError> {
     let Some(step) = step else { return Ok(()) };
-    db.execute(
-        sql::DELETE_STEPS,
-        params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
-    )?;
+    db.execute(sql::DELETE_STEPS, params![now_ms.saturating_sub(REPLAY_RETENTION_MS)])?;
     db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
 }
 
@@ -132,18 +115,12 @@ fn send_again(
     let (entries, claimed_until_ms) = (json(&entries)?, now_ms.saturating_add(claim_ms));
     let of_list: &[Value] = params![entries.as_str(), now_ms];
     db.execute(sql::REPLAY, params![now_ms, claimed_until_ms, entries.as_str()])?;
-    db.execute(
-        sql::REPLAY_REVERSALS,
-        &[&filter_values(filter)[..], of_list].concat(),
-    )
+    db.execute(sql::REPLAY_REVERSALS, &[&filter_values(filter)[..], of_list].concat())
 }
 
 fn filter_values(filter: &RewardFilter) -> [Value; 7] {
     [
-        filter
-            .delivery
-            .map(|delivery| u32::from(delivery.number()))
-            .into(),
+        filter.delivery.map(|delivery| u32::from(delivery.number())).into(),
         filter.first_s().into(),
         filter.end_s().into(),
         filter.state.map(|state| u32::from(state.number())).into(),
@@ -189,12 +166,7 @@ impl Source {
 
 impl Part {
     /// Returns the next `most` entries that may match; `None` after the last entry.
-    fn after(
-        db: &impl Database,
-        filter: &RewardFilter,
-        after: i64,
-        most: i64,
-    ) -> Result<Option<Self>, DatabaseError> {
+    fn after(db: &impl Database, filter: &RewardFilter, after: i64, most: i64) -> Result<Option<Self>, DatabaseError> {
         if let Some(id) = &filter.transaction_id {
             let entry = db.query_integer(sql::FIND, params![id.as_str()])?;
             let entry = entry.filter(|entry| *entry > after);
@@ -222,12 +194,7 @@ impl Part {
             return Ok(None);
         }
         let end = db.query_integer(outbox_sql::ENTRY_AFTER, params![after, most])?;
-        Ok(Some(Self::until(
-            Source::Log,
-            after,
-            last,
-            end.filter(|end| *end <= last),
-        )))
+        Ok(Some(Self::until(Source::Log, after, last, end.filter(|end| *end <= last))))
     }
 
     /// Returns at most `most` of the part's entries that match.
@@ -244,11 +211,6 @@ impl Part {
     /// Makes a part that ends before the entry `end`, or with the entry `last` if `end` is `None`.
     fn until(source: Source, after: i64, last: i64, end: Option<i64>) -> Self {
         let next = end.map(|end| end.saturating_sub(1));
-        Self {
-            source,
-            after,
-            last: next.unwrap_or(last),
-            next,
-        }
+        Self { source, after, last: next.unwrap_or(last), next }
     }
 }

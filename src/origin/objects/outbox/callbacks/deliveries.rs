@@ -55,13 +55,7 @@ impl Attempt {
             Ok(answer) => (Some(answer.status), answer.body.clone(), None),
             Err(no_answer) => (None, String::new(), Some(no_answer.message.clone())),
         };
-        Self {
-            at_ms: call.at_ms,
-            took_ms: call.took_ms,
-            http_status,
-            body,
-            error,
-        }
+        Self { at_ms: call.at_ms, took_ms: call.took_ms, http_status, body, error }
     }
 }
 
@@ -176,10 +170,7 @@ fn take(
             Err(error) => {
                 unreadable.push(entry);
                 let error = error.to_string();
-                db.execute(
-                    sql::ADD_ATTEMPT,
-                    params![entry, now_ms, 0_i64, None::<i64>, "", error],
-                )?;
+                db.execute(sql::ADD_ATTEMPT, params![entry, now_ms, 0_i64, None::<i64>, "", error])?;
             }
         }
     }
@@ -224,13 +215,8 @@ pub fn conclude(
         attempt.body.as_str(),
         attempt.error.as_deref()
     ];
-    let conclusion: &[Value] = params![
-        delivery,
-        due_ms,
-        callback.attempts_made.saturating_add(1),
-        callback.entry,
-        callback.attempts_made
-    ];
+    let conclusion: &[Value] =
+        params![delivery, due_ms, callback.attempts_made.saturating_add(1), callback.entry, callback.attempts_made];
     let young = first_number(now_ms.saturating_sub(DAY_MS));
     db.transaction(|| {
         let first = [conclusion, values, &[young.into()]].concat();
@@ -256,17 +242,10 @@ fn record_health(
 ) -> Result<(), DatabaseError> {
     let attempted = (callback.revision, callback.enabled_ms);
     let state = endpoint::read(db)?.filter(|state| (state.callback.revision, state.enabled_ms) == attempted);
-    let Some(OutboxState {
-        health, disabled_ms, ..
-    }) = state
-    else {
+    let Some(OutboxState { health, disabled_ms, .. }) = state else {
         return Ok(());
     };
-    let updated = if judgement.endpoint_works {
-        Health::default()
-    } else {
-        health.failed(now_ms)
-    };
+    let updated = if judgement.endpoint_works { Health::default() } else { health.failed(now_ms) };
     let disabled = disabled_ms.or(judgement.disables.then_some(now_ms));
     if (updated, disabled) == (health, disabled_ms) {
         return Ok(());

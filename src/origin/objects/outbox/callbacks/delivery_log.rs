@@ -56,12 +56,7 @@ pub struct DeliveryLog;
 
 impl Observer for DeliveryLog {
     fn concluded(&self, now_ms: i64, result: &AttemptResult<'_>) {
-        let AttemptResult {
-            callback,
-            call,
-            judgement,
-            ..
-        } = result;
+        let AttemptResult { callback, call, judgement, .. } = result;
         let mut counts = COUNTS.get();
         let counted = match judgement.next {
             Next::Delivered => &mut counts.delivered,

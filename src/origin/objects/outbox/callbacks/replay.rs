@@ -16,26 +16,15 @@ use platform::{
     params,
 };
 
-pub const NOTHING_TO_SEND: ApiError = ApiError::new(
-    409,
-    "nothing_to_send",
-    "the conversion was not paid, so it has no callback",
-);
-pub const ERASED: ApiError = ApiError::new(
-    409,
-    "erased",
-    "the user's identifiers are erased, so the callback cannot be sent again",
-);
+pub const NOTHING_TO_SEND: ApiError =
+    ApiError::new(409, "nothing_to_send", "the conversion was not paid, so it has no callback");
+pub const ERASED: ApiError =
+    ApiError::new(409, "erased", "the user's identifiers are erased, so the callback cannot be sent again");
 
 /// Answers `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once. The
 /// attempt of a reversal waits until the callback of its reward has ended. If a reward is replayed, its reversal is
 /// replayed after the reward. An attempt in flight may finish first, because otherwise two attempts would run at once.
-pub fn replay(
-    db: &impl Database,
-    now_ms: i64,
-    transaction_id: &str,
-    claim_ms: i64,
-) -> Result<OperatorReply, Failure> {
+pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> Result<OperatorReply, Failure> {
     let is_replayed = bulk_replay::one(db, now_ms, transaction_id, claim_ms)?;
     let shown = log::get(db, transaction_id)?;
     if !is_replayed {
@@ -57,9 +46,7 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Res
 /// Returns this outbox's part of the answer to `GET …/callback`.
 pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
     let outbox = endpoint::read(db)?;
-    let state = outbox
-        .as_ref()
-        .map_or(EndpointState::None, OutboxState::endpoint_state);
+    let state = outbox.as_ref().map_or(EndpointState::None, OutboxState::endpoint_state);
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
     let next_try_ms = super::deliveries::due_ms(db, outbox.as_ref())?;
     Ok(Standing {

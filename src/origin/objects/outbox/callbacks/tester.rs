@@ -55,11 +55,7 @@ async fn send(
     let fields = tester::fields(app, currency, &random, now_s);
     let request = tester::request(&endpoint, &fields, sign_with, &random, now_s);
     let call = sender.call(runtime, &request, sender.test_timeout()).await;
-    Ok(SentTest {
-        request: ShownRequest::new(&endpoint, &request, &fields, now_s),
-        endpoint,
-        call,
-    })
+    Ok(SentTest { request: ShownRequest::new(&endpoint, &request, &fields, now_s), endpoint, call })
 }
 
 fn response(answer: &HttpAnswer, took_ms: i64, endpoint: &Endpoint) -> Value {
@@ -118,15 +114,7 @@ pub async fn diagnose(
     app: AppId,
     test: &Diagnose,
 ) -> Result<OperatorReply, Failure> {
-    let sent = send(
-        sender,
-        runtime,
-        app,
-        &test.currency,
-        &test.callback,
-        test.sign_with,
-    )
-    .await?;
+    let sent = send(sender, runtime, app, &test.currency, &test.callback, test.sign_with).await?;
     let answered = match &sent.call.outcome {
         Ok(answer) => Ok(Answer {
             status: answer.status,

@@ -39,21 +39,13 @@ pub async fn check(
     loop {
         match judge(db, peers, check, &claim)? {
             PartialVerdict::Unclaimed(txn) => {
-                claim = if is_free(db, runtime, check, &txn).await? {
-                    Claim::Made(txn)
-                } else {
-                    Claim::Refused
-                };
+                claim = if is_free(db, runtime, check, &txn).await? { Claim::Made(txn) } else { Claim::Refused };
             }
             PartialVerdict::Answered(answered) => return Ok(answered),
             PartialVerdict::Takes { answered, cap, offer } => {
                 let day = UtcDay::of_ms(peers.now_ms());
                 let taken = calls::read_taken(runtime, ReadTaken { offer, day }).await?;
-                return if taken < cap {
-                    Ok(answered)
-                } else {
-                    Err(Reason::Capped.refusal().into())
-                };
+                return if taken < cap { Ok(answered) } else { Err(Reason::Capped.refusal().into()) };
             }
         }
     }
@@ -75,22 +67,12 @@ pub enum PartialVerdict {
 
 /// # Errors
 /// The refusal that the postback would get. Or the database failed.
-pub fn judge(
-    db: &impl Database,
-    peers: &impl Peers,
-    check: &CheckPostback,
-    claim: &Claim,
-) -> Result<PartialVerdict> {
+pub fn judge(db: &impl Database, peers: &impl Peers, check: &CheckPostback, claim: &Claim) -> Result<PartialVerdict> {
     let now_ms = peers.now_ms();
     let conversion = &check.conversion;
     check_life(conversion.click.clicked_at_ms, now_ms)?;
     let terms = terms_of(db, check)?;
-    let Decision {
-        approval,
-        row,
-        step,
-        verdict,
-    } = decide(db, peers, now_ms, conversion, &terms, claim)?;
+    let Decision { approval, row, step, verdict } = decide(db, peers, now_ms, conversion, &terms, claim)?;
     let answered = |status: Status, is_duplicate: bool, reason| {
         let answer = approval.answer(status, is_duplicate)?;
         Ok::<_, Failure>(CheckedPostback { answer, reason })
@@ -125,29 +107,21 @@ pub fn judge(
     let same = current.filter(|_| step == Transition::Repeat);
     let state = step.outcome().map(|(state, _)| state).or(same);
     let state = state.ok_or_else(|| {
-        Failure::Internal(format!(
-            "the transition {step:?} has no resulting state, so a postback cannot cause it"
-        ))
+        Failure::Internal(format!("the transition {step:?} has no resulting state, so a postback cannot cause it"))
     })?;
     let status = state.answer().map_err(Failure::from)?;
     let answered = answered(status, step == Transition::Repeat, state.reason())?;
     let current = conversion.current.offer.as_ref();
     Ok(match current.and_then(|current| current.conversion_cap) {
-        Some(cap) if step.pays() => PartialVerdict::Takes {
-            answered,
-            cap,
-            offer: terms.offer,
-        },
+        Some(cap) if step.pays() => PartialVerdict::Takes { answered, cap, offer: terms.offer },
         _ => PartialVerdict::Answered(answered),
     })
 }
 
 /// Returns the terms that came with the command, with the app's limit that this outbox has stored.
 fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
-    let revision = |numbered: &NumberedTerms| Revision {
-        number: numbered.revision,
-        terms: Rc::new(numbered.terms.clone()),
-    };
+    let revision =
+        |numbered: &NumberedTerms| Revision { number: numbered.revision, terms: Rc::new(numbered.terms.clone()) };
     let current = check.conversion.current.offer.as_ref();
     let app = endpoint::read(db)?.and_then(|state| state.current);
     Ok(Terms {
@@ -165,12 +139,7 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
 }
 
 /// Asks the outbox that keeps a `txn` whether the postback's click could claim the `txn`.
-async fn is_free(
-    db: &impl Database,
-    runtime: &impl ObjectCall,
-    check: &CheckPostback,
-    txn: &Txn,
-) -> Result<bool> {
+async fn is_free(db: &impl Database, runtime: &impl ObjectCall, check: &CheckPostback, txn: &Txn) -> Result<bool> {
     let click = &check.conversion.click;
     let own = OutboxShard::new(click.app, click.shard);
     let keeper = txns::keeper(own.app, check.outbox_shards, txn);

@@ -25,12 +25,7 @@ const PAGE: usize = 60;
 /// # Errors
 /// The refusal; or `unavailable` if another object does not answer. Then the alarm or the next copy of the postback
 /// resumes.
-pub async fn convert(
-    db: &impl Database,
-    peers: &impl Peers,
-    conversion: &Conversion,
-    terms: &Terms,
-) -> Result<Answer> {
+pub async fn convert(db: &impl Database, peers: &impl Peers, conversion: &Conversion, terms: &Terms) -> Result<Answer> {
     if conversion.click.app.is_test() {
         peers.state_cache().take_test(peers.now_ms())?;
     }
@@ -49,11 +44,7 @@ pub async fn convert(
                 return Err(refusal.into());
             }
             Admission::Unclaimed(txn) => {
-                claim = if peers.claim_txn(&txn).await? {
-                    Claim::Made(txn)
-                } else {
-                    Claim::Refused
-                };
+                claim = if peers.claim_txn(&txn).await? { Claim::Made(txn) } else { Claim::Refused };
                 continue;
             }
             Admission::Reserved { reservation, own } => (reservation, own),
@@ -114,20 +105,12 @@ pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bo
     outcome.map(|()| has_more || (is_full && settled))
 }
 
-async fn resume_one(
-    db: &impl Database,
-    peers: &impl Peers,
-    attempts: u32,
-    reservation: Reservation,
-) -> Result {
+async fn resume_one(db: &impl Database, peers: &impl Peers, attempts: u32, reservation: Reservation) -> Result {
     let due_ms = peers.now_ms().saturating_add(wait_ms(attempts));
     let is_open = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
     peers.committed()?;
     if is_open {
-        finish(db, peers, &reservation)
-            .await?
-            .map(drop)
-            .or_else(ignore_refusal)?;
+        finish(db, peers, &reservation).await?.map(drop).or_else(ignore_refusal)?;
     }
     Ok(())
 }

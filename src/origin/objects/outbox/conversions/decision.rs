@@ -71,21 +71,14 @@ pub fn decide(
     };
     if let Some(reservation) = resolved.reserved {
         let verdict = Verdict::Reserved(Box::new(reservation));
-        return Ok(Decision {
-            approval,
-            row,
-            step,
-            verdict,
-        });
+        return Ok(Decision { approval, row, step, verdict });
     }
     match step {
         Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Transition::Conflict => return Err(WRONG_STATE.into()),
         // Only a conversion that is read from the log can have an erased user. The user may also have been erased
         // after the read. The click of a postback always names the user.
-        Transition::Force | Transition::Release | Transition::TakeBack
-            if is_erased(db, conversion, row.as_ref())? =>
-        {
+        Transition::Force | Transition::Release | Transition::TakeBack if is_erased(db, conversion, row.as_ref())? => {
             return Err(USER_ERASED.into());
         }
         _ => {}
@@ -103,12 +96,7 @@ pub fn decide(
         row: row.as_ref(),
     };
     let verdict = case.judge(step)?;
-    Ok(Decision {
-        approval,
-        row,
-        step,
-        verdict,
-    })
+    Ok(Decision { approval, row, step, verdict })
 }
 
 /// True if a conversion was read from the log and its user was erased.
@@ -201,9 +189,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
     /// True if the terms pay a goal once for each user and another click has the reward.
     fn is_rewarded(&self) -> DbResult<bool> {
         match &self.approval.rewarded {
-            Some(key) if self.once_per == OncePer::User => {
-                rewarded::is_taken(self.db, key, &self.conversion.nonce)
-            }
+            Some(key) if self.once_per == OncePer::User => rewarded::is_taken(self.db, key, &self.conversion.nonce),
             _ => Ok(false),
         }
     }

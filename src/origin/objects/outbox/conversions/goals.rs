@@ -84,9 +84,7 @@ pub fn resolve(
         });
     };
     let row = rows.into_iter().find(|row| row.goal == goal.id);
-    let reserved = reserved
-        .into_iter()
-        .find(|reservation| reservation.approval.goal == goal.id);
+    let reserved = reserved.into_iter().find(|reservation| reservation.approval.goal == goal.id);
     let accepted_from = match (&row, &reserved) {
         (_, Some(reservation)) => Some(&reservation.approval.advertiser),
         (Some(row), _) if !matches!(row.state, State::Refused(_)) => Some(&row.advertiser),
@@ -96,13 +94,7 @@ pub fn resolve(
     if !is_sender(&owner) {
         return Err(INVALID_TOKEN.into());
     }
-    Ok(ResolvedGoal {
-        goal,
-        terms,
-        row,
-        reserved,
-        owner,
-    })
+    Ok(ResolvedGoal { goal, terms, row, reserved, owner })
 }
 
 /// Finds the goal and its terms. A name that an earlier postback of the click used keeps its meaning: it still names
@@ -123,11 +115,7 @@ fn find(
         .filter(|approval| approval.name() == name)
         .map(|approval| approval.goal.as_str());
     let known = converted.map(|row| row.goal.as_str()).or(waiting.next());
-    let revisions = || {
-        [Some(&terms.paying), terms.current.as_ref()]
-            .into_iter()
-            .flatten()
-    };
+    let revisions = || [Some(&terms.paying), terms.current.as_ref()].into_iter().flatten();
     let exact = revisions().find_map(|revision| {
         let goal = match known {
             Some(id) => revision.terms.goal_by_id(id),
@@ -143,21 +131,13 @@ fn find(
         return Ok(earlier.and_then(|earlier| {
             let goal = earlier.goal_by_id(&row.goal)?.clone();
             let number = row.offer_terms;
-            Some((
-                goal,
-                Revision {
-                    number,
-                    terms: earlier,
-                },
-            ))
+            Some((goal, Revision { number, terms: earlier }))
         }));
     }
     // Names match regardless of case if only one goal matches.
     let mut alike = revisions().flat_map(|revision| {
         let goals = revision.terms.goals.iter();
-        goals
-            .filter(|goal| goal.is_alike(name))
-            .map(move |goal| (goal, revision))
+        goals.filter(|goal| goal.is_alike(name)).map(move |goal| (goal, revision))
     });
     let first = alike.next();
     let first = first.filter(|(goal, _)| alike.all(|(other, _)| other.id == goal.id));

@@ -40,10 +40,7 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
     if erasure::is_of_erased(db, &conversion.click)? {
         return Ok(common::UNAVAILABLE.into());
     }
-    let kept = Conversion {
-        received_ms: conversion.received_ms.or(Some(now_ms)),
-        ..conversion.clone()
-    };
+    let kept = Conversion { received_ms: conversion.received_ms.or(Some(now_ms)), ..conversion.clone() };
     db.execute(
         sql::KEEP_POSTBACK,
         params![

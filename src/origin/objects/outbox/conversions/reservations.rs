@@ -31,16 +31,9 @@ pub const MAX_OF_OFFER: usize = 1_000;
 /// `unavailable` if there are too many reservations.
 pub fn create(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> Result<Reservation> {
     let offer = take.offer.to_string();
-    let number = db.query_integer(
-        sql::NEXT_RESERVATION,
-        params![MAX_RESERVED, offer.as_str(), MAX_OF_OFFER],
-    )?;
+    let number = db.query_integer(sql::NEXT_RESERVATION, params![MAX_RESERVED, offer.as_str(), MAX_OF_OFFER])?;
     let number = number.ok_or(common::UNAVAILABLE)?;
-    let reservation = Reservation {
-        approval,
-        take,
-        number,
-    };
+    let reservation = Reservation { approval, take, number };
     let approval = &reservation.approval;
     db.execute(
         sql::RESERVE,
@@ -70,27 +63,18 @@ pub fn end(db: &impl Database, reservation: &Reservation) -> DbResult<Option<boo
 
 /// Returns at most `most` due reservations, the longest due first, each with the number of times that it was resumed.
 pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> DbResult<Vec<(u32, Reservation)>> {
-    db.read_all(sql::DUE_RESERVATIONS, params![now_ms, most], |row| {
-        Ok((row.number(0)?, row.json(1)?))
-    })
+    db.read_all(sql::DUE_RESERVATIONS, params![now_ms, most], |row| Ok((row.number(0)?, row.json(1)?)))
 }
 
 /// Makes a reservation due again at `due_ms`. Returns false if the reservation has ended. Then the cap must not be
 /// taken.
 pub fn put_off(db: &impl Database, reservation: &Reservation, due_ms: i64, attempts: u32) -> DbResult<bool> {
     let [nonce, goal, number] = key(reservation);
-    let updated = db.query(
-        sql::PUT_RESERVATION_OFF,
-        &[due_ms.into(), attempts.into(), nonce, goal, number],
-    )?;
+    let updated = db.query(sql::PUT_RESERVATION_OFF, &[due_ms.into(), attempts.into(), nonce, goal, number])?;
     Ok(!updated.is_empty())
 }
 
 fn key(reservation: &Reservation) -> [Value; 3] {
     let approval = &reservation.approval;
-    [
-        approval.conversion.nonce.0.clone().into(),
-        approval.goal.as_str().into(),
-        reservation.number.into(),
-    ]
+    [approval.conversion.nonce.0.clone().into(), approval.goal.as_str().into(), reservation.number.into()]
 }

@@ -8,12 +8,7 @@ use platform::{Database, DbResult, params};
 
 /// Returns the key for a conversion's user and a goal; `None` before the outbox's first conversion, when no user has a
 /// reward.
-pub fn key(
-    db: &impl Database,
-    peers: &impl Peers,
-    conversion: &Conversion,
-    goal: &str,
-) -> DbResult<Option<Bytes>> {
+pub fn key(db: &impl Database, peers: &impl Peers, conversion: &Conversion, goal: &str) -> DbResult<Option<Bytes>> {
     let salt = match peers.state_cache().salt() {
         Some(salt) => salt,
         None => match db.query_first(sql::GET_SALT, &[])? {

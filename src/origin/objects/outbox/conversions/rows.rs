@@ -76,9 +76,7 @@ pub fn store(
     let is_action = matches!(approval.conversion.event, Event::Action(_));
     let entry = match row {
         // A paid conversion's entry never changes, and a repeat changes only the names.
-        Some(row) if matches!(row.state, State::Approved | State::Reversed) || row.state == state => {
-            row.entry
-        }
+        Some(row) if matches!(row.state, State::Approved | State::Reversed) || row.state == state => row.entry,
         // A rejection by the operator changes only the reason.
         Some(row) if is_action && state == State::Rejected => {
             let reason = approval.conversion.reason.as_deref();
@@ -106,11 +104,7 @@ pub fn store(
             entry,
             approval.offer_terms,
             approval.advertiser.as_str(),
-            approval
-                .rewarded
-                .as_ref()
-                .filter(|_| state == State::Approved)
-                .map(|key| key.0.clone())
+            approval.rewarded.as_ref().filter(|_| state == State::Approved).map(|key| key.0.clone())
         ],
     )?;
     let told = row.and_then(|row| notice_of(row.state));

@@ -47,12 +47,7 @@ fn check_words(reason: &str) -> Result<(), FieldError> {
 
 impl SettleBody {
     pub fn into_settle(self, transaction_id: String, action: Action) -> Settle {
-        Settle {
-            transaction_id,
-            action,
-            reason: self.reason,
-            despite: self.despite,
-        }
+        Settle { transaction_id, action, reason: self.reason, despite: self.despite }
     }
 }
 
@@ -73,22 +68,11 @@ pub struct SettleManyBody {
 
 impl Document for SettleManyBody {
     fn check(&self) -> Result<(), FieldError> {
-        if self
-            .after
-            .as_deref()
-            .is_some_and(|after| Place::parse(after).is_none())
-        {
-            return Err(FieldError::new(
-                "after",
-                "must be the `next` of an earlier answer",
-            ));
+        if self.after.as_deref().is_some_and(|after| Place::parse(after).is_none()) {
+            return Err(FieldError::new("after", "must be the `next` of an earlier answer"));
         }
-        log::status_number(&self.filter.status)
-            .map_err(|problem| FieldError::new("filter.status", problem))?;
-        for (path, at) in [
-            ("filter.since", self.filter.since),
-            ("filter.until", self.filter.until),
-        ] {
+        log::status_number(&self.filter.status).map_err(|problem| FieldError::new("filter.status", problem))?;
+        for (path, at) in [("filter.since", self.filter.since), ("filter.until", self.filter.until)] {
             if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
                 return Err(FieldError::new(path, "must be UNIX seconds"));
             }
@@ -113,10 +97,7 @@ pub struct Place {
 impl Place {
     pub fn parse(text: &str) -> Option<Self> {
         let (outbox, after) = text.split_once('.')?;
-        let place = Self {
-            outbox: outbox.parse().ok()?,
-            after: after.parse().ok()?,
-        };
+        let place = Self { outbox: outbox.parse().ok()?, after: after.parse().ok()? };
         ((0..=MAX_INTEGER).contains(&place.after) && place.to_text() == text).then_some(place)
     }
 
@@ -132,10 +113,7 @@ impl SettleManyBody {
     pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
         let SettleFilter { status, reason, .. } = &self.filter;
         if action == Action::Approve && status == "refused" && reason.is_none() {
-            return Err(FieldError::new(
-                "filter.reason",
-                "is missing: name the reason that the approval overrides",
-            ));
+            return Err(FieldError::new("filter.reason", "is missing: name the reason that the approval overrides"));
         }
         Ok(())
     }
@@ -147,18 +125,8 @@ impl SettleManyBody {
 
     /// Returns the first step. If the filter has no end, the step covers only conversions before `until`.
     pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
-        let filter = SettleFilter {
-            until: self.filter.until.or(Some(until)),
-            ..self.filter
-        };
-        SettleMany {
-            filter,
-            action,
-            reason: self.reason,
-            despite: self.despite,
-            dry_run: self.dry_run,
-            after: 0,
-        }
+        let filter = SettleFilter { until: self.filter.until.or(Some(until)), ..self.filter };
+        SettleMany { filter, action, reason: self.reason, despite: self.despite, dry_run: self.dry_run, after: 0 }
     }
 }
 
@@ -240,12 +208,9 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>,
         Some(row) if rows.len() >= usize::try_from(most).unwrap_or(usize::MAX) => Some(row.integer(0)?),
         _ => end.map(|_| last),
     };
-    let matching = rows.iter().map(|row| {
-        Ok(Matching {
-            transaction_id: row.text(1)?.to_owned(),
-            payout_micro_usd: row.integer(2)?,
-        })
-    });
+    let matching = rows
+        .iter()
+        .map(|row| Ok(Matching { transaction_id: row.text(1)?.to_owned(), payout_micro_usd: row.integer(2)? }));
     Ok((matching.collect::<DbResult<_>>()?, next))
 }
 
@@ -273,12 +238,7 @@ struct EntryClick {
 /// # Errors
 /// `not_found` if no reward has the transaction id; `conversion_window_closed` for a click that is too old for the
 /// action.
-pub fn conversion(
-    db: &impl Database,
-    now_ms: i64,
-    shard: OutboxShard,
-    settle: &Settle,
-) -> Result<Conversion> {
+pub fn conversion(db: &impl Database, now_ms: i64, shard: OutboxShard, settle: &Settle) -> Result<Conversion> {
     let (state, at_ms, logged) = of_entry(db, shard, &settle.transaction_id)?;
     let was_paid = matches!(state, State::Approved | State::Reversed);
     let (action, clicked_at_ms) = (settle.action, logged.click.clicked_at_ms);
@@ -293,11 +253,7 @@ pub fn conversion(
 
 /// Reads a conversion from the log, with [`Event::Release`] as its event. Also returns the conversion's state, and the
 /// time of its entry or payment.
-pub fn of_entry(
-    db: &impl Database,
-    shard: OutboxShard,
-    transaction_id: &str,
-) -> Result<(State, i64, Conversion)> {
+pub fn of_entry(db: &impl Database, shard: OutboxShard, transaction_id: &str) -> Result<(State, i64, Conversion)> {
     let row = db.query_first(sql::GET_TO_SETTLE, params![transaction_id])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
     let names: Vec<String> = row.json(1)?;
@@ -314,8 +270,7 @@ pub fn of_entry(
             user_id: row.optional_text(2)?.unwrap_or_default().to_owned().into(),
             gaid: fields.gaid.map(Into::into),
             idfa: fields.idfa.map(Into::into),
-            custom: [fields.c1, fields.c2, fields.c3, fields.c4, fields.c5]
-                .map(|value| value.map(Into::into)),
+            custom: [fields.c1, fields.c2, fields.c3, fields.c4, fields.c5].map(|value| value.map(Into::into)),
             placement: row.optional_text(6)?.map(|placement| placement.to_owned().into()),
             country: fields.country.as_deref().and_then(Country::parse),
             clicked_at_ms: fields.click_ts.saturating_mul(SECOND_MS),
@@ -328,11 +283,7 @@ pub fn of_entry(
         despite: Vec::new(),
         received_ms: None,
         is_to_be_held: false,
-        current: Current {
-            offer: None,
-            app: None,
-            is_recent: false,
-        },
+        current: Current { offer: None, app: None, is_recent: false },
     };
     let at_ms = fields.conversion_ts.saturating_mul(SECOND_MS);
     Ok((state_of(row.integer(8)?)?, at_ms, conversion))
@@ -344,22 +295,9 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written_and_nothing_else_is() {
-        let place = Place {
-            outbox: 63,
-            after: 1_810_921_882_759_173,
-        };
+        let place = Place { outbox: 63, after: 1_810_921_882_759_173 };
         assert_eq!(Place::parse(&place.to_text()), Some(place));
-        for other in [
-            "",
-            "1",
-            "1.",
-            ".1",
-            "01.2",
-            "+1.2",
-            "1.-2",
-            "256.1",
-            "1.9007199254740993",
-        ] {
+        for other in ["", "1", "1.", ".1", "01.2", "+1.2", "1.-2", "256.1", "1.9007199254740993"] {
             assert_eq!(Place::parse(other), None, "{other}");
         }
     }

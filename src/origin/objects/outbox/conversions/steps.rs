@@ -74,10 +74,7 @@ pub async fn release_step(
         return Ok(false);
     };
     let held = SettleMany {
-        filter: SettleFilter {
-            status: "held".into(),
-            ..SettleFilter::default()
-        },
+        filter: SettleFilter { status: "held".into(), ..SettleFilter::default() },
         action: Action::Approve,
         reason: String::new(),
         despite: Vec::new(),

@@ -55,19 +55,13 @@ pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
 pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, number] = parameters(txn);
     db.transaction(|| {
-        let claimed = db.query_first(
-            sql::CLAIM_TXN,
-            &[advertiser, goal, id, nonce, number, now_ms.into()],
-        )?;
+        let claimed = db.query_first(sql::CLAIM_TXN, &[advertiser, goal, id, nonce, number, now_ms.into()])?;
         if claimed.is_none() {
             return Ok(false);
         }
         let nonce = hex::encode_upper(&txn.nonce.0);
         let claim = json(&(&txn.advertiser, &txn.goal, &txn.txn, nonce, txn.number, now_ms))?;
-        db.execute(
-            sql::CHANGE,
-            params![lowest_number(now_ms, shard.number), SHARDS, Value::Null, claim],
-        )?;
+        db.execute(sql::CHANGE, params![lowest_number(now_ms, shard.number), SHARDS, Value::Null, claim])?;
         Ok(true)
     })
 }
@@ -106,20 +100,14 @@ pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let due = due.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     for (number, attempts, _) in &due {
         let due_ms = now_ms.saturating_add(wait_ms(*attempts));
-        db.execute(
-            sql::PUT_FREE_OFF,
-            params![due_ms, attempts.saturating_add(1), *number],
-        )?;
+        db.execute(sql::PUT_FREE_OFF, params![due_ms, attempts.saturating_add(1), *number])?;
     }
     peers.committed()?;
     let is_full = due.len() == PAGE;
     let free = async |(number, _, txn)| match peers.free_txn(&txn).await {
         Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
         Err(failure) => {
-            log::warn(
-                "outbox",
-                format_args!("a txn was not freed, and is tried again: {failure}"),
-            );
+            log::warn("outbox", format_args!("a txn was not freed, and is tried again: {failure}"));
             Ok(false)
         }
     };

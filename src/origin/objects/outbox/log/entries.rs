@@ -72,25 +72,14 @@ pub fn amend(
 
 /// Adds a change that moves no money to the log's numbering, so that the journal includes the change.
 pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result {
-    let change = params![
-        lowest_number(now_ms, approval.conversion.click.shard),
-        SHARDS,
-        entry,
-        Value::Null
-    ];
+    let change = params![lowest_number(now_ms, approval.conversion.click.shard), SHARDS, entry, Value::Null];
     Ok(db.execute(sql::CHANGE, change)?)
 }
 
 /// Pays a reward or reverses it, within the caller's transaction. Writes the callback, and the amount and its number in
 /// the log, from which batches for the ledger and the counters are made. `entered` means that [`create`] has written
 /// all of these.
-pub fn move_money(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    movement: Movement,
-    entered: bool,
-) -> Result {
+pub fn move_money(db: &impl Database, now_ms: i64, approval: &Approval, movement: Movement, entered: bool) -> Result {
     match movement {
         Movement::Reward if entered => Ok(()),
         Movement::Reward => {
@@ -124,12 +113,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     fields.status = Status::Reversed;
     fields.original_transaction_id = Some(reward_id);
     let due_ms = (!paid.is_waiting).then_some(now_ms);
-    let reversal = NewCallback {
-        after: Some(paid.entry),
-        notice: None,
-        payout: paid.payout_micro_usd.saturating_neg(),
-        due_ms,
-    };
+    let reversal =
+        NewCallback { after: Some(paid.entry), notice: None, payout: paid.payout_micro_usd.saturating_neg(), due_ms };
     insert(db, now_ms, approval, &fields, Some(reversal), paid.erase).map(drop)
 }
 
@@ -144,26 +129,15 @@ pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, 
     };
     fields.transaction_id = approval.transaction_id(kind)?;
     // A conversion may be refused and wait again.
-    if db
-        .query_first(sql::GET_PAID, params![fields.transaction_id.as_str()])?
-        .is_some()
-    {
+    if db.query_first(sql::GET_PAID, params![fields.transaction_id.as_str()])?.is_some() {
         return Ok(());
     }
     fields.status = status;
     let nothing = Amounts::new(MicroUsd(0), &approval.currency);
-    let value = std::mem::replace(
-        &mut fields.value,
-        Decimal::in_app(&approval.currency, nothing.value),
-    );
+    let value = std::mem::replace(&mut fields.value, Decimal::in_app(&approval.currency, nothing.value));
     fields.pending_value = Some(value);
     fields.payout = Decimal::usd(nothing.payout);
-    let notice = NewCallback {
-        after: Some(entry),
-        notice: Some(state_number(state)),
-        payout: 0,
-        due_ms: Some(now_ms),
-    };
+    let notice = NewCallback { after: Some(entry), notice: Some(state_number(state)), payout: 0, due_ms: Some(now_ms) };
     let erase = db.query_boolean(sql::IS_ERASED, params![entry])?;
     insert(db, now_ms, approval, &fields, Some(notice), erase).map(drop)
 }

@@ -32,16 +32,8 @@ fn reason_number(reason: Reason) -> i64 {
 }
 
 pub fn state_of(number: i64) -> DbResult<State> {
-    let plain = [
-        State::Pending,
-        State::Approved,
-        State::Rejected,
-        State::Reversed,
-        State::Tombstone,
-    ];
-    let with_reason = Reason::ALL
-        .into_iter()
-        .flat_map(|reason| [State::Refused(reason), State::Held(reason)]);
+    let plain = [State::Pending, State::Approved, State::Rejected, State::Reversed, State::Tombstone];
+    let with_reason = Reason::ALL.into_iter().flat_map(|reason| [State::Refused(reason), State::Held(reason)]);
     plain
         .into_iter()
         .chain(with_reason)

@@ -72,10 +72,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(claimed
             .callbacks
             .into_iter()
-            .map(|callback| DueAttempt {
-                callback,
-                endpoint: Rc::clone(&endpoint),
-            })
+            .map(|callback| DueAttempt { callback, endpoint: Rc::clone(&endpoint) })
             .collect())
     }
 
@@ -134,10 +131,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         match started.await {
             Ok(true) => self.start_due(),
             Ok(false) => {}
-            Err(failure) => platform::log::warn(
-                "outbox",
-                format_args!("due callbacks could not be started, and wait: {failure}"),
-            ),
+            Err(failure) => {
+                platform::log::warn("outbox", format_args!("due callbacks could not be started, and wait: {failure}"))
+            }
         }
     }
 
@@ -159,19 +155,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let attempt = Attempt::of(&call);
         let db = self.shell.storage();
         let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
-        let concluded = AttemptResult {
-            callback,
-            call: &call,
-            judgement: &judgement,
-            written: stored.is_ok(),
-        };
+        let concluded = AttemptResult { callback, call: &call, judgement: &judgement, written: stored.is_ok() };
         self.observer.concluded(self.now_ms(), &concluded);
         stored?;
         if judgement.disables {
-            self.spawn(Rc::clone(self).tell_disabled(Disabled {
-                revision: callback.revision,
-                enabled_ms: callback.enabled_ms,
-            }));
+            self.spawn(
+                Rc::clone(self)
+                    .tell_disabled(Disabled { revision: callback.revision, enabled_ms: callback.enabled_ms }),
+            );
         }
         if judgement.next == Next::Delivered {
             self.committed()

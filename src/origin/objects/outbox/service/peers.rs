@@ -21,9 +21,7 @@ use contract::{
 use domain::callbacks::fields::Status;
 use platform::{DbResult, Failure, ObjectStorage, Result, keyed_flights::KeyedFlights};
 
-impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
-    for OutboxService<D, R, O>
-{
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers for OutboxService<D, R, O> {
     fn now_ms(&self) -> i64 {
         self.runtime().now_ms()
     }
@@ -76,14 +74,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             }),
             None => None,
         };
-        calls::take(
-            self.runtime(),
-            Take {
-                asker,
-                ..take.clone()
-            },
-        )
-        .await
+        calls::take(self.runtime(), Take { asker, ..take.clone() }).await
     }
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool> {

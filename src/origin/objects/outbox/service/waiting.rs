@@ -39,10 +39,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 Ok(has_more) if has_more || self.must_resume.get() => {}
                 Ok(_) => break,
                 Err(failure) => {
-                    platform::log::warn(
-                        "outbox",
-                        format_args!("waiting conversions could not be resumed: {failure}"),
-                    );
+                    platform::log::warn("outbox", format_args!("waiting conversions could not be resumed: {failure}"));
                     break;
                 }
             }

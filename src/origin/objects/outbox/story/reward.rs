@@ -117,10 +117,7 @@ impl<'r> Reward<'r> {
             is_erased: user_id.is_none(),
             goal_value: fields.goal_value,
             txn: row.optional_text(7)?,
-            click: Click {
-                placement: row.optional_text(13)?.map(str::to_owned),
-                ..fields.click
-            },
+            click: Click { placement: row.optional_text(13)?.map(str::to_owned), ..fields.click },
             terms: Terms {
                 offer_at_click: row.integer(10)?,
                 app_at_click: row.integer(11)?,

@@ -37,11 +37,7 @@ pub fn read(db: &impl Database, ReadDay { day, after, mark }: ReadDay, entries: 
             waiting_micro_usd: row.integer(6)?,
         })
     })?;
-    Ok(OutboxDay {
-        offers,
-        next: step.next(),
-        ..OutboxDay::default()
-    })
+    Ok(OutboxDay { offers, next: step.next(), ..OutboxDay::default() })
 }
 
 /// Reads the next part of an offer's transactions on a day, in the order of their numbers.
@@ -54,11 +50,7 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> DbResult<DayEnt
     let entry = |row: &Row| {
         Ok(DayEntry {
             transaction_id: row.text(1)?.to_owned(),
-            kind: if row.boolean(2)? {
-                RewardKind::Reversal
-            } else {
-                RewardKind::Reward
-            },
+            kind: if row.boolean(2)? { RewardKind::Reversal } else { RewardKind::Reward },
             offer_id: list.offer.clone(),
             goal_id: row.text(3)?.to_owned(),
             conversion_ts: row.integer(4)?,
@@ -109,12 +101,7 @@ impl DayPage {
         let after = after.max(before);
         let row = db.query_first(sql::LAST_OF_DAY, params![after, end, entries])?;
         let row = row.unwrap_or(Row(vec![]));
-        Ok(Self {
-            day,
-            after,
-            last: row.optional_integer(0)?.unwrap_or(after),
-            is_last: row.integer(1)? < entries,
-        })
+        Ok(Self { day, after, last: row.optional_integer(0)?.unwrap_or(after), is_last: row.integer(1)? < entries })
     }
 
     fn next(&self) -> Option<i64> {
@@ -125,11 +112,6 @@ impl DayPage {
     fn parameters(&self) -> [Value; 4] {
         let start_ms = self.day.start_ms();
         let second = |ms: i64| ms.div_euclid(SECOND_MS);
-        [
-            self.after.into(),
-            self.last.into(),
-            second(start_ms).into(),
-            second(start_ms.saturating_add(DAY_MS)).into(),
-        ]
+        [self.after.into(), self.last.into(), second(start_ms).into(), second(start_ms.saturating_add(DAY_MS)).into()]
     }
 }

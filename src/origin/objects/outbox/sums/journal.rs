@@ -49,14 +49,7 @@ const REFILL_MS: i64 = SECOND_MS;
 /// Returns the outbox that keeps the journal of `of`: the next outbox of the app. If the app has only one outbox, the
 /// witness is a second outbox that keeps nothing else.
 pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
-    OutboxShard {
-        number: of
-            .number
-            .saturating_add(1)
-            .checked_rem(outboxes.max(2))
-            .unwrap_or(0),
-        ..of
-    }
+    OutboxShard { number: of.number.saturating_add(1).checked_rem(outboxes.max(2)).unwrap_or(0), ..of }
 }
 
 /// Sends the first part of a batch. The next part begins at the witness's mark. Sets `is_lost` if the witness has a
@@ -87,12 +80,8 @@ pub async fn send(
 fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatch> {
     let number = db.query_integer(sql::END_OF_BATCH, params![after, through, NUMBERS])?;
     let number = number.unwrap_or(through);
-    let row = db
-        .query_first(sql::BATCH, params![after, number])?
-        .unwrap_or(Row(vec![]));
-    let txns = db
-        .query_first(sql::CLAIMS, params![after, number])?
-        .unwrap_or(Row(vec![]));
+    let row = db.query_first(sql::BATCH, params![after, number])?.unwrap_or(Row(vec![]));
+    let txns = db.query_first(sql::CLAIMS, params![after, number])?.unwrap_or(Row(vec![]));
     Ok(JournalBatch {
         number,
         salt: row.text(0)?.to_owned(),
@@ -110,10 +99,7 @@ pub async fn is_complete(db: &impl Database, runtime: &impl ObjectCall, own: Out
     let outboxes = endpoint::read(db)?.and_then(|state| state.current);
     let outboxes = outboxes.map_or(likely_count(own), |app| app.outbox_shards);
     let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
-    let question = ReadJournal {
-        source: own.object_name(),
-        after: last,
-    };
+    let question = ReadJournal { source: own.object_name(), after: last };
     let witness = witness(own, outboxes).address();
     let answer = runtime.call(&witness, question, SEND_TIMEOUT).await;
     Ok(last <= answer.map_err(|_| common::UNAVAILABLE)?.mark)
@@ -155,10 +141,7 @@ pub fn read(db: &impl Database, read: &ReadJournal) -> DbResult<Journal> {
             entries: row.text(4)?.to_owned(),
         })
     };
-    Ok(Journal {
-        mark: mark(db, &read.source)?,
-        next: row.map(batch).transpose()?,
-    })
+    Ok(Journal { mark: mark(db, &read.source)?, next: row.map(batch).transpose()? })
 }
 
 fn mark(db: &impl Database, source: &str) -> DbResult<i64> {
@@ -190,10 +173,7 @@ pub async fn refill(
     let source = own.object_name();
     let witness = witness(own, outboxes.unwrap_or(likely_count(own))).address();
     let ask = async |after| {
-        let question = ReadJournal {
-            source: source.clone(),
-            after,
-        };
+        let question = ReadJournal { source: source.clone(), after };
         runtime.call(&witness, question, READ_TIMEOUT).await
     };
     let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
@@ -215,10 +195,7 @@ pub async fn refill(
     if !is_open && !goes_beyond(db, heard, mark)? {
         return Ok(true);
     }
-    log::error(
-        "journal",
-        format_args!("{source} was restored, and lost its log entries after {heard} up to {mark}"),
-    );
+    log::error("journal", format_args!("{source} was restored, and lost its log entries after {heard} up to {mark}"));
     // The refill continues even if the operator cannot be told.
     let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     if last > mark {
@@ -266,18 +243,9 @@ fn put_back(
     batch: JournalBatch,
 ) -> Result {
     let entries = identified(&batch).map_err(|error| {
-        Failure::Internal(format!(
-            "the journal batch up to {} cannot be read: {error}",
-            batch.number
-        ))
+        Failure::Internal(format!("the journal batch up to {} cannot be read: {error}", batch.number))
     })?;
-    let salt = params![
-        own.app.number(),
-        own.number,
-        outboxes.map(u32::from),
-        batch.salt,
-        now_ms
-    ];
+    let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt, now_ms];
     db.transaction(|| {
         db.execute(sql::PUT_OUTBOX, salt)?;
         erasure::erase_again(db, &batch.txns)?;
@@ -303,11 +271,7 @@ fn identified(batch: &JournalBatch) -> Result<String, String> {
     let read = |text: &str| serde_json::from_str::<Vec<Option<Map<String, Json>>>>(text);
     let failed = |error: serde_json::Error| error.to_string();
     let mut entries = read(&batch.entries).map_err(failed)?;
-    let users = batch
-        .users
-        .as_deref()
-        .map_or(Ok(Vec::new()), read)
-        .map_err(failed)?;
+    let users = batch.users.as_deref().map_or(Ok(Vec::new()), read).map_err(failed)?;
     for (entry, user) in entries.iter_mut().flatten().zip(users) {
         entry.extend(user.unwrap_or_default());
     }

@@ -76,12 +76,7 @@ impl Night {
             attempts: 0,
             due_ms: 0,
             revenue_micro_usd: 0,
-            rewards: DayRewards {
-                day,
-                rewards: 0,
-                after_24_h: 0,
-                by_superseded_terms: 0,
-            },
+            rewards: DayRewards { day, rewards: 0, after_24_h: 0, by_superseded_terms: 0 },
         }
     }
 
@@ -149,11 +144,7 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> DbResult<Optio
     if night.adding != day || night.is_added {
         night = Night::of(day, night.vouched);
     }
-    let step = ReadDay {
-        day,
-        after: night.added_to,
-        mark: 0,
-    };
+    let step = ReadDay { day, after: night.added_to, mark: 0 };
     let part = day::read(db, step, entries)?;
     night.add(&part);
     night.due_ms = now_ms;
@@ -183,8 +174,7 @@ fn first_kept(db: &impl Database, now_ms: i64) -> DbResult<Option<UtcDay>> {
 /// if the ledger has not compared the day. A restored outbox must have its log back first.
 pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult<Option<bool>> {
     let night = Night::read(db)?;
-    let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms())
-    else {
+    let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms()) else {
         return Ok(None);
     };
     let Some(ledger) = ledger_of(&state) else {
@@ -209,10 +199,7 @@ pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> D
         let answer = runtime.call(&ledger, vouch, calls::TIMEOUT).await;
         answer
             .inspect_err(|error| {
-                log::warn(
-                    "reconcile",
-                    format_args!("the ledger did not confirm the sums of {day}: {error}"),
-                )
+                log::warn("reconcile", format_args!("the ledger did not confirm the sums of {day}: {error}"))
             })
             .ok()
     };

@@ -47,12 +47,7 @@ pub struct OutboxLog<'a, D> {
 
 impl<'a, D> OutboxLog<'a, D> {
     pub fn of(db: &'a D, state: Option<&OutboxState>) -> Self {
-        Self {
-            db,
-            app: state
-                .filter(|state| state.current.is_some())
-                .map(|state| state.shard.app),
-        }
+        Self { db, app: state.filter(|state| state.current.is_some()).map(|state| state.shard.app) }
     }
 }
 
@@ -88,13 +83,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
                 placement: row.optional_text(4)?.map(str::to_owned),
             };
             let mut pass = |destination: &str, key: &SumKey| {
-                each(batches::Movement {
-                    first: number,
-                    number,
-                    destination,
-                    key,
-                    amounts,
-                });
+                each(batches::Movement { first: number, number, destination, key, amounts });
             };
             if paid.is_some() {
                 pass(TO_LEDGER, &key);
@@ -148,9 +137,7 @@ pub async fn send(
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
-    while batches::send(db, runtime, &source, &log, opens, deliver).await?
-        && lost(db, runtime.now_ms())?.is_none()
-    {}
+    while batches::send(db, runtime, &source, &log, opens, deliver).await? && lost(db, runtime.now_ms())?.is_none() {}
     Ok(is_lost.get().then_some(state.shard))
 }
 
@@ -163,20 +150,12 @@ async fn send_batch(
     let unknown = || DeliveryError::Unanswered("the outbox does not know its app yet".into());
     let mark = if batch.destination == TO_LEDGER {
         let ledger = ledger_of(state).ok_or_else(unknown)?;
-        runtime
-            .call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT)
-            .await
+        runtime.call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT).await
     } else if batch.destination == TO_WITNESS {
         return Err(unknown());
     } else {
         let counters = counters::address(batch.destination.clone());
-        runtime
-            .call(
-                &counters,
-                batch.to_counters(source, state.refilled_ms),
-                calls::TIMEOUT,
-            )
-            .await
+        runtime.call(&counters, batch.to_counters(source, state.refilled_ms), calls::TIMEOUT).await
     };
     mark.map_err(DeliveryError::from)
 }
@@ -208,16 +187,10 @@ pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) 
         return Ok(());
     };
     let source = state.shard.object_name();
-    match runtime
-        .call(&ledger, ReadMark { source, known }, MARK_TIMEOUT)
-        .await
-    {
+    match runtime.call(&ledger, ReadMark { source, known }, MARK_TIMEOUT).await {
         Ok(mark) => batches::learn_mark(db, runtime.now_ms(), TO_LEDGER, mark),
         Err(error) => {
-            log::warn(
-                "batches",
-                format_args!("the ledger did not send its mark: {error}"),
-            );
+            log::warn("batches", format_args!("the ledger did not send its mark: {error}"));
             Ok(())
         }
     }

@@ -15,7 +15,9 @@ macro_rules! paid_on_day {
 macro_rules! movements {
     ($number:literal, $amount:literal, $where:literal) => {
         concat!(
-            "SELECT ", $number, ", fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement, ",
+            "SELECT ",
+            $number,
+            ", fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement, ",
             $amount,
             ", after IS NOT NULL FROM entries WHERE ",
             $where

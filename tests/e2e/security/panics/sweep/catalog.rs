@@ -99,23 +99,15 @@ fn wherever_the_catalog_panics_documents_are_complete_and_issued_credentials_wor
         },
     );
     let renamed = |number: usize| {
-        put(
-            "advertisers/panics-catalog",
-            &json!({"name": format!("n-{number}")}),
-        )
-        .expect(200);
+        put("advertisers/panics-catalog", &json!({"name": format!("n-{number}")})).expect(200);
     };
-    sweep.run("a refresh", &[], renamed, |()| {
-        signpost.operator("POST", "refresh", None)
-    });
+    sweep.run("a refresh", &[], renamed, |()| signpost.operator("POST", "refresh", None));
     // The newest Pub-Key and token work, and rewards use the last callback settings.
     signpost.refresh();
     let body = json!({"page": 1, "size": 1});
     signpost.offers("79000731", &pub_key.borrow(), &body).expect(200);
     let click = wall.click_id("u-1");
-    signpost
-        .convert(&format!("click_id={click}&token={}", token.borrow()))
-        .expect(200);
+    signpost.convert(&format!("click_id={click}&token={}", token.borrow())).expect(200);
     let received = receiver.wait(1);
     assert_eq!(received[0].path(), format!("/cb-{}", last.get()));
     // Publications follow each change and are seen with it, but need not run again at once.

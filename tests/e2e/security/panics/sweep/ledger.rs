@@ -22,9 +22,7 @@ fn wherever_a_ledger_panics_facts_count_once_and_report_keys_match_their_answers
     let first = UtcDay::of_ms(now_ms()).minus(60);
     let (days, added) = (RefCell::new(BTreeSet::new()), RefCell::new(BTreeSet::new()));
     let row = |date: &str, number: usize| {
-        reports::csv(&[&format!(
-            "{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1"
-        )])
+        reports::csv(&[&format!("{date},70000001,,DE,p-{number},tag,alpha,1,{number},1,1,1,1")])
     };
     // Ten days are replaced repeatedly. Each number has its own placement, and the last one of a day stays.
     let date = |number: usize| first.minus(-i32::try_from(number % 10).unwrap()).to_string();
@@ -67,10 +65,7 @@ fn wherever_a_ledger_panics_facts_count_once_and_report_keys_match_their_answers
             let answer = publisher.operator("POST", "report_keys", Some(&json!({"label": "panics"})));
             if answer.status == 201 {
                 let text = |member: &str| answer.json()[member].as_str().unwrap().to_owned();
-                issued.borrow_mut().push(ReportKey {
-                    id: text("key_id"),
-                    api_key: text("api_key"),
-                });
+                issued.borrow_mut().push(ReportKey { id: text("key_id"), api_key: text("api_key") });
             }
             answer
         },
@@ -80,10 +75,7 @@ fn wherever_a_ledger_panics_facts_count_once_and_report_keys_match_their_answers
         "dimensions": ["date", "placement_id"], "metrics": ["ad_requests"],
     });
     let ask = |key: &ReportKey| {
-        let headers = [
-            ("X-Api-Key", key.api_key.as_str()),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("X-Api-Key", key.api_key.as_str()), ("Content-Type", "application/json")];
         signpost.send("POST", REPORT, &headers, query.to_string().as_bytes())
     };
     let new_key = |_| {
@@ -102,38 +94,21 @@ fn wherever_a_ledger_panics_facts_count_once_and_report_keys_match_their_answers
         answer
     });
     for api_key in revoked.borrow().iter() {
-        ask(&ReportKey {
-            id: String::new(),
-            api_key: api_key.clone(),
-        })
-        .expect_error(401, "invalid_api_key");
+        ask(&ReportKey { id: String::new(), api_key: api_key.clone() }).expect_error(401, "invalid_api_key");
     }
 
     let mut last = BTreeMap::new();
     for (date, number) in days.borrow().iter() {
         last.insert(date.clone(), *number);
     }
-    let all = added
-        .borrow()
-        .iter()
-        .map(|number| (first.minus(20).to_string(), *number))
-        .collect::<Vec<_>>();
+    let all = added.borrow().iter().map(|number| (first.minus(20).to_string(), *number)).collect::<Vec<_>>();
     let expected: BTreeSet<_> = last.into_iter().chain(all).collect();
     let stored: BTreeSet<_> = publisher
         .rows(&query)
         .iter()
         .map(|row| {
-            let number = row["placement_id"]
-                .as_str()
-                .unwrap()
-                .trim_start_matches("p-")
-                .parse::<usize>()
-                .unwrap();
-            assert_eq!(
-                row["ad_requests"].as_u64().unwrap_or(0),
-                number as u64,
-                "counted once: {row}"
-            );
+            let number = row["placement_id"].as_str().unwrap().trim_start_matches("p-").parse::<usize>().unwrap();
+            assert_eq!(row["ad_requests"].as_u64().unwrap_or(0), number as u64, "counted once: {row}");
             (row["date"].as_str().unwrap().to_owned(), number)
         })
         .collect();

@@ -41,11 +41,7 @@ impl Paid {
             let received = receiver.received().into_iter();
             received.filter(|callback| callback.parameter("app_id").as_deref() == Some(wall.app.as_str()))
         };
-        let ids = || {
-            own_callbacks()
-                .map(|callback| callback.transaction_id().to_owned())
-                .collect::<BTreeSet<_>>()
-        };
+        let ids = || own_callbacks().map(|callback| callback.transaction_id().to_owned()).collect::<BTreeSet<_>>();
         let expected = by_user.len() + reversed;
         eventually_within(DRAINED_MS, &expected, || ids().len());
         for callback in own_callbacks() {
@@ -56,10 +52,7 @@ impl Paid {
         }
         let mut logged = BTreeSet::new();
         for entry in wall.all_entries(1_000) {
-            assert!(
-                logged.insert(entry["transaction_id"].as_str().unwrap().to_owned()),
-                "{entry}"
-            );
+            assert!(logged.insert(entry["transaction_id"].as_str().unwrap().to_owned()), "{entry}");
         }
         assert_eq!(logged, ids());
         let earned = 1.25 * f64::from(u32::try_from(by_user.len() - reversed).unwrap());
@@ -74,7 +67,10 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_called_bac
     let receiver = Receiver::start();
     let wall = signpost.unpublished_offer_wall("panics-paid", "79000721", Some(&receiver));
     let capped = "panics-paid-cap";
-    wall.put_offer_as(capped, &json!({"conversion_cap": {"dur": "DAILY", "lim": 10_000}, "click_cap": {"dur": "DAILY", "lim": 10_000}}));
+    wall.put_offer_as(
+        capped,
+        &json!({"conversion_cap": {"dur": "DAILY", "lim": 10_000}, "click_cap": {"dur": "DAILY", "lim": 10_000}}),
+    );
     wall.put_offer_as("panics-paid-short", &json!({"click_id_max": 50}));
     signpost.refresh();
     let sweep = Sweep::new(&signpost);
@@ -110,20 +106,13 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_called_bac
     };
     sweep.run("a capped click", &[], user, |user| click(capped, user));
     // A short click id has a stored record, which its conversion reads.
-    sweep.run("a short click id", &[], user, |user| {
-        click("panics-paid-short", user)
-    });
+    sweep.run("a short click id", &[], user, |user| click("panics-paid-short", user));
     let short = |number: usize| {
         let user = user(number);
         (click_id_at(&click("panics-paid-short", &user).expect(302)), user)
     };
     sweep.run("a conversion of one", &[], short, pay);
-    sweep.run(
-        "the log",
-        &[],
-        |_| (),
-        |()| wall.operator("GET", "conversions?limit=5", None),
-    );
+    sweep.run("the log", &[], |_| (), |()| wall.operator("GET", "conversions?limit=5", None));
 
     paid.check(&wall, &receiver);
     let publisher = signpost.existing_publisher(&wall.id);

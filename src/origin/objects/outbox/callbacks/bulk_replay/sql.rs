@@ -51,13 +51,7 @@ macro_rules! count {
 
 macro_rules! list {
     ($source:literal, $order:literal) => {
-        concat!(
-            "SELECT e.entry ",
-            matching!($source),
-            " ORDER BY ",
-            $order,
-            " LIMIT ?10"
-        )
+        concat!("SELECT e.entry ", matching!($source), " ORDER BY ", $order, " LIMIT ?10")
     };
 }
 
