@@ -144,7 +144,7 @@ lint-native: $(STABLE_READY)
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
 $(API_TYPES): src/web/shared/generated/%.d.ts: %.yaml openapi.yaml | $(NPM_READY)
-	@node_modules/.bin/openapi-typescript $< --default-non-nullable=false --output $@ >/dev/null
+	@node_modules/.bin/openapi-typescript $< --default-non-nullable=false --root-types --root-types-no-schema-prefix --output $@ >/dev/null
 
 lint-page: $(API_TYPES) | $(NPM_READY)
 	$(call step,Check the pages,node_modules/.bin/biome check --error-on-warnings && \

@@ -4,15 +4,15 @@
 import { type AppNames, useNames } from "../shared/app-names";
 import { pageOf } from "../shared/page-of";
 import { generation } from "../shared/session";
-import { appsApi } from "./api/apps";
-import type { App } from "./types/apps";
+import type { KeptApp } from "../shared/generated/openapi";
+import { get } from "./api";
 import { useAnswers } from "./use-answers";
 
 const FIRST_APPS = 100;
 /** Maximum names that one page loads: as many as it has rows. */
 const MAX_READ = 50;
 
-const load = (cursor: string | null) => appsApi.list(FIRST_APPS, cursor).then(pageOf("apps"));
+const load = (cursor: string | null) => get("/apps", { limit: FIRST_APPS, cursor }).then(pageOf("apps"));
 
 /** The names that were read one by one in this session. */
 let read = { of: -1, names: new Map<string, string>() };
@@ -26,13 +26,13 @@ function namesRead(): Map<string, string> {
 async function readName([id]: string[]): Promise<Record<string, string>> {
   const known = namesRead();
   // An app that cannot be read is named by its App-Id.
-  const name = known.get(id!) ?? (await appsApi.read(id!).catch(() => null))?.name ?? id!;
+  const name = known.get(id!) ?? (await get("/apps/{app_id}", { app_id: id! }).catch(() => null))?.name ?? id!;
   known.set(id!, name);
   return { [id!]: name };
 }
 
 /** `shown` has the App-Ids whose names the page shows. */
-export function useAppNames(shown: string[] = []): AppNames<App> {
+export function useAppNames(shown: string[] = []): AppNames<KeptApp> {
   const first = useNames(load, 1);
   const isLoaded = first.apps.length > 0;
   const others = shown.filter((id) => first.nameOf(id) === id);

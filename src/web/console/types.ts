@@ -1,7 +1,9 @@
-// Types of the operator's interface, as the console sees it.
+// Types of the calls that are not named in the operator's document.
 
 import type { Schemas } from "../shared/api-types";
+import type { AttentionList } from "../shared/generated/openapi";
 
 export * from "../shared/types";
 
 export type ConsoleSession = Schemas["ConsoleSession"];
+export type AttentionItem = AttentionList["items"][number];

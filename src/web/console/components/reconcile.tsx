@@ -11,14 +11,16 @@ import { type Column, column, numberColumn, Table } from "../../shared/component
 import { addDays, count, exactMoneyOf, isDate } from "../../shared/format";
 import { search, setSearch } from "../../shared/navigation";
 import { queryText } from "../../shared/query-text";
-import { appsApi as api } from "../api/apps";
+import type { Comparison } from "../../shared/generated/openapi";
+import { get } from "../api";
 import { isAppId } from "../ids";
 import { reconcile as text } from "../messages/reconcile";
 import { rewards } from "../messages/rewards";
 import { offerPath, rewardPath } from "../router";
 import { today } from "../session";
-import type { ComparedOutbox, Comparison } from "../types/apps";
 import { AppField } from "./app-field";
+
+type ComparedOutbox = Comparison["outboxes"][number];
 
 interface Asked {
   app: string;
@@ -34,7 +36,7 @@ export function Reconcile({ appId }: { appId?: string }) {
   const [isTried, setTried] = useState(false);
   const isComplete = (of: Asked) => isAppId(of.app) && isDate(of.date);
   const key = isComplete(asked) ? `reconcile ${asked.app} ${asked.date}` : null;
-  const { data, error, isLoading, reload } = useCached(key, () => api.reconcile(asked.app, asked.date));
+  const { data, error, isLoading, reload } = useCached(key, () => get("/reconcile", asked));
   const compare = () => {
     setTried(true);
     if (isLoading || !isComplete({ app, date })) return;

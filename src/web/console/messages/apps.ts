@@ -2,7 +2,7 @@
 
 import { amount, count, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
-import type { AppDocument } from "../types/apps";
+import type { App } from "../../shared/generated/openapi";
 
 const ROUNDINGS = { down: "rounded down", up: "rounded up", nearest: "rounded to the nearest" };
 
@@ -22,7 +22,7 @@ export const document = {
   publisher: "Publisher",
   platform: "Platform",
   currency: "Currency",
-  currencyText: ({ name, per_usd: perUsd, decimals = 0, rounding = "down" }: AppDocument["currency"]) =>
+  currencyText: ({ name, per_usd: perUsd, decimals = 0, rounding = "down" }: App["currency"]) =>
     `${amount(perUsd)} ${name} for 1 USD, ${plural(decimals, "decimal", "decimals")}, ${ROUNDINGS[rounding]}`,
   callback: "Callback",
   noCallback: "None: rewards wait",

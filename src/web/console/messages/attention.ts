@@ -3,7 +3,7 @@
 import { durationText, money, sizeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { codeText } from "../../shared/messages/rewards";
-import type { AttentionKind } from "../types/attention";
+import type { AttentionKind } from "../../shared/generated/openapi";
 
 export const KIND_NAMES: Record<AttentionKind, string> = {
   held: "Held for review",

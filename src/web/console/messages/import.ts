@@ -2,7 +2,7 @@
 
 import { plural } from "../../shared/messages/plural";
 import { count } from "../../shared/format";
-import type { WouldImport } from "../types/offers";
+import type { WouldImport } from "../../shared/generated/openapi";
 
 export const KIND_NAMES: Record<string, [string, string]> = {
   publisher: ["publisher", "publishers"],

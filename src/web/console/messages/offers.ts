@@ -2,7 +2,7 @@
 
 import { plural } from "../../shared/messages/plural";
 import { count, money, percent, timeText } from "../../shared/format";
-import type { Category, OfferType, OncePer } from "../types/offers";
+import type { Category, Offer, OfferType } from "../../shared/generated/openapi";
 
 export const TYPE_NAMES: Record<OfferType, string> = {
   CPE: "CPE, engagement",
@@ -35,6 +35,7 @@ export const STATE_NAMES = {
 };
 export type OfferState = keyof typeof STATE_NAMES;
 
+export type OncePer = NonNullable<Offer["once_per"]>;
 export const ONCE_PER_NAMES: Record<OncePer, string> = { user: "once for each user", click: "once for each click" };
 
 /** Leaves out the used part until it has loaded. */

@@ -3,8 +3,8 @@
 import { amount, count, dateText, durationText, shortDate, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { settings } from "../../shared/messages/settings";
+import type { DayList } from "../../shared/generated/openapi";
 import type { CallbackState } from "../types";
-import type { FactsDay } from "../types/publishers";
 
 export const publishers = {
   title: "Publishers",
@@ -207,7 +207,7 @@ export const facts = {
     open: "Waiting for sources",
     final: "Final",
     final_unconfirmed: "Final, unconfirmed",
-  } satisfies Record<FactsDay["state"], string>,
+  } satisfies Record<DayList["days"][number]["state"], string>,
   loadedRows: "Loaded rows",
   loadedRequests: "Loaded requests",
   loadedImpressions: "Loaded impressions",

@@ -2,7 +2,9 @@
 
 import { count, dateText, exactMoneyOf, percent } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
-import type { DayRewards } from "../types/apps";
+import type { Comparison } from "../../shared/generated/openapi";
+
+type DayRewards = Pick<Comparison, "rewards" | "rewards_after_24_h" | "rewards_by_superseded_terms">;
 
 /** 50 (5.0%) */
 export const shareText = (part: number, all: number) => `${count(part)} (${percent(part / all)})`;

@@ -3,7 +3,6 @@
 import { count, exactTimeText, money } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
 import { codeText } from "../../shared/messages/rewards";
-import type { Settling } from "../types/rewards";
 
 export const rewards = {
   title: "Rewards",
@@ -30,7 +29,9 @@ export const rewards = {
   replayIgnores: "The reason filter does not apply here.",
 };
 
-const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Reverse" };
+const NAMES = { approve: "Approve", reject: "Reject", reverse: "Reverse" };
+/** The last segment of the three paths that settle rewards. */
+export type Settling = keyof typeof NAMES;
 const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected", reverse: "reversed" };
 
 /** Codes of refusals, in addition to the codes of conversions. */

@@ -11,11 +11,11 @@ import { Empty } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { named, useMerged } from "../../../shared/use-merged";
 import { MAX_NAME } from "../../../shared/limits";
-import { advertisersApi } from "../../api/advertisers";
+import type { KeptAdvertiser as Kept } from "../../../shared/generated/openapi";
+import { getTagged, putTagged } from "../../api";
 import { advertisers as text } from "../../messages/advertisers";
 import { ADVERTISERS_PATH } from "../../router";
 import { may } from "../../session";
-import type { Advertiser as Kept } from "../../types/advertisers";
 import { CheckCard } from "./check";
 import { ADVERTISER_NAMES_KEY, advertiserKey, advertisersKey } from "../cache-keys";
 import { ItsOffers } from "./its-offers";
@@ -24,7 +24,9 @@ import { Tokens } from "./tokens";
 import { usePostbacks } from "./use-postbacks";
 
 export function Advertiser({ advertiserId }: { advertiserId: string }) {
-  const advertiser = useCached(advertiserKey(advertiserId), () => advertisersApi.read(advertiserId));
+  const advertiser = useCached(advertiserKey(advertiserId), () =>
+    getTagged("/advertisers/{advertiser_id}", { advertiser_id: advertiserId }),
+  );
   const [isRenaming, setRenaming] = useState(false);
   const { data, reload } = advertiser;
   return (
@@ -69,7 +71,11 @@ function Rename({ advertiser, reload, onClose }: RenameProps) {
       title={text.rename}
       button={text.rename}
       onSubmit={async () => {
-        put(advertiserKey(id), await advertisersApi.rename(advertiser, name.trim()));
+        const renamed = { name: name.trim() };
+        put(
+          advertiserKey(id),
+          await putTagged("/advertisers/{advertiser_id}", { advertiser_id: id }, renamed, advertiser),
+        );
         for (const key of [advertisersKey(), ADVERTISER_NAMES_KEY]) void refresh(key);
         say(text.renamed);
         onClose();

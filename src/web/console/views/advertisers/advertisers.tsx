@@ -18,7 +18,8 @@ import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
-import { advertisersApi } from "../../api/advertisers";
+import type { KeptAdvertiser } from "../../../shared/generated/openapi";
+import { get, putTagged } from "../../api";
 import { isCreating, setCreating } from "../../commands";
 import { NamedLink } from "../../components/links";
 import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
@@ -27,7 +28,6 @@ import { advertisers as text, check, refused } from "../../messages/advertisers"
 import { advertiserPath, POSTBACKS_PATH } from "../../router";
 import { may } from "../../session";
 import { sortIn, sortingBy } from "../../components/by-name";
-import type { Advertiser } from "../../types/advertisers";
 import { CheckDialog } from "./check";
 import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
 
@@ -56,7 +56,7 @@ function List() {
   const change = (next: string) => setSearch(queryText({ q: next, sort }), "replace");
   const [typed, type] = useTyped(wanted, change);
   const pages = usePages(advertisersKey(queryText({ q: wanted, sort })), (cursor) =>
-    advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted, sort).then(pageOf("advertisers")),
+    get("/advertisers", { q: wanted, sort, limit: PAGE_ADVERTISERS, cursor }).then(pageOf("advertisers")),
   );
   const { rows } = pages;
   if (rows?.length === 0 && wanted === "") return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
@@ -80,7 +80,7 @@ function List() {
   );
 }
 
-const COLUMNS: Column<Advertiser>[] = [
+const COLUMNS: Column<KeptAdvertiser>[] = [
   column(
     "advertiser",
     text.advertiser,
@@ -101,7 +101,7 @@ function Create({ onClose }: { onClose: () => void }) {
   const create = async () => {
     if (!isId(id)) return setProblem(text.badId);
     try {
-      await advertisersApi.create(id, name.trim());
+      await putTagged("/advertisers/{advertiser_id}", { advertiser_id: id }, { name: name.trim() }, null);
     } catch (error) {
       if (isChangedMeanwhile(error)) return setProblem(text.taken);
       throw error;

@@ -9,11 +9,11 @@ import { Form, SubmitButton } from "../../../shared/components/form";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
 import { countryName, exactTimeText } from "../../../shared/format";
-import { advertisersApi } from "../../api/advertisers";
+import type { PostbackCheck } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { common } from "../../messages";
 import { check as text } from "../../messages/advertisers";
 import { appPath, offerPath } from "../../router";
-import type { PostbackCheck } from "../../types/advertisers";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
 export const CheckCard = () => (
@@ -37,7 +37,7 @@ function CheckForm() {
   const [found, setFound] = useState<PostbackCheck | null>(null);
   const check = useAction(async () => {
     setFound(null);
-    setFound(await advertisersApi.checkPostback(url.trim()));
+    setFound(await post("/postback_check", {}, { url: url.trim() }));
   });
   return (
     <>

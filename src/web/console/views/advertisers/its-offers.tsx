@@ -7,7 +7,7 @@ import { TableOr, TableSkeleton } from "../../../shared/components/table";
 import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
-import { offersApi } from "../../api/offers";
+import { get } from "../../api";
 import { itsOffers as text } from "../../messages/advertisers";
 import { OFFERS_PATH } from "../../router";
 import { offerColumn, payoutColumn, stateColumn } from "../offers/columns";
@@ -17,7 +17,7 @@ const COLUMNS = [offerColumn, stateColumn, payoutColumn];
 
 export function ItsOffers({ advertiserId }: { advertiserId: string }) {
   const pages = usePages(`offers of ${advertiserId}`, (cursor) =>
-    offersApi.list(cursor, PAGE_OFFERS, { advertiser_id: advertiserId }).then(pageOf("offers")),
+    get("/offers", { advertiser_id: advertiserId, limit: PAGE_OFFERS, cursor }).then(pageOf("offers")),
   );
   const tools = pages.rows && pages.rows.length > 0 && (
     <a href={OFFERS_PATH + queryText({ advertiser: advertiserId })}>{text.open}</a>

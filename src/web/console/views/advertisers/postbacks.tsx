@@ -12,8 +12,7 @@ import { queryText } from "../../../shared/query-text";
 import { advertisers, CODE_NAMES, codeName, refused, doctor as text } from "../../messages/advertisers";
 import { NamedLink } from "../../components/links";
 import { advertiserPath, offerPath, rewardPath } from "../../router";
-import type { Postback } from "../../types/advertisers";
-import type { PostbackList } from "./use-postbacks";
+import type { Postback, PostbackList } from "./use-postbacks";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
 interface Props {

@@ -9,10 +9,11 @@ import { Plus } from "../../../shared/components/icons";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { durationText, timeText } from "../../../shared/format";
-import { advertisersApi } from "../../api/advertisers";
+import type { KeptAdvertiser, NewToken } from "../../../shared/generated/openapi";
+import { post, remove } from "../../api";
 import { tokens as text } from "../../messages/advertisers";
 import { may, nowMilliseconds } from "../../session";
-import type { Advertiser, NewToken, Token, TokenUse } from "../../types/advertisers";
+import type { TokenUse } from "./use-postbacks";
 
 /** A valid token, or a revoked token that postbacks still use. */
 interface Row {
@@ -28,14 +29,14 @@ interface Row {
 const RECENT_MILLISECONDS = 2 * 86_400_000;
 
 interface Props {
-  advertiser: Advertiser;
+  advertiser: KeptAdvertiser;
   /** Undefined until it has loaded. */
   uses: TokenUse[] | undefined;
   reload: () => Promise<unknown>;
 }
 
 export function Tokens({ advertiser, uses, reload }: Props) {
-  const { advertiser_id: id, tokens } = advertiser;
+  const { advertiser_id, tokens } = advertiser;
   const valid = newestFirst(tokens);
   const rows = rowsOf(tokens, uses);
   const [issued, setIssued] = useState<NewToken | null>(null);
@@ -46,7 +47,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
     button: text.issue,
     onConfirm: async (close) => {
       try {
-        setIssued(await advertisersApi.issueToken(id));
+        setIssued(await post("/advertisers/{advertiser_id}/token", { advertiser_id }));
       } catch (error) {
         // The answer may be lost after the token was issued. Then the next token ends another one, which the text says.
         await reload();
@@ -55,12 +56,16 @@ export function Tokens({ advertiser, uses, reload }: Props) {
       close();
     },
   }));
-  const [askToRevoke, revoking] = useQuestion<Row>(({ token_id: token }) => ({
-    title: text.revokeTitle(token),
+  const [askToRevoke, revoking] = useQuestion<Row>(({ token_id }) => ({
+    title: text.revokeTitle(token_id),
     text: valid.length === 1 ? `${text.revokeText} ${text.revokeLast}` : text.revokeText,
     button: text.revoke,
     dangerous: true,
-    onConfirm: confirmed(() => advertisersApi.revokeToken(id, token), text.revoked(token), reload),
+    onConfirm: confirmed(
+      () => remove("/advertisers/{advertiser_id}/token/{token_id}", { advertiser_id, token_id }),
+      text.revoked(token_id),
+      reload,
+    ),
   }));
   return (
     <Card title={text.title} intro={text.intro}>
@@ -99,7 +104,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
 const newestFirst = <Listed extends { token_id: string }>(list: Listed[]) =>
   list.toSorted((one, other) => Number(other.token_id) - Number(one.token_id));
 
-function rowsOf(tokens: Token[], uses: TokenUse[] = []): Row[] {
+function rowsOf(tokens: KeptAdvertiser["tokens"], uses: TokenUse[] = []): Row[] {
   const used = new Map(uses.map(({ token_id, last_used_at }) => [token_id, last_used_at]));
   const valid: Row[] = tokens.map((token) => ({ ...token, last_used_at: used.get(token.token_id) }));
   const known = new Set(tokens.map(({ token_id }) => token_id));

@@ -6,9 +6,12 @@ import { search } from "../../../shared/navigation";
 import type { ListPage } from "../../../shared/page-of";
 import { usePolling } from "../../../shared/poll";
 import { type Pages, usePages } from "../../../shared/use-pages";
-import { advertisersApi } from "../../api/advertisers";
+import type { PostbackList as Answer } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { CATALOG_POLL_MILLISECONDS } from "../../poll";
-import type { Postback, TokenUse } from "../../types/advertisers";
+
+export type Postback = Answer["postbacks"][number];
+export type TokenUse = Answer["tokens"][number];
 
 interface Beside {
   tokens: TokenUse[];
@@ -31,7 +34,10 @@ export function usePostbacks(advertiserId: string | null): PostbackList {
   const key = `postbacks ${advertiserId ?? ""} ${code}`;
   const isPoll = useRef(false);
   const pages = usePages(key, async (cursor): Promise<ListPage<Postback> & Beside> => {
-    const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
+    const query = { limit: 50, cursor, code };
+    const page = await (advertiserId === null
+      ? get("/refused_postbacks", query, isPoll.current)
+      : get("/advertisers/{advertiser_id}/postbacks", { advertiser_id: advertiserId, ...query }, isPoll.current));
     return {
       rows: page.postbacks,
       cursor: page.cursor,

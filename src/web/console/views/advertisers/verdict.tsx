@@ -2,8 +2,8 @@
 
 import { Name } from "../../../shared/components/name";
 import { type Column, column, Table } from "../../../shared/components/table";
+import type { ShownParameters } from "../../../shared/generated/openapi";
 import { codeName, doctor as text } from "../../messages/advertisers";
-import type { Parameter } from "../../types/advertisers";
 
 /** True if the postback was accepted, so that nobody has to do anything. */
 const isTaken = (status: number) => status >= 200 && status < 300;
@@ -22,7 +22,7 @@ export const Words = ({ status, verdict, remedy }: { status: number; verdict: st
   </>
 );
 
-const COLUMNS: Column<Parameter>[] = [
+const COLUMNS: Column<ShownParameters[number]>[] = [
   column("name", text.parameter, ({ name }) => (
     <code>
       <Name>{name}</Name>
@@ -35,7 +35,7 @@ const COLUMNS: Column<Parameter>[] = [
   )),
 ];
 
-export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {
+export function Parameters({ name, parameters }: { name: string; parameters: ShownParameters }) {
   if (parameters.length === 0) return <p class="note">{text.noParameters}</p>;
   // A postback may have two parameters of one name.
   return <Table name={name} columns={COLUMNS} rows={parameters} rowKey={(_, index) => index} />;

@@ -14,16 +14,17 @@ import { count } from "../../../shared/format";
 import { lazy } from "../../../shared/lazy";
 import { search } from "../../../shared/navigation";
 import { oneOf, queryText } from "../../../shared/query-text";
-import { endItem } from "../../api/attention";
+import type { AttentionKind, AttentionList } from "../../../shared/generated/openapi";
+import { remove } from "../../api";
 import { isAppId } from "../../ids";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { ATTENTION_PATH } from "../../router";
-import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { tickable, useTicks } from "../../components/ticks";
 import { appOf, columns } from "./columns";
 import { COUNT_KEY, KINDS, openOf, type Query, useList, WAITING, waitingOf } from "./list";
 import { type Asked, isToDecide, keyOf } from "./to-decide";
+import type { AttentionItem } from "../../types";
 
 // The code for settling is not in the first script, because most lists have nothing to decide.
 const { Lazy } = lazy(() => import("../lazy-views"));
@@ -80,7 +81,7 @@ export function Attention() {
   );
 }
 
-function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped: boolean }) {
+function Live({ page, isStopped }: { page: AttentionList | undefined; isStopped: boolean }) {
   if (!page && !isStopped) return null;
   const behind = page?.behind_ms ?? 0;
   const isLate = isBehind(behind);
@@ -93,7 +94,7 @@ function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped:
 }
 
 /** Tiles for the kinds with open items, and one line for the others. */
-function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined }) {
+function Kinds({ query, page }: { query: Query; page: AttentionList | undefined }) {
   const countOf = (kind: AttentionKind) => page?.counts[kind] ?? 0;
   const quiet = KINDS.filter((kind) => page && countOf(kind) === 0);
   const waiting = WAITING.filter(({ name }) => page?.waiting?.[name]);
@@ -133,7 +134,7 @@ function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined 
 }
 
 interface ListProps {
-  page: AttentionPage;
+  page: AttentionList;
   query: Query;
   nameOf: (appId: string) => string;
   reload: () => Promise<unknown>;
@@ -144,7 +145,7 @@ function List({ page, query, nameOf, reload }: ListProps) {
     title: KIND_NAMES[item.kind],
     text: text.reasonText(item.reason),
     button: text.close,
-    onConfirm: confirmed(() => endItem(item.item_id!), text.closed, reload),
+    onConfirm: confirmed(() => remove("/attention/{item_id}", { item_id: item.item_id! }), text.closed, reload),
   }));
   const [asked, setAsked] = useState<Asked | null>(null);
   const ticks = useTicks<AttentionItem>(

@@ -5,11 +5,12 @@ import { type Column, column, numberColumn } from "../../../shared/components/ta
 import { dateText, exactTimeText } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
 import { ShortId } from "../../../shared/rewards/badges";
+import type { AttentionKind } from "../../../shared/generated/openapi";
 import { AppLink } from "../../components/links";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, offerPath, publisherPath, rewardPath, SERVICE_PATH } from "../../router";
 import { may, nowMilliseconds } from "../../session";
-import type { AttentionItem, AttentionKind } from "../../types/attention";
+import type { AttentionItem } from "../../types";
 
 /** Kinds whose subject is a transaction id. */
 const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];

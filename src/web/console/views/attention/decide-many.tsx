@@ -8,15 +8,14 @@ import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError } from "../../../shared/components/states";
-import { rewardsApi } from "../../api/rewards";
+import type { ReasonCode, SettledMany } from "../../../shared/generated/openapi";
 import type { Ticks } from "../../components/ticks";
-import { decide as text, settle } from "../../messages/rewards";
+import { type Settling, settle as words, decide as text } from "../../messages/rewards";
 import { nowSeconds } from "../../session";
-import type { AttentionItem } from "../../types/attention";
-import type { ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { Result } from "../rewards/settle-many";
-import { ReasonField } from "../rewards/settle-one";
+import { ReasonField, settle } from "../rewards/settle-one";
 import { type Asked, keyOf } from "./to-decide";
+import type { AttentionItem } from "../../types";
 
 const payoutOf = (items: Iterable<AttentionItem>) =>
   [...items].reduce((sum, { payout_usd: payout = 0 }) => sum + Math.round(payout * 1_000_000), 0) / 1_000_000;
@@ -46,7 +45,7 @@ export function DecideBar({ items, ticks, onAsk }: BarProps) {
           <span role="status">{text.ticked(chosen.length, payoutOf(chosen))}</span>
           {actions.map((action) => (
             <SmallButton key={action} onClick={() => onAsk({ action, items: chosen })}>
-              {settle.names[action]}…
+              {words.names[action]}…
             </SmallButton>
           ))}
         </>
@@ -101,12 +100,12 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
     <Dialog title={text.title(action, items.length)} onClose={onClose}>
       <Form onSubmit={() => void run.run([])}>
         <p>{text.text(items.length, apps, payoutOf(items))}</p>
-        <p role="status">{run.isRunning ? settle.running(done, items.length) : settle.manyTexts[action]}</p>
+        <p role="status">{run.isRunning ? words.running(done, items.length) : words.manyTexts[action]}</p>
         <ReasonField value={reason} onChange={setReason} />
         <FormError error={run.error} />
         <DialogButtons onClose={onClose}>
           <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>
-            {settle.start(action, items.length, payoutOf(items))}
+            {words.start(action, items.length, payoutOf(items))}
           </SubmitButton>
         </DialogButtons>
       </Form>
@@ -124,7 +123,7 @@ async function settleOne(
   settlement: { reason: string; despite?: ReasonCode[] },
 ): Promise<{ isDone: boolean; code: string | null }> {
   try {
-    const { duplicate } = await rewardsApi.settle(appId!, subject, action, settlement);
+    const { duplicate } = await settle(appId!, subject, action, settlement);
     return { isDone: !duplicate, code: null };
   } catch (error) {
     if (isRefusal(error)) return { isDone: false, code: error.code };

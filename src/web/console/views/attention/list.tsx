@@ -1,11 +1,11 @@
 // A page of the open items that match a filter, and their number.
 
-import { attention as api } from "../../api/attention";
+import { get } from "../../api";
 import { KIND_NAMES, attention as text } from "../../messages/attention";
 import { OFFERS_PATH, PUBLISHERS_PATH } from "../../router";
 import { usePolled } from "../../poll";
-import type { AttentionKind, AttentionPage } from "../../types/attention";
 import { count } from "../../../shared/format";
+import type { AttentionKind, AttentionList } from "../../../shared/generated/openapi";
 
 const PAGE_ROWS = 50;
 /** The count is on every page, and nobody waits for it to change, so it is polled rarely. */
@@ -23,10 +23,10 @@ export interface Query {
 
 export const useList = (query: Query) =>
   usePolled(`attention ${JSON.stringify(query)}`, (isPoll) =>
-    api({ kind: query.kind, app_id: query.app, limit: PAGE_ROWS, cursor: query.cursor }, isPoll),
+    get("/attention", { kind: query.kind, app_id: query.app, limit: PAGE_ROWS, cursor: query.cursor }, isPoll),
   );
 
-export const openOf = (page: AttentionPage) => KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
+export const openOf = (page: AttentionList) => KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
 
 /** Waiting items that are listed on a page of their own. */
 export const WAITING = [
@@ -35,12 +35,17 @@ export const WAITING = [
   { name: "near_caps", href: OFFERS_PATH },
 ] as const;
 
-export const waitingOf = ({ waiting }: AttentionPage) =>
+export const waitingOf = ({ waiting }: AttentionList) =>
   WAITING.reduce((sum, { name }) => sum + (waiting?.[name] ?? 0), 0);
 
 /** The count next to the view's name in the navigation. */
 export function OpenCount() {
-  const { data } = usePolled(COUNT_KEY, (isPoll) => api({ limit: 1 }, isPoll), undefined, COUNT_MILLISECONDS);
+  const { data } = usePolled(
+    COUNT_KEY,
+    (isPoll) => get("/attention", { limit: 1 }, isPoll),
+    undefined,
+    COUNT_MILLISECONDS,
+  );
   const open = data ? openOf(data) + waitingOf(data) : 0;
   if (open === 0) return null;
   return (

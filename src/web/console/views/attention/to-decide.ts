@@ -1,8 +1,8 @@
 // The items of the list that are rewards to decide.
 
 import { may } from "../../session";
-import type { AttentionItem } from "../../types/attention";
-import type { Settling } from "../../types/rewards";
+import type { AttentionItem } from "../../types";
+import type { Settling } from "../../messages/rewards";
 
 /** The action that somebody chose for the ticked rewards. */
 export interface Asked {

@@ -2,9 +2,9 @@
 
 import { exactMoney } from "../../../shared/format";
 import { type Clash, setAt, type Words } from "../../../shared/use-merged";
+import type { Offer, OfferTerms } from "../../../shared/generated/openapi";
 import { fields, goalFields } from "../../messages/offer-editor";
 import { review as text } from "../../messages/offers";
-import type { Offer, Terms } from "../../types/offers";
 import { documentOf, type GoalDraft, ofTree, type treeOf } from "./draft";
 import { changesIn, FIELDS, GOAL_FIELDS, valuesOf } from "./offer-fields";
 
@@ -50,7 +50,7 @@ export function clashWords({ path, theirs, mine }: Clash, tree: ReturnType<typeo
 }
 
 /** The terms that a click is promised. A postback that names no goal means the first goal, so the order matters. */
-export const termsOf = (offer: Offer): Terms => ({
+export const termsOf = (offer: Offer): OfferTerms => ({
   advertiser_id: offer.advertiser_id,
   conversion_window_days: offer.conversion_window_days ?? DEFAULT_WINDOW_DAYS,
   once_per: offer.once_per ?? "user",

@@ -2,9 +2,9 @@
 
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { money } from "../../../shared/format";
+import type { Goal, KeptOffer } from "../../../shared/generated/openapi";
 import { offers as text } from "../../messages/offers";
 import { offerPath } from "../../router";
-import type { Goal, KeptOffer } from "../../types/offers";
 import { StateBadge } from "./state-badge";
 
 /** The sum over all goals, in USD. */

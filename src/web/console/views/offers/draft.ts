@@ -1,8 +1,8 @@
 // An offer as it is typed: the texts of its fields, their problems, and the document that they make.
 
 import { readTime, timeText } from "../../../shared/format";
+import type { Goal, KeptOffer, Offer } from "../../../shared/generated/openapi";
 import { editor as text } from "../../messages/offer-editor";
-import type { Goal, KeptOffer, Offer } from "../../types/offers";
 import { FIELDS, GOAL_FIELDS, problemsIn, type Typed, typedOf, valuesOf, writtenOf } from "./offer-fields";
 
 export type GoalDraft = Typed<typeof GOAL_FIELDS>;

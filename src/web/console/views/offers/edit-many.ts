@@ -1,8 +1,8 @@
 // The same change of several offers, applied to the current values of each offer.
 
 import { micros } from "../../../shared/micros";
-import type { KeptOffer, Offer } from "../../types/offers";
 import type { Tagged } from "../../../shared/client";
+import type { KeptOffer, Offer } from "../../../shared/generated/openapi";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 import { documentOf, draftOf, type OfferDraft, problemsOf, writable } from "./draft";
 import { payoutText } from "./offer-fields";

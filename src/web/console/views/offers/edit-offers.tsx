@@ -9,11 +9,11 @@ import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { column } from "../../../shared/components/table";
-import { offersApi } from "../../api/offers";
+import type { KeptOffer } from "../../../shared/generated/openapi";
+import { getTagged, putTagged } from "../../api";
 import type { Ticks } from "../../components/ticks";
 import { editMany as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
-import type { KeptOffer } from "../../types/offers";
 import { type Edit, isComplete, isDone, NO_EDIT, percentOf, plan, type Planned, TYPED } from "./edit-many";
 import { Changes } from "./review";
 
@@ -68,7 +68,7 @@ function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () 
   const look = useAction(async () => {
     const plans = [];
     for (const id of left) {
-      const seen = await offersApi.read(id);
+      const seen = await getTagged("/offers/{offer_id}", { offer_id: id });
       if (failed?.seen.offer_id === id && isDone(failed, seen)) setDone(new Set([...done, id]));
       else plans.push(plan(seen, edit, nowSeconds()));
     }
@@ -83,7 +83,7 @@ function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () 
         if (closing.signal.aborted) return;
         if (changes.length === 0) continue;
         setFailed(own);
-        await offersApi.write(seen.offer_id, seen, document);
+        await putTagged("/offers/{offer_id}", { offer_id: seen.offer_id }, document, seen);
         written.add(seen.offer_id);
         setDone(new Set(written));
       }

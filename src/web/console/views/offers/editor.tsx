@@ -12,11 +12,11 @@ import { Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { useMerged } from "../../../shared/use-merged";
-import { offersApi } from "../../api/offers";
+import type { KeptOffer, Offer } from "../../../shared/generated/openapi";
+import { putTagged } from "../../api";
 import { editor as text } from "../../messages/offer-editor";
 import { review } from "../../messages/offers";
 import { may, nowSeconds } from "../../session";
-import type { KeptOffer, Offer } from "../../types/offers";
 import { clashWords } from "./changes";
 import { documentOf, draftOf, NEW_OFFER, ofTree, problemsOf, SHOWN_FIELDS, treeOf, writable } from "./draft";
 import { Goals } from "./editor-goals";
@@ -74,7 +74,7 @@ export function Editor({ offerId, kept, reload }: Props) {
   };
   const save = async (document: Offer) => {
     try {
-      const written = await offersApi.write(offerId, kept, document);
+      const written = await putTagged("/offers/{offer_id}", { offer_id: offerId }, document, kept);
       put(offerKey(offerId), written);
     } catch (error) {
       // The review closes if the form can show the error: wrong fields, or changes by somebody else. The review itself

@@ -4,16 +4,16 @@ import { useCached } from "../../../shared/cache";
 import { Failed, Stale } from "../../../shared/components/states";
 import { Tile } from "../../../shared/components/tile";
 import { count, money, percent } from "../../../shared/format";
-import { offersApi } from "../../api/offers";
+import type { CapUse, OfferFigures } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { offer as messages } from "../../messages/offers";
-import type { Figures, UsedCap } from "../../types/offers";
 import { figuresKey } from "../cache-keys";
 
 const text = messages.figures;
 const NEARLY = 0.8;
 
 export function FiguresOf({ offerId }: { offerId: string }) {
-  const figures = useCached(figuresKey(offerId), () => offersApi.figuresOf([offerId]));
+  const figures = useCached(figuresKey(offerId), () => post("/offer_figures", {}, { offer_ids: [offerId] }));
   const own = figures.data?.figures[offerId];
   if (!figures.data && figures.error) {
     return (
@@ -32,7 +32,7 @@ export function FiguresOf({ offerId }: { offerId: string }) {
   );
 }
 
-function CapTile({ name, cap }: { name: string; cap: UsedCap | null }) {
+function CapTile({ name, cap }: { name: string; cap: CapUse }) {
   if (!cap) return <Tile label={name} note={text.today} value={text.noCap} />;
   const share = cap.lim === 0 ? 1 : cap.used / cap.lim;
   return (
@@ -46,7 +46,7 @@ function CapTile({ name, cap }: { name: string; cap: UsedCap | null }) {
   );
 }
 
-function Tiles({ figures, at }: { figures: Figures; at: number | null }) {
+function Tiles({ figures, at }: { figures: OfferFigures["figures"][string]; at: number | null }) {
   const { clicks, conversions, payout_usd: payout, caps } = figures;
   return (
     <>

@@ -1,10 +1,9 @@
 // The filter of the list of offers: as the query of the URL, and as the query of the API.
 
 import { oneOf, queryText } from "../../../shared/query-text";
+import type { KeptOffer, OfferType } from "../../../shared/generated/openapi";
 import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";
 import { type Sort, sortIn } from "../../components/by-name";
-import type { KeptOffer, OfferType } from "../../types/offers";
-import type { OfferQuery } from "../../api/offers";
 
 export interface OfferFilter {
   text: string;
@@ -39,7 +38,7 @@ export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number):
 }
 
 /** The query of the API. */
-export const queryOf = ({ text, advertiser, type, state, sort }: OfferFilter): OfferQuery => ({
+export const queryOf = ({ text, advertiser, type, state, sort }: OfferFilter) => ({
   q: text.trim(),
   advertiser_id: advertiser,
   off_type: type,

@@ -13,20 +13,21 @@ import { say } from "../../../shared/components/status";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, exactMoney, sizeText } from "../../../shared/format";
 import type { WrongLine } from "../../../shared/types";
-import { offersApi } from "../../api/offers";
+import type { WouldImport } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { DropFile } from "../../components/drop-file";
 import { common } from "../../messages";
 import { importText as text } from "../../messages/import";
 import { OFFERS_PATH, offerPath } from "../../router";
 import { may } from "../../session";
 import { readTextFile, type TextFile } from "../../text-file";
-import type { WouldImport } from "../../types/offers";
 import { kindsOf, subjectOf } from "./import-file";
 import { offersKey } from "../cache-keys";
 
 // Maximum wrong lines and maximum payouts that the API lists.
 const MAX_WRONG_LINES = 20;
 const MAX_PAYOUTS = 200;
+const NDJSON = { "Content-Type": "application/x-ndjson" };
 const ACCEPTED = ".ndjson,.jsonl,.json,.txt,application/x-ndjson";
 
 export function Import() {
@@ -48,13 +49,13 @@ function Steps() {
   const [checked, setChecked] = useState<(WouldImport & { kinds: string }) | null>(null);
   const [imported, setImported] = useState<number | null>(null);
   const check = useAction(async (chosen: TextFile) => {
-    const would = await offersApi.countImport(chosen.text);
+    const would = (await post("/import", { dry_run: "true" }, chosen.text, NDJSON)) as WouldImport;
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
     setChecked({ ...would, kinds: text.kinds(kinds) });
   });
   const view = useRef<HTMLDivElement>(null);
   const store = useAction(async () => {
-    const { imported: value } = await offersApi.import(file!.text);
+    const { imported: value } = (await post("/import", {}, file!.text, NDJSON)) as { imported: number };
     say(text.imported(value));
     setImported(value);
     void refresh(offersKey());

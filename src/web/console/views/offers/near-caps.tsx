@@ -5,7 +5,7 @@ import { useCached } from "../../../shared/cache";
 import { SmallButton } from "../../../shared/components/button";
 import { Warning } from "../../../shared/components/icons";
 import { Name } from "../../../shared/components/name";
-import { offersApi } from "../../api/offers";
+import { get } from "../../api";
 import { nearCaps as text } from "../../messages/offers";
 import { offerPath } from "../../router";
 import { NEAR_CAPS_KEY } from "../cache-keys";
@@ -14,7 +14,7 @@ const SHOWN = 3;
 
 /** Draws nothing if no cap is nearly used up. A failure takes one line, because the service's page also reports it. */
 export function NearCaps() {
-  const near = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
+  const near = useCached(NEAR_CAPS_KEY, () => get("/caps", {}));
   const [isWhole, setWhole] = useState(false);
   if (!near.data) return near.error ? <p class="note near-caps-failed">{text.failed}</p> : null;
   const { caps } = near.data;

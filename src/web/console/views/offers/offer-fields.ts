@@ -6,11 +6,12 @@ import { countryName, exactMoney, readTime, timeText, typedTime } from "../../..
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { micros, MICROS } from "../../../shared/micros";
 import { unique } from "../../../shared/unique";
+import type { Category, Country, Offer, Platform } from "../../../shared/generated/openapi";
 import { isId } from "../../ids";
 import { editor as text } from "../../messages/offer-editor";
-import { CATEGORY_NAMES, ONCE_PER_NAMES, review, TYPE_NAMES } from "../../messages/offers";
-import { type Category, type Country, type Offer, type OncePer, PLATFORMS } from "../../types/offers";
+import { CATEGORY_NAMES, ONCE_PER_NAMES, type OncePer, review, TYPE_NAMES } from "../../messages/offers";
 
+const PLATFORMS: Platform[] = ["android", "ios", "web"];
 const MAX_PAYOUT = 1_000_000n * MICROS;
 
 type Maybe<Value> = Value | null | undefined;

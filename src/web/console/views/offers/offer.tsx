@@ -7,11 +7,11 @@ import { useQuestion } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { offersApi } from "../../api/offers";
+import type { KeptOffer } from "../../../shared/generated/openapi";
+import { getTagged, putTagged } from "../../api";
 import { offer as text } from "../../messages/offers";
 import { advertiserPath, OFFERS_PATH } from "../../router";
 import { may } from "../../session";
-import type { KeptOffer } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { writable } from "./draft";
 import { Editor } from "./editor";
@@ -21,7 +21,7 @@ import { StateBadge } from "./state-badge";
 import { TermsOf } from "./terms";
 
 export function Offer({ offerId }: { offerId: string }) {
-  const offer = useCached(offerKey(offerId), () => offersApi.read(offerId));
+  const offer = useCached(offerKey(offerId), () => getTagged("/offers/{offer_id}", { offer_id: offerId }));
   const isNew = !offer.data && offer.error?.status === 404;
   if (offer.data)
     return <Kept offer={offer.data} reload={offer.reload} stale={<Stale of={offer} retry={offer.reload} />} />;
@@ -70,7 +70,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
     dangerous: !wanted,
     onConfirm: async (close) => {
       const document = { ...writable(offer), active: wanted };
-      put(offerKey(id), await offersApi.write(id, offer, document));
+      put(offerKey(id), await putTagged("/offers/{offer_id}", { offer_id: id }, document, offer));
       void refresh(offersKey());
       say(wanted ? text.activated : text.deactivated);
       close();

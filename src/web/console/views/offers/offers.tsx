@@ -18,7 +18,8 @@ import { navigate, search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
-import { offersApi } from "../../api/offers";
+import type { KeptOffer, OfferFigures } from "../../../shared/generated/openapi";
+import { get, post } from "../../api";
 import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { type Ticks, tickable, useTicks } from "../../components/ticks";
@@ -27,7 +28,6 @@ import { isId, MAX_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
 import { may } from "../../session";
-import type { Figures, KeptOffer } from "../../types/offers";
 import { type Answers, useAnswers } from "../../use-answers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerColumn, payoutColumn, stateColumn } from "./columns";
@@ -65,7 +65,7 @@ function List() {
   const change = (next: OfferFilter) => setSearch(searchOf(next), "replace");
   const [typed, type] = useTyped(filter.text, (text) => change({ ...parseFilter(search.peek()), text }));
   const pages = usePages(offersKey(filterText), (cursor) =>
-    offersApi.list(cursor, PAGE_OFFERS, queryOf(filter)).then(pageOf("offers")),
+    get("/offers", { ...queryOf(filter), limit: PAGE_OFFERS, cursor }).then(pageOf("offers")),
   );
   return (
     <>
@@ -94,7 +94,7 @@ function List() {
   );
 }
 
-const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figures;
+const figuresOf = async (ids: string[]) => (await post("/offer_figures", {}, { offer_ids: ids })).figures;
 
 const LABEL = ({ name }: KeptOffer) => text.tick(name);
 
@@ -133,7 +133,7 @@ function Shown({ offers, sorting, onChanged }: ShownProps) {
 
 const columns = (
   nameOf: (id: string) => string,
-  figures: Answers<Figures>,
+  figures: Answers<OfferFigures["figures"][string]>,
   ticks: Ticks<KeptOffer>,
 ): Column<KeptOffer>[] => [
   { ...tickable(offerColumn, ticks), sortable: true },

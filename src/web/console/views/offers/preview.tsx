@@ -8,14 +8,16 @@ import { FormError, Skeleton } from "../../../shared/components/states";
 import { Exact } from "../../../shared/components/sent-request";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { amount, exactMoney } from "../../../shared/format";
-import { offersApi } from "../../api/offers";
+import type { ListedOffer, Offer, OfferPreview } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { common } from "../../messages";
 import { preview as text } from "../../messages/offer-editor";
-import type { ListedOffer, Offer, Preview as Shown } from "../../types/offers";
 
 export function Preview({ offerId, document, onClose }: { offerId: string; document: Offer; onClose: () => void }) {
-  const [shown, setShown] = useState<Shown | null>(null);
-  const load = useAction(async () => setShown(await offersApi.preview(offerId, document)));
+  const [shown, setOfferPreview] = useState<OfferPreview | null>(null);
+  const load = useAction(async () =>
+    setOfferPreview(await post("/offers/{offer_id}/preview", { offer_id: offerId }, document)),
+  );
   useEffect(() => void load.run(), []);
   return (
     <Dialog title={text.title(document.name)} isWide onClose={onClose}>
@@ -36,7 +38,7 @@ export function Preview({ offerId, document, onClose }: { offerId: string; docum
   );
 }
 
-function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown }) {
+function Result({ preview: { offer, redirect_url: redirect } }: { preview: OfferPreview }) {
   const inCurrency = ({ amt, cur }: ListedOffer["inapp_pyt"]) => `${amount(amt)} ${cur}`;
   const columns: Column<ListedOffer["gls"][number]>[] = [
     column("goal", text.goals, ({ id, ttl, instr }) => (

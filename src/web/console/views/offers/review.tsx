@@ -8,9 +8,9 @@ import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { FormError } from "../../../shared/components/states";
 import { type Column, column, Table } from "../../../shared/components/table";
+import type { Offer } from "../../../shared/generated/openapi";
 import { review as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
-import type { Offer } from "../../types/offers";
 import { payoutOf } from "./columns";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 

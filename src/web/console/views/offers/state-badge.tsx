@@ -1,8 +1,8 @@
 // The badge that says whether an offer is live, or why it is not.
 
+import type { KeptOffer } from "../../../shared/generated/openapi";
 import { offers as text, STATE_NAMES } from "../../messages/offers";
 import { nowSeconds } from "../../session";
-import type { KeptOffer } from "../../types/offers";
 import { stateOf } from "./filter";
 
 export function StateBadge({ offer }: { offer: KeptOffer }) {

@@ -11,10 +11,10 @@ import { Card } from "../../../shared/components/part";
 import { say } from "../../../shared/components/status";
 import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
 import { exactMoney, timeText } from "../../../shared/format";
-import { offersApi } from "../../api/offers";
+import type { KeptOffer, TermsList } from "../../../shared/generated/openapi";
+import { get, putTagged } from "../../api";
 import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
 import { may, nowSeconds } from "../../session";
-import type { KeptOffer, Revision } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerKey, offersKey, termsKey } from "../cache-keys";
 import { writable } from "./draft";
@@ -29,7 +29,7 @@ interface Props {
 
 export function TermsOf({ offer, reload }: Props) {
   const { offer_id: id, terms_since: since } = offer;
-  const terms = useCached(termsKey(id), () => offersApi.terms(id));
+  const terms = useCached(termsKey(id), () => get("/offers/{offer_id}/terms", { offer_id: id }));
   const { nameOf } = useAdvertisers();
   const [isWhole, setWhole] = useState(false);
   const [ask, question] = useQuestion(() => ({
@@ -39,7 +39,7 @@ export function TermsOf({ offer, reload }: Props) {
     dangerous: true,
     onConfirm: async (close) => {
       const document = { ...writable(offer), terms_since: nowSeconds() };
-      put(offerKey(id), await offersApi.write(id, offer, document));
+      put(offerKey(id), await putTagged("/offers/{offer_id}", { offer_id: id }, document, offer));
       for (const key of [offersKey(), termsKey(id)]) void refresh(key);
       close();
       say(text.payDone);
@@ -71,7 +71,7 @@ export function TermsOf({ offer, reload }: Props) {
   );
 }
 
-const columns = (current: number, nameOf: (id: string) => string): Column<Revision>[] => [
+const columns = (current: number, nameOf: (id: string) => string): Column<TermsList["revisions"][number]>[] => [
   column("from", text.revision, ({ revision }) => (
     <>
       {timeText(revision)}

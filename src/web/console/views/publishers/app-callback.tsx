@@ -12,24 +12,28 @@ import { Skeleton } from "../../../shared/components/states";
 import { tell } from "../../../shared/components/status";
 import { count } from "../../../shared/format";
 import { CallbackBadge } from "../../../shared/rewards/activity";
-import { appsApi as api } from "../../api/apps";
+import type { CallbackHealth, CallbackTest, KeptApp } from "../../../shared/generated/openapi";
+import { get, post } from "../../api";
 import { common } from "../../messages";
 import { callback as text } from "../../messages/apps";
 import { endpoints } from "../../messages/publishers";
 import { may } from "../../session";
-import type { App, CallbackHealth, CallbackTest } from "../../types/apps";
 import { hostOf } from "./apps";
 
-export function AppCallback({ app }: { app: App }) {
-  const key = `callback ${app.app_id}`;
-  const health = useCached(key, () => api.callback(app.app_id));
+export function AppCallback({ app }: { app: KeptApp }) {
+  const { app_id } = app;
+  const key = `callback ${app_id}`;
+  const health = useCached(key, () => get("/apps/{app_id}/callback", { app_id }));
   const [result, setResult] = useState<CallbackTest | null>(null);
   const questions = {
     enable: () => ({
       title: text.enableTitle,
       text: text.enableText,
       button: text.enable,
-      onConfirm: confirmed(async () => put(key, await api.enableCallback(app.app_id)), text.enabled),
+      onConfirm: confirmed(
+        async () => put(key, await post("/apps/{app_id}/callback/enable", { app_id })),
+        text.enabled,
+      ),
     }),
     test: () => ({
       title: text.testTitle,
@@ -38,7 +42,7 @@ export function AppCallback({ app }: { app: App }) {
       onConfirm: async (close: () => void) => {
         // Clear the last result, so that nobody mistakes it for the new one.
         setResult(null);
-        setResult(await api.testCallback(app.app_id));
+        setResult(await post("/apps/{app_id}/callback_test", { app_id }));
         tell(text.sent);
         close();
       },

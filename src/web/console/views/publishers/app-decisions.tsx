@@ -6,24 +6,23 @@ import type { Tagged } from "../../../shared/client";
 import { Area, Input } from "../../../shared/components/field";
 import { FormDialog } from "../../../shared/components/form-dialog";
 import { Card, PartForm, useDraft } from "../../../shared/components/part";
-import { appsApi as api } from "../../api/apps";
+import type { App, KeptApp } from "../../../shared/generated/openapi";
 import { decisions as text } from "../../messages/apps";
 import { may } from "../../session";
-import type { App, AppDocument } from "../../types/apps";
-import { listText } from "./app-document";
+import { changeApp, listText } from "./app-document";
 import { appKey } from "../cache-keys";
 import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, typedOf } from "./decided";
 
 const LEAST_ROWS = 3;
 const MAX_ROWS = 12;
 
-export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<unknown> }) {
+export function Decisions({ app, reload }: { app: Tagged<KeptApp>; reload: () => Promise<unknown> }) {
   const [isAsking, setAsking] = useState(false);
   const draft = useDraft<Typed>({
     saved: typedOf(app),
     fields: DECISIONS,
     names: { hosts: text.hosts, ports: text.ports, rewards: text.rewards, blocked: text.blocked },
-    save: async (typed) => put(appKey(app.app_id), await api.change(app, changeOf(app, typed))),
+    save: async (typed) => put(appKey(app.app_id), await changeApp(app, changeOf(app, typed))),
   });
   const { values, errors } = draft;
   // A role that may not change the decisions needs no form: the list above shows the decisions to this role.
@@ -91,7 +90,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
 }
 
 /** The change of a field in words. A list may be long, so only its added and removed values are named. */
-function changeText(field: Decision, before: AppDocument[Decision], after: AppDocument[Decision]): string {
+function changeText(field: Decision, before: App[Decision], after: App[Decision]): string {
   const name = text.names[field];
   if (!Array.isArray(after)) return text.change(name, String(before ?? text.noLimit), String(after ?? text.noLimit));
   const [old, next] = [(before ?? []) as unknown[], after as unknown[]];
@@ -101,8 +100,8 @@ function changeText(field: Decision, before: AppDocument[Decision], after: AppDo
 }
 
 interface AskProps {
-  app: App;
-  change: Partial<AppDocument>;
+  app: KeptApp;
+  change: Partial<App>;
   onSave: () => Promise<void>;
   onClose: () => void;
 }

@@ -1,14 +1,16 @@
 // An app's document in readable form. Secrets stay hidden.
 
+import type { Tagged } from "../../../shared/client";
 import { type Fact, FactList } from "../../../shared/components/facts";
 import { Card } from "../../../shared/components/part";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import type { Callback, App as Document, KeptApp } from "../../../shared/generated/openapi";
+import { putTagged } from "../../api";
 import { decisions, document as text } from "../../messages/apps";
 import { publisherPath } from "../../router";
 import { may } from "../../session";
-import type { App, AppCallback } from "../../types/apps";
 
-export function AppDocument({ app }: { app: App }) {
+export function AppDocument({ app }: { app: KeptApp }) {
   const { callback } = app;
   const rows: Fact[] = [
     [text.publisher, <a href={publisherPath(app.publisher_id)}>{app.publisher_id}</a>],
@@ -31,7 +33,7 @@ export function AppDocument({ app }: { app: App }) {
   );
 }
 
-const decisionRows = (app: App): Fact[] => [
+const decisionRows = (app: KeptApp): Fact[] => [
   [decisions.names.max_rewards_per_user_day, String(app.max_rewards_per_user_day ?? decisions.noLimit)],
   [decisions.names.blocked_offers, listText(app.blocked_offers)],
   [decisions.names.fallback_hosts, listText(app.fallback_hosts)],
@@ -48,7 +50,7 @@ const Url = ({ method, url }: { method?: string; url: string }) => (
   </>
 );
 
-const secretsText = ({ previous_secret: previous, legacy_md5: legacy }: AppCallback) =>
+const secretsText = ({ previous_secret: previous, legacy_md5: legacy }: Callback) =>
   [previous ? text.twoSecrets : text.secret, legacy && text.legacy].filter(Boolean).join(", ");
 
 /** The first values, and the number of the others. */
@@ -57,4 +59,10 @@ export function listText(values: (string | number)[] | undefined): string {
   const shown = values.slice(0, MAX_SHOWN).join(", ");
   const more = values.length - MAX_SHOWN;
   return more > 0 ? decisions.andMore(shown, more) : shown;
+}
+
+/** Refused with 412 if the app has changed since it was read, because its publisher can also change it. */
+export function changeApp(seen: Tagged<KeptApp>, change: Partial<Document>) {
+  const { app_id, terms_revision: _, ...document } = seen;
+  return putTagged("/apps/{app_id}", { app_id }, { ...document, ...change }, seen);
 }

@@ -6,15 +6,15 @@ import type { Tagged } from "../../../shared/client";
 import { DangerButton } from "../../../shared/components/button";
 import { useQuestion } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
-import { appsApi as api } from "../../api/apps";
+import type { KeptApp } from "../../../shared/generated/openapi";
 import { document, terms as text } from "../../messages/apps";
 import { may, nowSeconds } from "../../session";
-import type { App } from "../../types/apps";
 import { appKey } from "../cache-keys";
+import { changeApp } from "./app-document";
 
-export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<unknown> }) {
+export function Terms({ app, reload }: { app: Tagged<KeptApp>; reload: () => Promise<unknown> }) {
   const rate = document.currencyText(app.currency);
-  const pay = async () => put(appKey(app.app_id), await api.change(app, { terms_since: nowSeconds() }));
+  const pay = async () => put(appKey(app.app_id), await changeApp(app, { terms_since: nowSeconds() }));
   const [ask, question] = useQuestion(() => ({
     title: text.payTitle,
     text: text.payText(rate),

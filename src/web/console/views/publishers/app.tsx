@@ -8,7 +8,7 @@ import { NotFound } from "../../../shared/components/not-found";
 import { Beside } from "../../../shared/components/side";
 import { PLATFORM_NAMES, TEST_APP } from "../../../shared/messages/apps";
 import { isTestApp, TestTag } from "../../../shared/test-apps";
-import { appsApi as api } from "../../api/apps";
+import { getTagged } from "../../api";
 import { Reconcile } from "../../components/reconcile";
 import { common } from "../../messages";
 import { app as text } from "../../messages/apps";
@@ -22,7 +22,7 @@ import { appKey } from "../cache-keys";
 const BACK = { name: text.toList, path: PUBLISHERS_PATH };
 
 export function App({ appId }: { appId: string }) {
-  const cached = useCached(appKey(appId), () => api.read(appId));
+  const cached = useCached(appKey(appId), () => getTagged("/apps/{app_id}", { app_id: appId }));
   const { data, reload } = cached;
   const links = [
     { name: text.settings, path: appPath(appId), isCurrent: true },

@@ -7,18 +7,20 @@ import { type Column, column } from "../../../shared/components/table";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { pageOf } from "../../../shared/page-of";
 import { type Pages, usePages } from "../../../shared/use-pages";
-import { appsApi as api } from "../../api/apps";
+import type { KeptApp } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { AppLink } from "../../components/links";
 import { common } from "../../messages";
 import { publisherApps as text } from "../../messages/publishers";
-import type { App } from "../../types/apps";
 
 const PAGE_ROWS = 100;
 
-export const useApps = (publisherId: string): Pages<App> =>
-  usePages(`apps of ${publisherId}`, (cursor) => api.list(PAGE_ROWS, cursor, publisherId).then(pageOf("apps")));
+export const useApps = (publisher_id: string) =>
+  usePages(`apps of ${publisher_id}`, (cursor) =>
+    get("/apps", { publisher_id, limit: PAGE_ROWS, cursor }).then(pageOf("apps")),
+  );
 
-export function Apps({ apps }: { apps: Pages<App> }) {
+export function Apps({ apps }: { apps: Pages<KeptApp> }) {
   return (
     <section aria-labelledby="apps-title">
       <h2 id="apps-title">{text.title}</h2>
@@ -45,7 +47,7 @@ export function hostOf(url: string): string {
   }
 }
 
-const COLUMNS: Column<App>[] = [
+const COLUMNS: Column<KeptApp>[] = [
   column("name", text.app, ({ app_id, name }) => <AppLink id={app_id} name={name} />),
   column("id", text.appId, ({ app_id }) => <code>{app_id}</code>),
   column("platform", text.platform, ({ platform }) => PLATFORM_NAMES[platform]),

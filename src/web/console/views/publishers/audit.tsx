@@ -1,13 +1,16 @@
 // The audit log of a publisher's account.
 
 import { AuditEntries } from "../../../shared/account/audit";
-import { publishersApi as api } from "../../api/publishers";
+import type { KeptPublisher } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { audit as text } from "../../messages/publishers";
-import type { Publisher } from "../../types/publishers";
 import { Part } from "./part";
 
-export const Audit = ({ publisher: { publisher_id: id } }: { publisher: Publisher }) => (
+export const Audit = ({ publisher: { publisher_id } }: { publisher: KeptPublisher }) => (
   <Part title={text.title} intro={text.intro}>
-    <AuditEntries cacheKey={`audit ${id}`} load={(cursor) => api.audit(id, cursor)} />
+    <AuditEntries
+      cacheKey={`audit ${publisher_id}`}
+      load={(cursor) => get("/publishers/{publisher_id}/audit", { publisher_id, limit: 50, cursor })}
+    />
   </Part>
 );

@@ -8,7 +8,7 @@ import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { MAX_NAME } from "../../../shared/limits";
 import { navigate } from "../../../shared/navigation";
-import { publishersApi as api } from "../../api/publishers";
+import { putTagged } from "../../api";
 import { isId, MAX_ID } from "../../ids";
 import { publishers as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
@@ -33,7 +33,7 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
   const create = async () => {
     const given = { name: name.trim(), approved };
     try {
-      await api.create(id, given);
+      await putTagged("/publishers/{publisher_id}", { publisher_id: id }, given, null);
     } catch (error) {
       if (isChangedMeanwhile(error)) return setTaken(id);
       throw error;

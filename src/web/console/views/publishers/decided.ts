@@ -1,8 +1,8 @@
 // The operator's decisions for an app, as typed text and as values of the API.
 
 import { unique } from "../../../shared/unique";
+import type { App, KeptApp } from "../../../shared/generated/openapi";
 import { decisions as text } from "../../messages/apps";
-import type { App, AppDocument } from "../../types/apps";
 
 export type Decision = keyof typeof text.names;
 
@@ -18,12 +18,12 @@ export interface Typed {
   blocked: string;
 }
 
-type Decided = Required<Pick<AppDocument, Decision>>;
+type Decided = Required<Pick<App, Decision>>;
 
 /** The values, which are separated by line breaks, spaces or commas, without repetitions. */
 const partsOf = (typed: string) => unique(typed.split(/[\s,]+/));
 
-export const typedOf = (app: App): Typed => ({
+export const typedOf = (app: KeptApp): Typed => ({
   hosts: (app.fallback_hosts ?? []).join("\n"),
   ports: (app.callback_ports ?? []).join(", "),
   rewards: app.max_rewards_per_user_day == null ? "" : String(app.max_rewards_per_user_day),
@@ -46,7 +46,7 @@ export const problemsOf = ({ ports, rewards }: Typed) => ({
 });
 
 /** The typed fields that differ from the app's. */
-export function changeOf(app: App, typed: Typed): Partial<AppDocument> {
+export function changeOf(app: KeptApp, typed: Typed): Partial<App> {
   const [before, after] = [decidedOf(typedOf(app)), decidedOf(typed)];
   const isChanged = (field: Decision) => JSON.stringify(before[field]) !== JSON.stringify(after[field]);
   return Object.fromEntries(DECISIONS.filter(isChanged).map((field) => [field, after[field]]));

@@ -12,23 +12,28 @@ import { type Column, column, numberColumn } from "../../../shared/components/ta
 import { count, dateText, money } from "../../../shared/format";
 import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
-import { publishersApi as api } from "../../api/publishers";
+import type { DayList, DaySums, KeptPublisher } from "../../../shared/generated/openapi";
+import { get, put } from "../../api";
 import { common } from "../../messages";
 import { facts as text, restate } from "../../messages/publishers";
 import { may, today } from "../../session";
-import type { DaySums, FactsDay, Publisher } from "../../types/publishers";
 import { NO_FACTS } from "./facts-file";
 import { LoadDay } from "./load-day";
 import { Part } from "./part";
 import { RestateDay } from "./restate-day";
 
 const PAGE_DAYS = 31;
+const CSV = { "Content-Type": "text/csv" };
+
+type FactsDay = DayList["days"][number];
 
 /** The open dialog. In the dialog that loads a day, the day may still have to be chosen. */
 type Open = { dialog: "load"; date: string | null } | { dialog: "nothing" | "restate"; date: string };
 
-export function Facts({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
-  const days = usePages(`facts ${id}`, (cursor) => api.facts(id, PAGE_DAYS, cursor).then(pageOf("days")));
+export function Facts({ publisher: { publisher_id } }: { publisher: KeptPublisher }) {
+  const days = usePages(`facts ${publisher_id}`, (cursor) =>
+    get("/publishers/{publisher_id}/facts", { publisher_id, limit: PAGE_DAYS, cursor }).then(pageOf("days")),
+  );
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const load = <Button onClick={() => setOpen({ dialog: "load", date: null })}>{text.load}</Button>;
@@ -46,7 +51,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
       <More of={days} label={text.more} busy={common.loading} />
       {open?.dialog === "load" && (
         <LoadDay
-          publisherId={id}
+          publisherId={publisher_id}
           date={open.date}
           loadedRows={(date) => days.rows?.find((day) => day.date === date)?.loaded?.rows ?? 0}
           onLoaded={days.reload}
@@ -59,7 +64,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
           text={text.nothingText}
           button={text.nothing}
           onConfirm={confirmed(
-            () => api.replaceFacts(id, open.date, NO_FACTS, "text/csv"),
+            () => put("/publishers/{publisher_id}/facts/{date}", { publisher_id, date: open.date }, NO_FACTS, CSV),
             text.nothingDone(open.date),
             days.reload,
           )}
@@ -67,7 +72,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
         />
       )}
       {open?.dialog === "restate" && (
-        <RestateDay publisherId={id} date={open.date} onRestated={days.reload} onClose={close} />
+        <RestateDay publisherId={publisher_id} date={open.date} onRestated={days.reload} onClose={close} />
       )}
     </Part>
   );

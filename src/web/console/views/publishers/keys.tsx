@@ -2,22 +2,20 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { useCached } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
 import { Button, DangerButton, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
-import { publishersApi as api } from "../../api/publishers";
+import { get } from "../../api";
 import { settings } from "../../../shared/messages/settings";
+import type { KeptPublisher } from "../../../shared/generated/openapi";
 import { keys as text, requests } from "../../messages/publishers";
 import { may } from "../../session";
-import type { Publisher } from "../../types/publishers";
-import { REQUESTS_KEY } from "../cache-keys";
 import { ReportKeys } from "./report-keys";
-import { IssuePubKey } from "./requests";
+import { IssuePubKey, useRequests } from "./requests";
 
-export function Keys({ publisher }: { publisher: Publisher }) {
+export function Keys({ publisher }: { publisher: KeptPublisher }) {
   return (
     <>
       <PubKey publisher={publisher} />
@@ -29,9 +27,9 @@ export function Keys({ publisher }: { publisher: Publisher }) {
 /** "none" if no key has been issued yet. */
 type Shown = { key: string } | "none" | null;
 
-async function load(publisherId: string): Promise<Shown> {
+async function load(publisher_id: string): Promise<Shown> {
   try {
-    const { pub_key: key } = await api.pubKey(publisherId);
+    const { pub_key: key } = await get("/publishers/{publisher_id}/pub_key", { publisher_id });
     return { key };
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return "none";
@@ -39,11 +37,11 @@ async function load(publisherId: string): Promise<Shown> {
   }
 }
 
-function PubKey({ publisher: { publisher_id: id, name, closed } }: { publisher: Publisher }) {
+function PubKey({ publisher: { publisher_id: id, name, closed } }: { publisher: KeptPublisher }) {
   // Not in the cache, so that the key leaves the page's memory when the view closes.
   const [shown, setShown] = useState<Shown>(null);
   const [isIssuing, setIssuing] = useState(false);
-  const asked = useCached(REQUESTS_KEY, api.requests);
+  const asked = useRequests();
   const request = asked.data?.requests.find(({ publisher_id: other }) => other === id);
   const show = useAction(async () => setShown(await load(id)));
   return (

@@ -12,11 +12,11 @@ import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { isDate, sizeText } from "../../../shared/format";
 import type { WrongLine } from "../../../shared/types";
-import { publishersApi as api } from "../../api/publishers";
+import type { FactsReplaced } from "../../../shared/generated/openapi";
+import { put } from "../../api";
 import { DropFile } from "../../components/drop-file";
 import { facts as text } from "../../messages/publishers";
 import { readTextFile, type TextFile } from "../../text-file";
-import type { FactsReplaced } from "../../types/publishers";
 import { ChangedSums } from "./changed-sums";
 import { linesOf, mediaTypeOf } from "./facts-file";
 
@@ -31,6 +31,12 @@ interface Props {
 
 const ACCEPTED = ".csv,.ndjson,.jsonl,text/csv,application/x-ndjson";
 
+/** A dry run only returns what the file would change. */
+const send = (publisher_id: string, date: string, file: TextFile, dry_run?: "true") =>
+  put("/publishers/{publisher_id}/facts/{date}", { publisher_id, date, dry_run }, file.text, {
+    "Content-Type": mediaTypeOf(file),
+  });
+
 export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClose }: Props) {
   const [date, setDate] = useState(chosen ?? "");
   const [file, setFile] = useState<TextFile | null>(null);
@@ -38,7 +44,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const round = useRef(0);
   const load = useAction(async () => {
     if (!file) return setProblem(text.noFile);
-    const { rows } = await api.replaceFacts(publisherId, date, file.text, mediaTypeOf(file));
+    const { rows } = await send(publisherId, date, file);
     say(text.done(date, rows));
     onClose();
     await onLoaded();
@@ -101,7 +107,7 @@ function useCheck(publisherId: string, date: string, file: TextFile | null): Che
     let isCurrent = true;
     const ask = async () => {
       try {
-        const found = await api.checkFacts(publisherId, date, file.text, mediaTypeOf(file));
+        const found = (await send(publisherId, date, file, "true")) as Required<FactsReplaced>;
         if (isCurrent) setCheck({ found, error: null });
       } catch (error) {
         if (isCurrent) setCheck({ found: null, error });

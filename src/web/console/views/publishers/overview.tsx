@@ -8,18 +8,18 @@ import { Table } from "../../../shared/components/table";
 import { Tile } from "../../../shared/components/tile";
 import { count, moneyOf } from "../../../shared/format";
 import { type AppCallback, callbackColumns, callbacksOf, sumsOf } from "../../../shared/rewards/activity";
-import { publishersApi as api } from "../../api/publishers";
+import type { KeptPublisher } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { AppLink } from "../../components/links";
 import { STATE_NAMES } from "../../messages";
 import { endpoints, figures as text } from "../../messages/publishers";
 import { today } from "../../session";
 import type { Activity } from "../../types";
-import type { Publisher } from "../../types/publishers";
 import { Apps, useApps } from "./apps";
 import { activityKey } from "../cache-keys";
 
-export function Overview({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
-  const activity = useCached(activityKey(id), () => api.activity(id));
+export function Overview({ publisher: { publisher_id: id } }: { publisher: KeptPublisher }) {
+  const activity = useCached(activityKey(id), () => get("/publishers/{publisher_id}/activity", { publisher_id: id }));
   const apps = useApps(id);
   const nameOf = (appId: string) => apps.rows?.find(({ app_id }) => app_id === appId)?.name ?? appId;
   return (

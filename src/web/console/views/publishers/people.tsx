@@ -3,22 +3,24 @@
 import { MembersOf } from "../../../shared/account/members";
 import { useCached } from "../../../shared/cache";
 import { Empty } from "../../../shared/components/states";
-import { publishersApi as api } from "../../api/publishers";
+import type { AccountRole, KeptPublisher } from "../../../shared/generated/openapi";
+import { get, post, remove } from "../../api";
 import { people as text } from "../../messages/publishers";
 import { may } from "../../session";
-import type { Publisher } from "../../types/publishers";
 import { Part } from "./part";
 
-export function People({ publisher: { publisher_id: id, closed } }: { publisher: Publisher }) {
+export function People({ publisher: { publisher_id, closed } }: { publisher: KeptPublisher }) {
   return (
     <MembersOf
-      of={useCached(`people ${id}`, () => api.people(id))}
+      of={useCached(`people ${publisher_id}`, () => get("/publishers/{publisher_id}/members", { publisher_id }))}
       calls={{
         roles: ["owner", "developer", "analyst", "user_support"],
         usualRole: "owner",
-        invite: (name, role) => api.invite(id, name, role),
-        recover: (memberId) => api.recover(id, memberId),
-        withdraw: (inviteId) => api.withdraw(id, inviteId),
+        invite: (name, role) =>
+          post("/publishers/{publisher_id}/invites", { publisher_id }, { name, role: role as AccountRole }),
+        recover: (member_id) =>
+          post("/publishers/{publisher_id}/members/{member_id}/recovery", { publisher_id, member_id }),
+        withdraw: (invite_id) => remove("/publishers/{publisher_id}/invites/{invite_id}", { publisher_id, invite_id }),
       }}
       words={text}
       name={text.title}

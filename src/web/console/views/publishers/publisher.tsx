@@ -9,11 +9,11 @@ import { Loaded } from "../../../shared/components/loaded";
 import { NotFound } from "../../../shared/components/not-found";
 import { Beside } from "../../../shared/components/side";
 import { fragment, search, setSearch } from "../../../shared/navigation";
-import { publishersApi as api } from "../../api/publishers";
+import type { KeptPublisher as Data } from "../../../shared/generated/openapi";
+import { getTagged } from "../../api";
 import { publisher as text, publishers } from "../../messages/publishers";
 import { APPROVE_HASH, publisherPath, PUBLISHERS_PATH } from "../../router";
 import { may } from "../../session";
-import type { Publisher as Data } from "../../types/publishers";
 import { Audit } from "./audit";
 import { publisherKey } from "../cache-keys";
 import { Facts } from "./facts";
@@ -40,7 +40,9 @@ const BACK = { name: text.toList, path: PUBLISHERS_PATH };
 const VIEWS = { overview: Overview, people: People, keys: Keys, facts: Facts, audit: Audit };
 
 export function Publisher({ publisherId }: { publisherId: string }) {
-  const cached = useCached(publisherKey(publisherId), () => api.read(publisherId));
+  const cached = useCached(publisherKey(publisherId), () =>
+    getTagged("/publishers/{publisher_id}", { publisher_id: publisherId }),
+  );
   const current = sectionIn(search.value);
   const { data } = cached;
   const View = VIEWS[current];

@@ -20,7 +20,8 @@ import { search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
-import { publishersApi as api } from "../../api/publishers";
+import type { AttentionKind, KeptPublisher, PublisherFigures } from "../../../shared/generated/openapi";
+import { get, post } from "../../api";
 import { isCreating, setCreating } from "../../commands";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { type Sort, sortIn, sortingBy } from "../../components/by-name";
@@ -29,14 +30,14 @@ import { common } from "../../messages";
 import { publisher as publisherText, publishers as text } from "../../messages/publishers";
 import { APPROVE_HASH, ATTENTION_PATH, publisherPath } from "../../router";
 import { may } from "../../session";
-import type { AttentionKind } from "../../types/attention";
-import type { Publisher, PublisherFigures } from "../../types/publishers";
 import { type Answers, useAnswers } from "../../use-answers";
 import { PUBLISHERS_KEY } from "../cache-keys";
 import { CreatePublisher } from "./create";
 import { Requests } from "./requests";
 import { mayBeApproved, StateBadge } from "./state";
 
+/** Sums of 30 days over the apps that have had a conversion. */
+type Figures = PublisherFigures["figures"][string];
 type Shown = "all" | "waiting";
 
 const SHOWN: Shown[] = ["all", "waiting"];
@@ -71,9 +72,9 @@ export function Publishers() {
 
 function List({ shown, sort }: { shown: Shown; sort: Sort }) {
   const isAll = shown === "all";
-  const isShown = ({ closed }: Publisher) => isAll || !closed;
+  const isShown = ({ closed }: KeptPublisher) => isAll || !closed;
   const list = usePages(`${PUBLISHERS_KEY} ${shown} ${sort}`, (cursor) =>
-    api.list(PAGE_ROWS, cursor, !isAll, sort).then(pageOf("publishers")),
+    get("/publishers", { approved: isAll ? "" : "false", sort, limit: PAGE_ROWS, cursor }).then(pageOf("publishers")),
   );
   return (
     <Loaded of={list.list} loading={<CardSkeleton rows={6} />}>
@@ -96,10 +97,10 @@ function List({ shown, sort }: { shown: Shown; sort: Sort }) {
   );
 }
 
-const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
+const figuresOf = async (ids: string[]) => (await post("/publisher_figures", {}, { publisher_ids: ids })).figures;
 
 interface FoundProps {
-  publishers: Publisher[];
+  publishers: KeptPublisher[];
   sorting: Sorting;
 }
 
@@ -124,9 +125,9 @@ function Found({ publishers, sorting }: FoundProps) {
   );
 }
 
-function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
-  const figure = (key: string, header: string, show: (figures: PublisherFigures) => ComponentChildren) =>
-    numberColumn<Publisher>(key, header, ({ publisher_id: id }) => {
+function columns(figures: Answers<Figures>): Column<KeptPublisher>[] {
+  const figure = (key: string, header: string, show: (figures: Figures) => ComponentChildren) =>
+    numberColumn<KeptPublisher>(key, header, ({ publisher_id: id }) => {
       const known = figures[id];
       return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
     });
@@ -165,7 +166,7 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
 }
 
 /** Links to open items; each leads to a list over all publishers. */
-function Open({ figures }: { figures: PublisherFigures }) {
+function Open({ figures }: { figures: Figures }) {
   const { held, dead_callbacks: dead, disabled_callbacks: disabled } = figures;
   const open = (kind: AttentionKind, number: number, name: string) =>
     number > 0 && <a href={ATTENTION_PATH + queryText({ kind })}>{name}</a>;

@@ -1,21 +1,21 @@
 // Report keys of a publisher.
 
 import { ReportKeys as Keys } from "../../../shared/report-keys";
-import { publishersApi as api } from "../../api/publishers";
+import type { KeptPublisher } from "../../../shared/generated/openapi";
+import { get, post, remove } from "../../api";
 import { reportKeys as text } from "../../messages/publishers";
 import { may } from "../../session";
-import type { Publisher } from "../../types/publishers";
 import { Part } from "./part";
 
 const MAX_LABEL = 100;
 
-export const ReportKeys = ({ publisher: { publisher_id: id, closed } }: { publisher: Publisher }) => (
+export const ReportKeys = ({ publisher: { publisher_id, closed } }: { publisher: KeptPublisher }) => (
   <Keys
-    cacheKey={`report_keys ${id}`}
+    cacheKey={`report_keys ${publisher_id}`}
     calls={{
-      list: () => api.reportKeys(id),
-      create: (label, scope) => api.createReportKey(id, label, scope),
-      revoke: (keyId) => api.revokeReportKey(id, keyId),
+      list: () => get("/publishers/{publisher_id}/report_keys", { publisher_id }),
+      create: (label, scope) => post("/publishers/{publisher_id}/report_keys", { publisher_id }, { label, scope }),
+      revoke: (key_id) => remove("/publishers/{publisher_id}/report_keys/{key_id}", { publisher_id, key_id }),
     }}
     words={text}
     longestLabel={MAX_LABEL}

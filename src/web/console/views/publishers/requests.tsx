@@ -10,11 +10,11 @@ import { Section } from "../../../shared/components/section";
 import { Failed, Stale } from "../../../shared/components/states";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
-import { publishersApi as api } from "../../api/publishers";
+import type { PubKeyRequest } from "../../../shared/generated/openapi";
+import { get, post } from "../../api";
 import { issue, requests as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
 import { may } from "../../session";
-import type { PubKeyRequest } from "../../types/publishers";
 import { REQUESTS_KEY } from "../cache-keys";
 
 type Request = PubKeyRequest & { publisher_id: string };
@@ -22,9 +22,12 @@ type Request = PubKeyRequest & { publisher_id: string };
 // Maximum requests in one answer.
 const MAX_REQUESTS = 100;
 
+/** Open requests of all publishers. */
+export const useRequests = () => useCached(REQUESTS_KEY, () => get("/pub_key_requests", {}));
+
 /** Shows nothing without open requests. */
 export function Requests() {
-  const requests = useCached(REQUESTS_KEY, api.requests);
+  const requests = useRequests();
   const [asked, setAsked] = useState<Request | null>(null);
   const rows = requests.data?.requests;
   if (!rows) return requests.error ? <Failed error={requests.error} retry={requests.reload} compact /> : null;
@@ -98,7 +101,7 @@ export function IssuePubKey({ publisherId, name, isFirst, hasRequest, onClose }:
       button={issue.issue}
       dangerous={!isFirst}
       onConfirm={async () => {
-        const { pub_key: key } = await api.issuePubKey(publisherId);
+        const { pub_key: key } = await post("/publishers/{publisher_id}/pub_key", { publisher_id: publisherId });
         setMade(key);
         void refresh(REQUESTS_KEY);
       }}

@@ -7,9 +7,9 @@ import { ApiError } from "../../../shared/client";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FormError } from "../../../shared/components/states";
-import { publishersApi as api } from "../../api/publishers";
+import type { RestatedDay } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { restate as text } from "../../messages/publishers";
-import type { RestatedDay } from "../../types/publishers";
 import { type ChangedSum, ChangedSums } from "./changed-sums";
 
 interface Props {
@@ -21,11 +21,11 @@ interface Props {
 
 export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   const [preview, setPreview] = useState<RestatedDay | null>(null);
-  const ask = useAction(async () => setPreview(await api.restateDay(publisherId, date, true)));
+  const restateDay = (dry_run: "true" | "false") =>
+    post("/publishers/{publisher_id}/days/{date}/restate", { publisher_id: publisherId, date, dry_run });
+  const ask = useAction(async () => setPreview(await restateDay("true")));
   useEffect(() => void ask.run(), []);
-  const restate = useAction(() =>
-    confirmed(() => api.restateDay(publisherId, date, false), text.done(date), onRestated)(onClose),
-  );
+  const restate = useAction(() => confirmed(() => restateDay("false"), text.done(date), onRestated)(onClose));
   return (
     <Dialog title={text.title(date)} isWide onClose={onClose} keepOpen={restate.isRunning}>
       <p class="note">{text.intro}</p>

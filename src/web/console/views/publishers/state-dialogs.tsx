@@ -7,28 +7,32 @@ import { Input } from "../../../shared/components/field";
 import { Confirm, FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { named, useMerged } from "../../../shared/use-merged";
 import { MAX_NAME } from "../../../shared/limits";
-import { publishersApi as api } from "../../api/publishers";
+import type { KeptPublisher, Publisher } from "../../../shared/generated/openapi";
+import { putTagged } from "../../api";
 import { TypedConfirm } from "../../components/typed-confirm";
 import { publisher as text, publishers } from "../../messages/publishers";
-import type { Publisher, PublisherDocument } from "../../types/publishers";
 import { publisherKey } from "../cache-keys";
 
 export type StateDialog = "approve" | "suspend" | "close" | "edit";
 
 interface Props {
   dialog: StateDialog;
-  publisher: Tagged<Publisher>;
+  publisher: Tagged<KeptPublisher>;
   /** Loads the publisher again. */
   reload: () => Promise<unknown>;
   onClose: () => void;
 }
 
-type Change = Partial<PublisherDocument>;
+type Change = Partial<Publisher>;
 
 export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
   const { publisher_id: id, name } = publisher;
   const change = (to: Change, said: string) =>
-    confirmed(async () => put(publisherKey(id), await api.change(publisher, to)), said);
+    confirmed(async () => {
+      const { publisher_id, ...document } = publisher;
+      const changed = putTagged("/publishers/{publisher_id}", { publisher_id }, { ...document, ...to }, publisher);
+      put(publisherKey(id), await changed);
+    }, said);
   switch (dialog) {
     case "approve":
       return (
@@ -79,7 +83,7 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
 }
 
 interface EditProps {
-  publisher: Publisher;
+  publisher: KeptPublisher;
   onSave: (change: Change) => Promise<void>;
   onClose: () => void;
   reload: () => Promise<unknown>;

@@ -6,9 +6,9 @@ import { type Column, column, numberColumn } from "../../../shared/components/ta
 import { exactTimeText, exactMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
+import type { Entry } from "../../../shared/generated/openapi";
 import { rewards as text } from "../../messages/rewards";
 import { offerPath, rewardPath } from "../../router";
-import type { Entry } from "../../types/rewards";
 import { rewardsHref } from "./filter";
 
 export const columns = (appId: string, hasUser = true): Column<Entry>[] => {

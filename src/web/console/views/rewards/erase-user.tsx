@@ -1,7 +1,7 @@
 // Erases a user of an app, after the user id was typed to confirm it.
 
 import { say } from "../../../shared/components/status";
-import { rewardsApi } from "../../api/rewards";
+import { post } from "../../api";
 import { TypedConfirm } from "../../components/typed-confirm";
 import { erase as text } from "../../messages/rewards";
 
@@ -20,7 +20,7 @@ export const EraseUser = ({ appId, userId, onClose, reload }: Props) => (
     what={text.what}
     id={userId}
     onConfirm={async () => {
-      const { erased, waiting } = await rewardsApi.eraseUser(appId, userId);
+      const { erased, waiting } = await post("/apps/{app_id}/erase_user", { app_id: appId }, { user_id: userId });
       onClose();
       say(text.done(erased, waiting));
       await reload();

@@ -5,7 +5,7 @@ import { type Conditions, DELIVERIES } from "../../../shared/rewards/filter";
 import { isAppId } from "../../ids";
 import { REWARDS_PATH } from "../../router";
 import type { RewardState } from "../../types";
-import type { EntryQuery, Settling } from "../../types/rewards";
+import type { Settling } from "../../messages/rewards";
 
 export const STATES: RewardState[] = ["held", "pending", "approved", "rejected", "reversed", "refused"];
 
@@ -44,7 +44,7 @@ export const isFiltered = (filter: RewardsFilter) =>
   JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER);
 
 /** The filter as a query of the API. */
-export const queryOf = ({ state, delivery, reason, user }: RewardsFilter): EntryQuery => ({
+export const queryOf = ({ state, delivery, reason, user }: RewardsFilter) => ({
   ...(state && { status: state }),
   ...(delivery && { state: delivery }),
   ...(reason && { reason }),

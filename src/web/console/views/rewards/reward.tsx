@@ -10,14 +10,14 @@ import { Skeleton } from "../../../shared/components/states";
 import { common } from "../../../shared/messages";
 import { story as storyText } from "../../../shared/messages/rewards";
 import { isWaiting, Story } from "../../../shared/rewards/story";
-import { rewardsApi } from "../../api/rewards";
+import type { RewardStory } from "../../../shared/generated/openapi";
+import { get, post } from "../../api";
 import { useAppNames } from "../../app-names";
 import { AppLink } from "../../components/links";
-import { erase, rewards as text, settle } from "../../messages/rewards";
+import { erase, type Settling, settle, rewards as text } from "../../messages/rewards";
 import { CATALOG_POLL_MILLISECONDS, usePolled } from "../../poll";
 import { offerPath, publisherPath } from "../../router";
 import { may } from "../../session";
-import type { OperatorStory, Settling } from "../../types/rewards";
 import { EraseUser } from "./erase-user";
 import { ACTIONS, rewardsHref } from "./filter";
 import { SettleOne } from "./settle-one";
@@ -30,7 +30,12 @@ interface Props {
 export function Reward({ appId, transactionId }: Props) {
   const cached = usePolled(
     `reward ${appId} ${transactionId}`,
-    (isPoll) => rewardsApi.story(appId, transactionId, isPoll),
+    (isPoll) =>
+      get(
+        "/apps/{app_id}/conversions/{transaction_id}/story",
+        { app_id: appId, transaction_id: transactionId },
+        isPoll,
+      ),
     isWaiting,
     CATALOG_POLL_MILLISECONDS,
   );
@@ -70,7 +75,13 @@ export function Reward({ appId, transactionId }: Props) {
               site={{
                 userHref: (user) => rewardsHref({ app: appId, user }),
                 offerHref: offerPath,
-                replay: may("replay") ? (callback) => rewardsApi.replayOne(appId, callback) : null,
+                replay: may("replay")
+                  ? (callback) =>
+                      post("/apps/{app_id}/conversions/{transaction_id}/replay", {
+                        app_id: appId,
+                        transaction_id: callback,
+                      })
+                  : null,
               }}
               reload={reload}
             />
@@ -81,7 +92,7 @@ export function Reward({ appId, transactionId }: Props) {
   );
 }
 
-function Actions({ story, reload }: { story: OperatorStory; reload: () => Promise<unknown> }) {
+function Actions({ story, reload }: { story: RewardStory; reload: () => Promise<unknown> }) {
   const { app_id: appId, transaction_id: transactionId, user_id: user } = story;
   const [open, setOpen] = useState<Settling | "erase" | null>(null);
   // After a user is erased, no receiver can be told about the user's reward, so nothing can be done with it.

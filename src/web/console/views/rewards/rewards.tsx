@@ -8,13 +8,15 @@ import { list as listText } from "../../../shared/messages/rewards";
 import { fragment, search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
 import { fixedConditions, replayOf } from "../../../shared/rewards/filter";
-import { ReplayMany } from "../../../shared/rewards/replay-many";
+import { type ReplayCalls, ReplayMany } from "../../../shared/rewards/replay-many";
 import { type Pages, usePages } from "../../../shared/use-pages";
-import { replayCalls, rewardsApi } from "../../api/rewards";
+import type { Entry, ReplayOrder } from "../../../shared/generated/openapi";
+import { get, post, remove } from "../../api";
 import { useAppNames } from "../../app-names";
 import { rewards as text } from "../../messages/rewards";
+import { CATALOG_POLL_MILLISECONDS } from "../../poll";
 import { may, nowSeconds } from "../../session";
-import type { Entry } from "../../types/rewards";
+import type { ReplayCount } from "../../types";
 import { columns } from "./columns";
 import { hashOf, isFiltered, parseFilter, queryOf, type RewardsFilter, searchOf } from "./filter";
 import { Filters } from "./filters";
@@ -24,12 +26,30 @@ const PAGE_ROWS = 50;
 /** URL fragment that opens the list's dialog for resending callbacks. */
 const REPLAY_HASH = "#replay";
 
+/** A user id is sent in the body, which no log contains. */
+const load = (app_id: string, { user_id, ...query }: ReturnType<typeof queryOf>, cursor: string | null) =>
+  user_id
+    ? post("/apps/{app_id}/conversions", { app_id }, { ...query, user_id, limit: PAGE_ROWS, ...(cursor && { cursor }) })
+    : get("/apps/{app_id}/conversions", { app_id, ...query, limit: PAGE_ROWS, cursor });
+
+const replays = (app_id: string, order: ReplayOrder, headers?: Record<string, string>) =>
+  post("/apps/{app_id}/replays", { app_id }, order, headers);
+
+const replayCalls: ReplayCalls = {
+  countReplay: (app_id, filter) => replays(app_id, { filter, dry_run: true }) as Promise<ReplayCount>,
+  startReplay: (app_id, body, key) =>
+    replays(app_id, body, { "Idempotency-Key": key }) as Promise<{ replay_id: string }>,
+  replay: (app_id, replay_id) => get("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }, true),
+  pollMilliseconds: CATALOG_POLL_MILLISECONDS,
+  cancelReplay: (app_id, replay_id) => remove("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }),
+};
+
 export function Rewards() {
   const filter = parseFilter(search.value, fragment.value);
   const { app } = filter;
   const { nameOf } = useAppNames();
   const list = usePages(app ? `rewards ${JSON.stringify(filter)}` : null, (cursor) =>
-    rewardsApi.list(app, queryOf(filter), PAGE_ROWS, cursor).then(pageOf("conversions")),
+    load(app, queryOf(filter), cursor).then(pageOf("conversions")),
   );
   const change = (next: RewardsFilter) => setSearch(searchOf(next), "push", hashOf(next));
   return (

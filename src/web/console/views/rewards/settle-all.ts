@@ -1,7 +1,8 @@
 // Settles all rewards that match, part by part, because one call settles only as many as fit into a request.
 
-import { rewardsApi } from "../../api/rewards";
-import type { SettledMany, SettlementOfMany, Settling } from "../../types/rewards";
+import type { SettledMany, SettlementOfMany } from "../../../shared/generated/openapi";
+import { post } from "../../api";
+import type { Settling } from "../../messages/rewards";
 
 /** Adds up the figures of two parts. `until` comes from the first, so that no later reward is included. */
 function sum(one: SettledMany, other: SettledMany): SettledMany {
@@ -25,7 +26,7 @@ export async function settleAll(
   settlement: SettlementOfMany,
   { onPart, isOver }: { onPart: (soFar: SettledMany) => void; isOver: () => boolean },
 ): Promise<SettledMany> {
-  const ask = (question: SettlementOfMany) => rewardsApi.settleMany(appId, action, question);
+  const ask = (question: SettlementOfMany) => post(`/apps/{app_id}/conversions/${action}`, { app_id: appId }, question);
   let all = await ask(settlement);
   const filter = { ...settlement.filter, until: all.until };
   while (all.next !== null && !isOver()) {

@@ -13,11 +13,13 @@ import { common } from "../../../shared/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../shared/messages/rewards";
 import type { DateRange } from "../../../shared/periods";
 import { Opener, useCount } from "../../../shared/rewards/many";
-import { settle as text } from "../../messages/rewards";
-import type { ManyFilter, ReasonCode, SettledMany, Settling } from "../../types/rewards";
+import type { ReasonCode, SettledMany, SettlementOfMany } from "../../../shared/generated/openapi";
+import { type Settling, settle as text } from "../../messages/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
 import { ReasonField } from "./settle-one";
+
+type ManyFilter = SettlementOfMany["filter"];
 
 // A count also needs a reason. The reason is not stored.
 const REASON_OF_COUNT = "count";

@@ -7,9 +7,9 @@ import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { inWords } from "../../../shared/error-text";
 import { isReasonCode } from "../../../shared/messages/rewards";
-import { rewardsApi } from "../../api/rewards";
-import { settle as text } from "../../messages/rewards";
-import type { ReasonCode, Settling } from "../../types/rewards";
+import type { ReasonCode, Settlement } from "../../../shared/generated/openapi";
+import { post } from "../../api";
+import { type Settling, settle as text } from "../../messages/rewards";
 
 const MAX_REASON = 200;
 
@@ -17,6 +17,9 @@ const MAX_REASON = 200;
 export const ReasonField = (typed: { value: string; onChange: (value: string) => void }) => (
   <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} {...typed} />
 );
+
+export const settle = (app_id: string, transaction_id: string, action: Settling, settlement: Settlement) =>
+  post(`/apps/{app_id}/conversions/{transaction_id}/${action}`, { app_id, transaction_id }, settlement);
 
 interface Props {
   appId: string;
@@ -33,7 +36,7 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   const submit = async () => {
     const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
     try {
-      await rewardsApi.settle(appId, transactionId, action, settlement);
+      await settle(appId, transactionId, action, settlement);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { code } = error;

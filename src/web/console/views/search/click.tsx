@@ -9,14 +9,14 @@ import { countryName, exactTimeText } from "../../../shared/format";
 import { revisionText } from "../../../shared/messages/rewards";
 import { ShortId, State } from "../../../shared/rewards/badges";
 import { OWN_VALUES } from "../../../shared/rewards/story";
-import { offersApi } from "../../api/offers";
+import { getTagged } from "../../api";
 import { useAppNames } from "../../app-names";
 import { AppLink } from "../../components/links";
 import { search } from "../../messages/search";
 import { advertiserPath, offerPath, rewardPath } from "../../router";
-import type { ClickMatch, HiddenClick } from "../../types/search";
 import { offerKey } from "../cache-keys";
 import { rewardsHref } from "../rewards/filter";
+import type { ClickMatch, HiddenClick } from "./matches";
 
 const text = search.click;
 
@@ -92,7 +92,7 @@ const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
 
 /** A link to the advertiser's postbacks. The offer names the advertiser. */
 function Postbacks({ offerId }: { offerId: string }) {
-  const { data: offer } = useCached(offerKey(offerId), () => offersApi.read(offerId));
+  const { data: offer } = useCached(offerKey(offerId), () => getTagged("/offers/{offer_id}", { offer_id: offerId }));
   return offer ? (
     <a href={advertiserPath(offer.advertiser_id)}>{text.postbacks(offer.advertiser_id)}</a>
   ) : (

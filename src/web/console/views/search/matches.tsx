@@ -3,9 +3,16 @@
 import { Section } from "../../../shared/components/section";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { State } from "../../../shared/rewards/badges";
+import type { Found } from "../../../shared/generated/openapi";
 import { search as text } from "../../messages/search";
 import { advertiserPath, appPath, offerPath, publisherPath, rewardPath } from "../../router";
-import type { Match, PageMatch } from "../../types/search";
+
+export type Match = Found["matches"][number];
+export type UserMatch = Extract<Match, { kind: "user" }>;
+/** A click that is not shown: it is too old, or its user was erased. */
+export type HiddenClick = Extract<Match, { not_shown: string }>;
+export type ClickMatch = Exclude<Extract<Match, { kind: "click" }>, HiddenClick>;
+type PageMatch = Exclude<Match, { kind: "user" | "click" }>;
 
 export const hasPage = (match: Match): match is PageMatch => match.kind !== "user" && match.kind !== "click";
 

@@ -7,15 +7,15 @@ import { Form, SubmitButton } from "../../../shared/components/form";
 import { Heading } from "../../../shared/components/heading";
 import { Banner, Empty, Failed, Skeleton } from "../../../shared/components/states";
 import { fragment, navigate } from "../../../shared/navigation";
-import { search as find } from "../../api/search";
+import type { Found } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { isAppId, isCredential } from "../../ids";
 import { AppField } from "../../components/app-field";
 import { rewards as rewardsText } from "../../messages/rewards";
 import { search as text } from "../../messages/search";
 import { currentSearch, openSearch, parseSearch, searchKey, type SearchState } from "../../search-state";
-import type { Found, Match } from "../../types/search";
 import { ClickFound, HiddenClickFound } from "./click";
-import { hasPage, hrefOf, opensAtOnce, PageMatches } from "./matches";
+import { hasPage, hrefOf, type Match, opensAtOnce, PageMatches } from "./matches";
 import { UserFound } from "./user";
 
 export function Search() {
@@ -26,7 +26,7 @@ export function Search() {
     if (isExposed) openSearch(state, "replace");
   }, [isExposed]);
   const { data, error, isLoading, reload } = useCached(state.text ? searchKey(state) : null, () =>
-    find(state.text, state.app),
+    post("/search", {}, { text: state.text, ...(state.app && { app_id: state.app }) }),
   );
   return (
     <>

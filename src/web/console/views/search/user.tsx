@@ -4,9 +4,9 @@ import { Section } from "../../../shared/components/section";
 import { Table } from "../../../shared/components/table";
 import { useAppNames } from "../../app-names";
 import { search } from "../../messages/search";
-import type { UserMatch } from "../../types/search";
 import { columns } from "../rewards/columns";
 import { rewardsHref } from "../rewards/filter";
+import type { UserMatch } from "./matches";
 
 const text = search.user;
 const MAX_REWARDS = 100;

@@ -4,8 +4,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { SmallRun } from "../../../shared/components/button";
+import type { CallbackList } from "../../../shared/generated/openapi";
 import { FormError, SaidNote } from "../../../shared/components/states";
-import { serviceApi } from "../../api/service";
+import { get } from "../../api";
 import { useAppNames } from "../../app-names";
 import { AppLink } from "../../components/links";
 import { service } from "../../messages/service";
@@ -29,7 +30,8 @@ export function AskEndpoints() {
     let cursor: string | null = null;
     do {
       setAsked({ apps, silent: [...silent], isAll: false });
-      const page: Awaited<ReturnType<typeof serviceApi.callbacks>> = await serviceApi.callbacks(cursor);
+      // The service asks each app of the page for its state.
+      const page: CallbackList = await get("/callbacks", { cursor });
       apps += page.callbacks.length;
       silent.push(...page.callbacks.filter(({ state }) => state === "unknown").map(({ app_id }) => app_id));
       ({ cursor } = page);

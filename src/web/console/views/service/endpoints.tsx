@@ -6,8 +6,7 @@ import { CallbackBadge } from "../../../shared/rewards/activity";
 import { AppLink } from "../../components/links";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
-import type { CallbackState } from "../../types";
-import type { AttentionItem } from "../../types/attention";
+import type { AttentionItem, CallbackState } from "../../types";
 import { AskEndpoints } from "./ask-endpoints";
 import { OpenItems } from "./open-items";
 

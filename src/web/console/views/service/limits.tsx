@@ -3,18 +3,18 @@
 import { useCached } from "../../../shared/cache";
 import { type Column, column, TableOr } from "../../../shared/components/table";
 import { clockText, exactTimeText } from "../../../shared/format";
-import { offersApi } from "../../api/offers";
+import type { NearCaps } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
 import { appPath, offerPath } from "../../router";
-import type { AttentionItem } from "../../types/attention";
-import type { NearCap } from "../../types/offers";
 import { NEAR_CAPS_KEY } from "../cache-keys";
 import { appOf, columns } from "../attention/columns";
 import { Meter } from "./meter";
 import { OpenItems } from "./open-items";
 import { MAX_BYTES } from "./publication";
 import { Section } from "./section";
+import type { AttentionItem } from "../../types";
 
 const text = service.limits;
 
@@ -44,7 +44,7 @@ const sizeColumns: Column<AttentionItem>[] = [
 
 export function Caps() {
   const { caps } = service;
-  const cached = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
+  const cached = useCached(NEAR_CAPS_KEY, () => get("/caps", {}));
   const asOf = cached.data?.as_of;
   return (
     <Section title={caps.title} of={cached} note={asOf ? caps.note(clockText(asOf * 1000)) : undefined}>
@@ -61,7 +61,7 @@ export function Caps() {
   );
 }
 
-const capColumns: Column<NearCap>[] = [
+const capColumns: Column<NearCaps["caps"][number]>[] = [
   column("offer", service.caps.offer, ({ offer_id, name }) => (
     <a href={offerPath(offer_id)}>
       <bdi>{name ?? offer_id}</bdi>

@@ -2,14 +2,15 @@
 
 import type { ComponentChildren } from "preact";
 import { type Column, Table } from "../../../shared/components/table";
-import { attention } from "../../api/attention";
+import type { AttentionKind } from "../../../shared/generated/openapi";
+import { get } from "../../api";
 import { useAppNames } from "../../app-names";
 import { service } from "../../messages/service";
 import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
-import type { AttentionItem, AttentionKind } from "../../types/attention";
 import { Section } from "./section";
 import { SERVICE_POLL_MILLISECONDS } from "./use-service";
+import type { AttentionItem } from "../../types";
 
 const text = service.open;
 const MAX_ROWS = 25;
@@ -23,7 +24,7 @@ interface Props {
 }
 
 async function load(kinds: AttentionKind[], isPoll: boolean) {
-  const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MAX_ROWS }, isPoll)));
+  const pages = await Promise.all(kinds.map((kind) => get("/attention", { kind, limit: MAX_ROWS }, isPoll)));
   return {
     items: pages.flatMap(({ items }) => items),
     hasMore: pages.some(({ cursor, counts }, at) => cursor !== null || counts[kinds[at]!] > pages[at]!.items.length),

@@ -3,8 +3,8 @@
 import type { CachedView } from "../../../shared/cache";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
+import type { Reported, ServiceState } from "../../../shared/generated/openapi";
 import { service } from "../../messages/service";
-import type { Pool, ReportedFigure, Service } from "../../types/service";
 import { Section } from "./section";
 
 const text = service.pools;
@@ -13,13 +13,13 @@ interface Work {
   name: string;
   refused: number;
   /** The pool in the instance that answered, which has only the origin's pools. */
-  pool: Pool | undefined;
+  pool: ServiceState["pools"][number] | undefined;
   /** The sum over all instances that reported this figure. */
-  shed: ReportedFigure | undefined;
+  shed: Reported["isolates"][number] | undefined;
 }
 
 /** Instances report with a delay, so the instance that answered may have shed more than was reported. */
-function workOf({ pools, reported }: Service): Work[] {
+function workOf({ pools, reported }: ServiceState): Work[] {
   const shed = (reported?.isolates ?? []).filter(({ figure }) => figure === "shed");
   const names = new Set([...shed.map(({ kind = "" }) => kind), ...pools.map(({ name }) => name)]);
   return [...names].map((name) => {
@@ -29,7 +29,7 @@ function workOf({ pools, reported }: Service): Work[] {
   });
 }
 
-export function Pools({ service: cached }: { service: CachedView<Service> }) {
+export function Pools({ service: cached }: { service: CachedView<ServiceState> }) {
   const note = `${text.note} ${cached.data?.reported === null ? text.ofOne : text.ofAll}`;
   return (
     <Section title={text.title} note={note} of={cached} lines={5}>

@@ -5,11 +5,11 @@ import { SmallButton } from "../../../shared/components/button";
 import { useQuestion } from "../../../shared/components/form-dialog";
 import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
-import { serviceApi } from "../../api/service";
+import type { ServiceState } from "../../../shared/generated/openapi";
+import { post } from "../../api";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
 import { may } from "../../session";
-import type { Service } from "../../types/service";
 import { Meter } from "./meter";
 import { Section } from "./section";
 
@@ -17,13 +17,13 @@ const text = service.publication;
 /** Maximum storage of one object. */
 export const MAX_BYTES = 10_000_000_000;
 
-export function Publication({ service: cached }: { service: CachedView<Service> }) {
+export function Publication({ service: cached }: { service: CachedView<ServiceState> }) {
   const [ask, question] = useQuestion(() => ({
     title: text.publishTitle,
     text: text.publishText,
     button: text.publish,
     onConfirm: async (close) => {
-      await serviceApi.publish();
+      await post("/refresh", {});
       close();
       say(text.published);
       await cached.reload();
@@ -42,7 +42,7 @@ export function Publication({ service: cached }: { service: CachedView<Service> 
   );
 }
 
-function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
+function Standing({ data: { catalog, now_ms: now } }: { data: ServiceState }) {
   if (!catalog) return <p class="card-foot failed-text">{text.down}</p>;
   const { tracking_built_at_ms: tracking, listing_built_at_ms: listing, tracking_dirty_since_ms: dirty } = catalog;
   const { publishers, apps, advertisers, offers } = catalog;

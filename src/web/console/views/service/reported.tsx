@@ -6,11 +6,11 @@ import type { CachedView } from "../../../shared/cache";
 import { Name } from "../../../shared/components/name";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, dateText } from "../../../shared/format";
+import type { Reported, ServiceState } from "../../../shared/generated/openapi";
 import { useAppNames } from "../../app-names";
 import { reconcile, shareText } from "../../messages/reconcile";
 import { service as text } from "../../messages/service";
 import { appPath } from "../../router";
-import type { Reported, ReportedFigure, Service } from "../../types/service";
 import { Meter } from "./meter";
 import { Section } from "./section";
 
@@ -19,7 +19,7 @@ const MAX_MEMORY = 128 * 1_048_576;
 interface Props {
   title: string;
   note: string | undefined;
-  of: CachedView<Service>;
+  of: CachedView<ServiceState>;
   children: (reported: Reported) => ComponentChildren;
 }
 
@@ -29,7 +29,7 @@ const ReportedSection = ({ children, ...props }: Props) => (
   </Section>
 );
 
-export function Instances({ service }: { service: CachedView<Service> }) {
+export function Instances({ service }: { service: CachedView<ServiceState> }) {
   const { title, note, none } = text.instances;
   return (
     <ReportedSection title={title} note={note} of={service}>
@@ -48,7 +48,7 @@ export function Instances({ service }: { service: CachedView<Service> }) {
   );
 }
 
-function Figure({ figure, kind, number, isolates, last_ms: last }: ReportedFigure) {
+function Figure({ figure, kind, number, isolates, last_ms: last }: Reported["isolates"][number]) {
   const { names, kinds, hints, of128, age } = text.instances;
   if (figure === "shed") return null;
   return (
@@ -69,7 +69,7 @@ function Figure({ figure, kind, number, isolates, last_ms: last }: ReportedFigur
 
 type AppRewards = Reported["rewards"]["apps"][number];
 
-export function OldRewards({ service }: { service: CachedView<Service> }) {
+export function OldRewards({ service }: { service: CachedView<ServiceState> }) {
   const { title, note } = text.rewards;
   const rewards = service.data?.reported?.rewards;
   const { nameOf } = useAppNames(rewards?.apps.map(({ app_id }) => app_id));

@@ -6,7 +6,7 @@ import { Passkeys } from "../../../shared/account/passkeys";
 import { Sessions } from "../../../shared/account/sessions";
 import { Settings as Sections } from "../../../shared/account/settings";
 import type { Section } from "../../../shared/messages";
-import { alarmsApi } from "../../api/service";
+import { get, post, put, remove } from "../../api";
 import { alarmsIntro } from "../../messages/settings";
 import { may } from "../../session";
 import { AuditOfOperator } from "./audit";
@@ -14,7 +14,14 @@ import { RemoveMember } from "./remove-member";
 
 const MembersOfOperator = () => <Members Removal={RemoveMember} isReadOnly={!may("manage")} />;
 
-const AlarmsOfOperator = () => <Alarms intro={alarmsIntro} mayChange={may("manage")} calls={alarmsApi} />;
+const ALARMS = {
+  read: () => get("/alarms", {}),
+  set: (url: string) => put("/alarms", {}, { url }),
+  end: () => remove("/alarms", {}),
+  test: () => post("/alarms/test", {}),
+};
+
+const AlarmsOfOperator = () => <Alarms intro={alarmsIntro} mayChange={may("manage")} calls={ALARMS} />;
 
 const VIEWS = {
   members: MembersOfOperator,
