@@ -8,12 +8,12 @@ import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError } from "../../../shared/components/states";
-import type { ReasonCode, SettledMany } from "../../../shared/generated/openapi";
+import type { SettledMany, Settlement } from "../../../shared/generated/openapi";
 import type { Ticks } from "../../components/ticks";
 import { type Settling, settle as words, decide as text } from "../../messages/rewards";
 import { nowSeconds } from "../../session";
 import { Result } from "../rewards/settle-many";
-import { ReasonField, settle } from "../rewards/settle-one";
+import { ReasonField, settle, settlementOf } from "../rewards/settle-one";
 import { type Asked, keyOf } from "./to-decide";
 import type { AttentionItem } from "../../types";
 
@@ -70,7 +70,7 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   const [closing] = useState(() => new AbortController());
   useEffect(() => () => closing.abort(), []);
   const run = useAction(async (despite: string[]) => {
-    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
+    const settlement = settlementOf(reason, despite);
     const refused: Record<string, number> = {};
     try {
       for (const item of items) {
@@ -120,7 +120,7 @@ const isRefusal = (error: unknown): error is ApiError =>
 async function settleOne(
   { app_id: appId, subject }: AttentionItem,
   action: Settling,
-  settlement: { reason: string; despite?: ReasonCode[] },
+  settlement: Settlement,
 ): Promise<{ isDone: boolean; code: string | null }> {
   try {
     const { duplicate } = await settle(appId!, subject, action, settlement);

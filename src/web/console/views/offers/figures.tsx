@@ -10,6 +10,7 @@ import { offer as messages } from "../../messages/offers";
 import { figuresKey } from "../cache-keys";
 
 const text = messages.figures;
+const LABELS = [text.payout, text.clicks, text.conversions, text.clickCap, text.conversionCap];
 const NEARLY = 0.8;
 
 export function FiguresOf({ offerId }: { offerId: string }) {
@@ -26,7 +27,9 @@ export function FiguresOf({ offerId }: { offerId: string }) {
     <>
       <Stale of={figures} retry={figures.reload} />
       <dl class="tiles" aria-label={text.label}>
-        {figures.data ? own && <Tiles figures={own} at={figures.data.as_of} /> : <Loading />}
+        {figures.data
+          ? own && <Tiles figures={own} at={figures.data.as_of} />
+          : LABELS.map((name) => <Tile key={name} label={name} value={undefined} />)}
       </dl>
     </>
   );
@@ -63,11 +66,3 @@ function Tiles({ figures, at }: { figures: OfferFigures["figures"][string]; at: 
     </>
   );
 }
-
-const Loading = () => (
-  <>
-    {[text.payout, text.clicks, text.conversions, text.clickCap, text.conversionCap].map((name) => (
-      <Tile key={name} label={name} value={undefined} />
-    ))}
-  </>
-);

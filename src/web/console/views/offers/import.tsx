@@ -10,7 +10,7 @@ import { focusHeading, Heading } from "../../../shared/components/heading";
 import { Check, Warning } from "../../../shared/components/icons";
 import { FormError, Refused } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table, type TableProps } from "../../../shared/components/table";
 import { count, exactMoney, sizeText } from "../../../shared/format";
 import type { WrongLine } from "../../../shared/types";
 import type { WouldImport } from "../../../shared/generated/openapi";
@@ -115,17 +115,11 @@ interface ReadyProps {
 
 function Ready({ checked, store }: ReadyProps) {
   const { would_import: resources, kinds, payouts } = checked;
-  if (resources === 0) {
+  const isEmpty = resources === 0;
+  if (isEmpty || checked.new + checked.changed === 0) {
     return (
-      <Card title={text.nothing}>
-        <p>{text.nothingText}</p>
-      </Card>
-    );
-  }
-  if (checked.new + checked.changed === 0) {
-    return (
-      <Card title={text.same}>
-        <p>{text.sameText}</p>
+      <Card title={isEmpty ? text.nothing : text.same}>
+        <p>{isEmpty ? text.nothingText : text.sameText}</p>
       </Card>
     );
   }
@@ -157,28 +151,35 @@ const PAYOUT_COLUMNS: Column<PayoutChange>[] = [
   numberColumn("after", text.payoutAfter, ({ after_usd: after }) => exactMoney(after)),
 ];
 
-function Payouts({ payouts }: { payouts: PayoutChange[] }) {
-  const title = text.payouts(payouts.length, payouts.length < MAX_PAYOUTS);
-  return (
-    <section class="card table-card" aria-label={title}>
-      <div class="card-head">
-        <h2>
-          <Warning /> {title}
-        </h2>
-        <p class="note">{text.payoutsText}</p>
-      </div>
-      <Table
-        name={title}
-        columns={PAYOUT_COLUMNS}
-        rows={payouts}
-        rowKey={({ offer_id, goal_id }) => `${offer_id} ${goal_id}`}
-      />
-    </section>
-  );
+interface WarnedProps<Row> extends TableProps<Row> {
+  role?: "alert";
+  note: string;
 }
 
+/** A table that is read before the import. */
+const Warned = <Row,>({ role, note, ...table }: WarnedProps<Row>) => (
+  <section class="card table-card" role={role} aria-label={table.name}>
+    <div class="card-head">
+      <h2>
+        <Warning /> {table.name}
+      </h2>
+      <p class="note">{note}</p>
+    </div>
+    <Table {...table} />
+  </section>
+);
+
+const Payouts = ({ payouts }: { payouts: PayoutChange[] }) => (
+  <Warned
+    note={text.payoutsText}
+    name={text.payouts(payouts.length, payouts.length < MAX_PAYOUTS)}
+    columns={PAYOUT_COLUMNS}
+    rows={payouts}
+    rowKey={({ offer_id, goal_id }) => `${offer_id} ${goal_id}`}
+  />
+);
+
 function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
-  const title = text.wrong(lines.length, lines.length < MAX_WRONG_LINES);
   const columns: Column<WrongLine>[] = [
     column("line", text.line, ({ line }) => count(line)),
     column("problem", text.problem, ({ message, line }) => (
@@ -189,20 +190,14 @@ function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
     )),
   ];
   return (
-    <section class="card table-card" role="alert" aria-label={title}>
-      <div class="card-head">
-        <h2>
-          <Warning /> {title}
-        </h2>
-        <p class="note">{text.wrongText(file.name)}</p>
-      </div>
-      <Table
-        class="import-lines"
-        name={title}
-        columns={columns}
-        rows={lines}
-        rowKey={({ line, message }) => `${line} ${message}`}
-      />
-    </section>
+    <Warned
+      role="alert"
+      note={text.wrongText(file.name)}
+      class="import-lines"
+      name={text.wrong(lines.length, lines.length < MAX_WRONG_LINES)}
+      columns={columns}
+      rows={lines}
+      rowKey={({ line, message }) => `${line} ${message}`}
+    />
   );
 }

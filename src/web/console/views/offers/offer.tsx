@@ -5,7 +5,8 @@ import type { Tagged } from "../../../shared/client";
 import { LinkButton } from "../../../shared/components/button";
 import { useQuestion } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { Empty, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import type { KeptOffer } from "../../../shared/generated/openapi";
 import { getTagged, putTagged } from "../../api";
@@ -40,13 +41,9 @@ export function Offer({ offerId }: { offerId: string }) {
       <Heading title={text.title} note={offerId}>
         <ToList />
       </Heading>
-      {isNew ? (
-        <Empty title={text.notFound} />
-      ) : offer.error ? (
-        <Failed error={offer.error} retry={offer.reload} />
-      ) : (
-        <Skeleton lines={5} />
-      )}
+      <Loaded of={offer} missing={<Empty title={text.notFound} />}>
+        {() => null}
+      </Loaded>
     </>
   );
 }

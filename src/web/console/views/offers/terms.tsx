@@ -2,13 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
+import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton, SmallButton } from "../../../shared/components/button";
 import { useQuestion } from "../../../shared/components/form-dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
-import { say } from "../../../shared/components/status";
 import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
 import { exactMoney, timeText } from "../../../shared/format";
 import type { KeptOffer, TermsList } from "../../../shared/generated/openapi";
@@ -32,19 +31,17 @@ export function TermsOf({ offer, reload }: Props) {
   const terms = useCached(termsKey(id), () => get("/offers/{offer_id}/terms", { offer_id: id }));
   const { nameOf } = useAdvertisers();
   const [isWhole, setWhole] = useState(false);
+  const pay = async () => {
+    const document = { ...writable(offer), terms_since: nowSeconds() };
+    put(offerKey(id), await putTagged("/offers/{offer_id}", { offer_id: id }, document, offer));
+    for (const key of [offersKey(), termsKey(id)]) void refresh(key);
+  };
   const [ask, question] = useQuestion(() => ({
     title: text.payTitle,
     text: text.payText,
     button: text.payIt,
     dangerous: true,
-    onConfirm: async (close) => {
-      const document = { ...writable(offer), terms_since: nowSeconds() };
-      put(offerKey(id), await putTagged("/offers/{offer_id}", { offer_id: id }, document, offer));
-      for (const key of [offersKey(), termsKey(id)]) void refresh(key);
-      close();
-      say(text.payDone);
-      focusHeading();
-    },
+    onConfirm: confirmed(pay, text.payDone),
     reload: async () => void (await Promise.all([reload(), terms.reload()])),
   }));
   const all = terms.data?.revisions;

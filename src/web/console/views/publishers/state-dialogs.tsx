@@ -33,30 +33,22 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
       const changed = putTagged("/publishers/{publisher_id}", { publisher_id }, { ...document, ...to }, publisher);
       put(publisherKey(id), await changed);
     }, said);
+  const questions = {
+    approve: {
+      title: text.approveTitle(name),
+      text: text.approveText,
+      button: text.approve,
+      onConfirm: change({ approved: true }, text.approvedNow(name)),
+    },
+    suspend: {
+      title: text.suspendTitle(name),
+      text: text.suspendText,
+      button: text.suspend,
+      dangerous: true,
+      onConfirm: change({ approved: false }, text.suspended(name)),
+    },
+  };
   switch (dialog) {
-    case "approve":
-      return (
-        <Confirm
-          title={text.approveTitle(name)}
-          text={text.approveText}
-          button={text.approve}
-          onConfirm={change({ approved: true }, text.approvedNow(name))}
-          onClose={onClose}
-          reload={reload}
-        />
-      );
-    case "suspend":
-      return (
-        <Confirm
-          title={text.suspendTitle(name)}
-          text={text.suspendText}
-          button={text.suspend}
-          dangerous
-          onConfirm={change({ approved: false }, text.suspended(name))}
-          onClose={onClose}
-          reload={reload}
-        />
-      );
     case "close":
       return (
         <TypedConfirm
@@ -71,14 +63,9 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
         />
       );
     case "edit":
-      return (
-        <Edit
-          publisher={publisher}
-          onSave={(to) => change(to, text.saved)(onClose)}
-          onClose={onClose}
-          reload={reload}
-        />
-      );
+      return <Edit {...{ publisher, onClose, reload }} onSave={(to) => change(to, text.saved)(onClose)} />;
+    default:
+      return <Confirm {...questions[dialog]} onClose={onClose} reload={reload} />;
   }
 }
 

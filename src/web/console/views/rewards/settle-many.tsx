@@ -13,11 +13,11 @@ import { common } from "../../../shared/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../shared/messages/rewards";
 import type { DateRange } from "../../../shared/periods";
 import { Opener, useCount } from "../../../shared/rewards/many";
-import type { ReasonCode, SettledMany, SettlementOfMany } from "../../../shared/generated/openapi";
+import type { SettledMany, SettlementOfMany } from "../../../shared/generated/openapi";
 import { type Settling, settle as text } from "../../messages/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
-import { ReasonField } from "./settle-one";
+import { ReasonField, settlementOf } from "./settle-one";
 
 type ManyFilter = SettlementOfMany["filter"];
 
@@ -72,11 +72,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
   const run = useAction(async (despite: string[]) => {
     // Settle only the rewards that were counted, and none that came later.
     const many = { ...filterOf(filter, range), until: counted!.until };
-    const settlement = {
-      filter: many,
-      reason: reason.trim(),
-      ...(despite.length > 0 && { despite: despite as ReasonCode[] }),
-    };
+    const settlement = { filter: many, ...settlementOf(reason, despite) };
     const part = { onPart: ({ settled = 0 }: SettledMany) => setDone(settled), isOver: () => closing.signal.aborted };
     try {
       setResult(await settleAll(app, action, settlement, part));

@@ -18,6 +18,12 @@ export const ReasonField = (typed: { value: string; onChange: (value: string) =>
   <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} {...typed} />
 );
 
+/** `despite` has the reasons that an approval overrides. */
+export const settlementOf = (reason: string, despite: string[]): Settlement => ({
+  reason: reason.trim(),
+  ...(despite.length > 0 && { despite: despite as ReasonCode[] }),
+});
+
 export const settle = (app_id: string, transaction_id: string, action: Settling, settlement: Settlement) =>
   post(`/apps/{app_id}/conversions/{transaction_id}/${action}`, { app_id, transaction_id }, settlement);
 
@@ -34,9 +40,8 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   const [against, setAgainst] = useState<string[]>([]);
   const [despite, setDespite] = useState<string[]>([]);
   const submit = async () => {
-    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
     try {
-      await settle(appId, transactionId, action, settlement);
+      await settle(appId, transactionId, action, settlementOf(reason, despite));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { code } = error;

@@ -6,7 +6,7 @@ import { Facts, type Fact } from "../../../shared/components/facts";
 import { Section } from "../../../shared/components/section";
 import { type Column, column, TableOr } from "../../../shared/components/table";
 import { countryName, exactTimeText } from "../../../shared/format";
-import { revisionText } from "../../../shared/messages/rewards";
+import { revisionText, story } from "../../../shared/messages/rewards";
 import { ShortId, State } from "../../../shared/rewards/badges";
 import { OWN_VALUES } from "../../../shared/rewards/story";
 import { getTagged } from "../../api";
@@ -31,22 +31,22 @@ export function ClickFound({ match }: { match: ClickMatch }) {
           title={text.title}
           facts={[
             [text.app, <AppLink id={app} name={nameOf(app)} />],
-            [text.offer, <a href={offerPath(match.offer_id)}>{match.offer_id}</a>],
-            [text.goal, match.goal_id],
+            [story.offer, <a href={offerPath(match.offer_id)}>{match.offer_id}</a>],
+            [story.goal, match.goal_id],
             [
-              text.user,
+              story.user,
               <>
                 <bdi>{user}</bdi>{" "}
                 <a class="note" href={rewardsHref({ app, user })}>
-                  {text.userRewards}
+                  {story.userLog}
                 </a>
               </>,
             ],
-            [text.at, exactTimeText(match.clicked_at)],
-            [text.country, match.country && countryName(match.country)],
-            [text.placement, match.placement_id],
+            [story.clicked, exactTimeText(match.clicked_at)],
+            [story.country, match.country && countryName(match.country)],
+            [story.placement, match.placement_id],
             ...OWN_VALUES.map((name): Fact => [name, match[name]]),
-            [text.terms, text.termsOf(revisionText(match.offer_terms), revisionText(match.app_terms))],
+            [story.terms, text.termsOf(revisionText(match.offer_terms), revisionText(match.app_terms))],
             [text.shard, String(match.shard)],
           ]}
         />
@@ -101,11 +101,11 @@ function Postbacks({ offerId }: { offerId: string }) {
 }
 
 const columns = (app: string): Column<ClickMatch["rewards"][number]>[] => [
-  column("reward", text.reward, ({ transaction_id: id }) => (
+  column("reward", story.summary, ({ transaction_id: id }) => (
     <a href={rewardPath(app, id)}>
       <ShortId id={id} />
     </a>
   )),
-  column("goal", text.goal, ({ goal_id }) => goal_id),
-  column("state", text.state, ({ state }) => <State state={state} />),
+  column("goal", story.goal, ({ goal_id }) => goal_id),
+  column("state", story.state, ({ state }) => <State state={state} />),
 ];

@@ -30,41 +30,23 @@ const reward: Subject = (appId, id) =>
     </>
   );
 
-/** The meaning of the ids in an action's subject. */
-const SUBJECTS: Record<string, Subject> = {
-  publisher_put: publisher(),
-  publisher_invited: publisher("people"),
-  publisher_invite_withdrawn: publisher("people"),
-  publisher_recovery_issued: publisher("people"),
-  pub_key_issued: publisher("keys"),
-  report_key_created: publisher("keys"),
-  report_key_revoked: publisher("keys"),
-  facts_added: publisher("facts"),
-  facts_replaced: publisher("facts"),
-  day_restated: publisher("facts"),
-  app_put: app,
-  callback_enabled: app,
-  callback_tested: app,
-  user_erased: app,
-  rewards_replayed: app,
-  replay_cancelled: app,
-  rewards_approved: app,
-  rewards_rejected: app,
-  rewards_reversed: app,
-  reward_replayed: reward,
-  reward_approved: reward,
-  reward_rejected: reward,
-  reward_reversed: reward,
-  advertiser_put: advertiser,
-  token_issued: advertiser,
-  token_revoked: advertiser,
-  offer_put: offer,
-};
+/** The meaning of the ids in the subjects of actions. */
+const SUBJECTS: [Subject, string[]][] = [
+  [publisher(), ["publisher_put"]],
+  [publisher("people"), ["publisher_invited", "publisher_invite_withdrawn", "publisher_recovery_issued"]],
+  [publisher("keys"), ["pub_key_issued", "report_key_created", "report_key_revoked"]],
+  [publisher("facts"), ["facts_added", "facts_replaced", "day_restated"]],
+  [app, ["app_put", "callback_enabled", "callback_tested", "user_erased", "rewards_replayed", "replay_cancelled"]],
+  [app, ["rewards_approved", "rewards_rejected", "rewards_reversed"]],
+  [reward, ["reward_replayed", "reward_approved", "reward_rejected", "reward_reversed"]],
+  [advertiser, ["advertiser_put", "token_issued", "token_revoked"]],
+  [offer, ["offer_put"]],
+];
 
 function subject({ action, subject: ids, subject_id: member }: AuditEntry): ComponentChildren {
   if (!ids || member) return null;
   const [first = "", other] = ids.split(" ");
-  return SUBJECTS[action]?.(first, other) || null;
+  return SUBJECTS.find(([, actions]) => actions.includes(action))?.[0](first, other) || null;
 }
 
 function detail(entry: AuditEntry): string | null {
