@@ -23,7 +23,7 @@ export { Offer } from "./offers/offer";
 export { Offers } from "./offers/offers";
 export { Advertiser } from "./advertisers/advertiser";
 export { Advertisers } from "./advertisers/advertisers";
-export { RefusedPostbacks } from "./advertisers/refused";
+export { RefusedPostbacks } from "./advertisers/postbacks";
 export { Reward } from "./rewards/reward";
 export { Rewards } from "./rewards/rewards";
 export { Search } from "./search/search";

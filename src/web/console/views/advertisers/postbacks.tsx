@@ -1,7 +1,7 @@
 // The postback doctor: the newest postbacks of an advertiser, or the refused ones of all, each with its result and its
 // remedy.
 
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { InlineSelect } from "../../../shared/components/field";
 import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
@@ -11,9 +11,11 @@ import { setSearch } from "../../../shared/navigation";
 import { queryText } from "../../../shared/query-text";
 import { advertisers, CODE_NAMES, codeName, refused, doctor as text } from "../../messages/advertisers";
 import { NamedLink } from "../../components/links";
-import { advertiserPath, offerPath, rewardPath } from "../../router";
-import type { Postback, PostbackList } from "./use-postbacks";
+import { advertiserPath, offerPath, rewardPath, ADVERTISERS_PATH } from "../../router";
+import { type Postback, type PostbackList, usePostbacks } from "./use-postbacks";
 import { CodeBadge, Parameters, Words } from "./verdict";
+import { Heading } from "../../../shared/components/heading";
+import { useAdvertisers } from "../use-advertisers";
 
 interface Props {
   list: PostbackList;
@@ -150,3 +152,17 @@ const COLUMNS: Column<Keyed>[] = [
       ),
   ),
 ];
+
+/** The newest refused postbacks of all advertisers. */
+export function RefusedPostbacks() {
+  const postbacks = usePostbacks(null);
+  const { nameOf } = useAdvertisers();
+  return (
+    <>
+      <Heading title={refused.title} within={[advertisers.title]}>
+        <LinkButton href={ADVERTISERS_PATH}>{advertisers.toList}</LinkButton>
+      </Heading>
+      <Postbacks list={postbacks} nameOf={nameOf} />
+    </>
+  );
+}

@@ -3,9 +3,24 @@
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { money } from "../../../shared/format";
 import type { Goal, KeptOffer } from "../../../shared/generated/openapi";
-import { offers as text } from "../../messages/offers";
+import { offers as text, STATE_NAMES } from "../../messages/offers";
 import { offerPath } from "../../router";
-import { StateBadge } from "./state-badge";
+import { nowSeconds } from "../../session";
+import { stateOf } from "./filter";
+
+/** Says whether an offer is live, or why it is not. */
+export function StateBadge({ offer }: { offer: KeptOffer }) {
+  const state = stateOf(offer, nowSeconds());
+  const { starts_at: start, ends_at: end } = offer;
+  return (
+    <>
+      <span class={`badge offer-${state}`}>{STATE_NAMES[state]}</span>
+      {state === "not_started" && <span class="cell-second">{text.startsAt(start!)}</span>}
+      {state === "ended" && <span class="cell-second">{text.endedAt(end!)}</span>}
+      {state === "active" && end != null && <span class="cell-second">{text.endsAt(end)}</span>}
+    </>
+  );
+}
 
 /** The sum over all goals, in USD. */
 export const payoutOf = (goals: Goal[]) => goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0);

@@ -18,7 +18,7 @@ import { writable } from "./draft";
 import { Editor } from "./editor";
 import { FiguresOf } from "./figures";
 import { offerKey, offersKey } from "../cache-keys";
-import { StateBadge } from "./state-badge";
+import { StateBadge } from "./columns";
 import { TermsOf } from "./terms";
 
 export function Offer({ offerId }: { offerId: string }) {

@@ -7,13 +7,14 @@ import { Button, DangerButton, RunButton } from "../../../shared/components/butt
 import { CopyField } from "../../../shared/components/copy-button";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
-import { get } from "../../api";
+import { get, post, remove } from "../../api";
 import { settings } from "../../../shared/messages/settings";
 import type { KeptPublisher } from "../../../shared/generated/openapi";
-import { keys as text, requests } from "../../messages/publishers";
+import { keys as text, reportKeys, requests } from "../../messages/publishers";
 import { may } from "../../session";
-import { ReportKeys } from "./report-keys";
 import { IssuePubKey, useRequests } from "./requests";
+import { ReportKeys as SharedKeys } from "../../../shared/report-keys";
+import { Part } from "./part";
 
 export function Keys({ publisher }: { publisher: KeptPublisher }) {
   return (
@@ -84,3 +85,24 @@ function PubKey({ publisher: { publisher_id: id, name, closed } }: { publisher: 
     </Card>
   );
 }
+
+const MAX_LABEL = 100;
+
+const ReportKeys = ({ publisher: { publisher_id, closed } }: { publisher: KeptPublisher }) => (
+  <SharedKeys
+    cacheKey={`report_keys ${publisher_id}`}
+    calls={{
+      list: () => get("/publishers/{publisher_id}/report_keys", { publisher_id }),
+      create: (label, scope) => post("/publishers/{publisher_id}/report_keys", { publisher_id }, { label, scope }),
+      revoke: (key_id) => remove("/publishers/{publisher_id}/report_keys/{key_id}", { publisher_id, key_id }),
+    }}
+    words={reportKeys}
+    longestLabel={MAX_LABEL}
+    mayChange={!closed && may("manage")}
+    frame={(keys) => (
+      <Part title={reportKeys.title} intro={reportKeys.intro}>
+        {keys}
+      </Part>
+    )}
+  />
+);

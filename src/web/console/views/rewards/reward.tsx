@@ -18,9 +18,10 @@ import { erase, type Settling, settle, rewards as text } from "../../messages/re
 import { CATALOG_POLL_MILLISECONDS, usePolled } from "../../poll";
 import { offerPath, publisherPath } from "../../router";
 import { may } from "../../session";
-import { EraseUser } from "./erase-user";
 import { ACTIONS, rewardsHref } from "./filter";
 import { SettleOne } from "./settle-one";
+import { say } from "../../../shared/components/status";
+import { TypedConfirm } from "../../components/typed-confirm";
 
 interface Props {
   appId: string;
@@ -118,3 +119,28 @@ function Actions({ story, reload }: { story: RewardStory; reload: () => Promise<
     </div>
   );
 }
+
+interface EraseProps {
+  appId: string;
+  userId: string;
+  onClose: () => void;
+  reload: () => Promise<unknown>;
+}
+
+/** Erases a user of an app, after the user id was typed to confirm it. */
+const EraseUser = ({ appId, userId, onClose, reload }: EraseProps) => (
+  <TypedConfirm
+    title={erase.title}
+    text={erase.text}
+    button={erase.button}
+    what={erase.what}
+    id={userId}
+    onConfirm={async () => {
+      const { erased, waiting } = await post("/apps/{app_id}/erase_user", { app_id: appId }, { user_id: userId });
+      onClose();
+      say(erase.done(erased, waiting));
+      await reload();
+    }}
+    onClose={onClose}
+  />
+);

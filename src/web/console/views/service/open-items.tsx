@@ -6,10 +6,9 @@ import type { AttentionKind } from "../../../shared/generated/openapi";
 import { get } from "../../api";
 import { useAppNames } from "../../app-names";
 import { service } from "../../messages/service";
-import { usePolled } from "../../poll";
+import { SERVICE_POLL_MILLISECONDS, usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
 import { Section } from "./section";
-import { SERVICE_POLL_MILLISECONDS } from "./use-service";
 import type { AttentionItem } from "../../types";
 
 const text = service.open;

@@ -2,17 +2,18 @@
 // the comparison of an app's day.
 
 import { Heading } from "../../../shared/components/heading";
+import { get } from "../../api";
 import { Reconcile } from "../../components/reconcile";
 import { service as text } from "../../messages/service";
+import { SERVICE_POLL_MILLISECONDS, usePolled } from "../../poll";
 import { Endpoints } from "./endpoints";
 import { Caps, Limits, Unsent } from "./limits";
 import { Pools } from "./pools";
 import { Publication } from "./publication";
 import { Instances, OldRewards } from "./reported";
-import { useService } from "./use-service";
 
 export function Service() {
-  const service = useService();
+  const service = usePolled("service", (isPoll) => get("/service", {}, isPoll), undefined, SERVICE_POLL_MILLISECONDS);
   return (
     <>
       <Heading title={text.title} note={text.note} />
