@@ -1,6 +1,6 @@
 // Text of the advertisers, their tokens and their postbacks.
 
-import { frame } from "./frame";
+import { frame } from "../messages";
 import { plural } from "../../shared/messages/plural";
 import { timeText } from "../../shared/format";
 

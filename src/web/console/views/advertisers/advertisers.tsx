@@ -20,14 +20,13 @@ import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import type { KeptAdvertiser } from "../../../shared/generated/openapi";
 import { get, putTagged } from "../../api";
+import { ListFoot, NoMatch, SearchForm, sortIn, sortingBy } from "../../components/list";
 import { isCreating, setCreating } from "../../commands";
 import { NamedLink } from "../../components/links";
-import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
 import { isId, MAX_ID } from "../../ids";
 import { advertisers as text, check, refused } from "../../messages/advertisers";
 import { advertiserPath, POSTBACKS_PATH } from "../../router";
 import { may } from "../../session";
-import { sortIn, sortingBy } from "../../components/by-name";
 import { CheckDialog } from "./check";
 import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
 

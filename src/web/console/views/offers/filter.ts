@@ -2,8 +2,8 @@
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import type { KeptOffer, OfferType } from "../../../shared/generated/openapi";
+import { type Sort, sortIn } from "../../components/list";
 import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";
-import { type Sort, sortIn } from "../../components/by-name";
 
 export interface OfferFilter {
   text: string;

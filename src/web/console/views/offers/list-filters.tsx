@@ -2,7 +2,7 @@
 
 import { Input, Select } from "../../../shared/components/field";
 import { unique } from "../../../shared/unique";
-import { SearchForm } from "../../components/search-list";
+import { SearchForm } from "../../components/list";
 import { OFFER_TYPES, offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { type OfferFilter, STATES } from "./filter";
