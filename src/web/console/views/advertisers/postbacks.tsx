@@ -72,7 +72,7 @@ export function Postbacks({ list: { code, pages }, nameOf }: Props) {
               {rows.length > 0 && `. ${!isOnlyFirst ? text.kept : first.error ? text.stopped : text.live}`}
             </p>
           </div>
-          {first.data!.notShown > 0 && <p class="note">{text.notShown(first.data!.notShown, first.data!.since)}</p>}
+          {first.data!.not_shown > 0 && <p class="note">{text.notShown(first.data!.not_shown, first.data!.since)}</p>}
         </div>
       )}
     </section>

@@ -3,7 +3,7 @@
 
 import { useRef } from "preact/hooks";
 import { search } from "../../../shared/navigation";
-import type { ListPage } from "../../../shared/page-of";
+import { pageOf } from "../../../shared/page-of";
 import { usePolling } from "../../../shared/poll";
 import { type Pages, usePages } from "../../../shared/use-pages";
 import type { PostbackList as Answer } from "../../../shared/generated/openapi";
@@ -13,11 +13,7 @@ import { CATALOG_POLL_MILLISECONDS } from "../../poll";
 export type Postback = Answer["postbacks"][number];
 export type TokenUse = Answer["tokens"][number];
 
-interface Beside {
-  tokens: TokenUse[];
-  notShown: number;
-  since: number | null;
-}
+type Beside = Pick<Answer, "tokens" | "not_shown" | "since">;
 
 export interface PostbackList {
   /** The code of the answers that are shown; empty for all. The URL holds it. */
@@ -33,18 +29,12 @@ export function usePostbacks(advertiserId: string | null): PostbackList {
   const code = codeOf(search.value);
   const key = `postbacks ${advertiserId ?? ""} ${code}`;
   const isPoll = useRef(false);
-  const pages = usePages(key, async (cursor): Promise<ListPage<Postback> & Beside> => {
+  const pages = usePages<Postback, Beside>(key, async (cursor) => {
     const query = { limit: 50, cursor, code };
     const page = await (advertiserId === null
       ? get("/refused_postbacks", query, isPoll.current)
       : get("/advertisers/{advertiser_id}/postbacks", { advertiser_id: advertiserId, ...query }, isPoll.current));
-    return {
-      rows: page.postbacks,
-      cursor: page.cursor,
-      tokens: page.tokens,
-      notShown: page.not_shown,
-      since: page.since,
-    };
+    return { ...page, ...pageOf("postbacks")(page) };
   });
   const { first, isOnlyFirst } = pages;
   usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: CATALOG_POLL_MILLISECONDS });

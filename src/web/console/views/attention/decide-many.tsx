@@ -4,9 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { ApiError } from "../../../shared/client";
 import { SmallButton } from "../../../shared/components/button";
-import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
-import { Form, SubmitButton } from "../../../shared/components/form";
+import { FormDialog } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import type { SettledMany, Settlement } from "../../../shared/generated/openapi";
 import type { Ticks } from "../../components/ticks";
@@ -97,19 +96,18 @@ export function DecideMany({ action, items, onDone, onClose }: ManyProps) {
   if (result) return <Result action={action} result={result} run={run} onClose={onClose} />;
   const apps = new Set(items.map((item) => item.app_id)).size;
   return (
-    <Dialog title={text.title(action, items.length)} onClose={onClose}>
-      <Form onSubmit={() => void run.run([])}>
-        <p>{text.text(items.length, apps, payoutOf(items))}</p>
-        <p role="status">{run.isRunning ? words.running(done, items.length) : words.manyTexts[action]}</p>
-        <ReasonField value={reason} onChange={setReason} />
-        <FormError error={run.error} />
-        <DialogButtons onClose={onClose}>
-          <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>
-            {words.start(action, items.length, payoutOf(items))}
-          </SubmitButton>
-        </DialogButtons>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={text.title(action, items.length)}
+      button={words.start(action, items.length, payoutOf(items))}
+      dangerous={action !== "approve"}
+      onSubmit={() => run.run([])}
+      onClose={onClose}
+    >
+      <p>{text.text(items.length, apps, payoutOf(items))}</p>
+      <p role="status">{run.isRunning ? words.running(done, items.length) : words.manyTexts[action]}</p>
+      <ReasonField value={reason} onChange={setReason} />
+      <FormError error={run.error} />
+    </FormDialog>
   );
 }
 

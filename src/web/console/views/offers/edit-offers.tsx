@@ -5,7 +5,7 @@ import { type Action, useAction } from "../../../shared/action";
 import { Button, PrimaryRun, SmallButton } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Input, Select } from "../../../shared/components/field";
-import { Form, SubmitButton } from "../../../shared/components/form";
+import { FormDialog } from "../../../shared/components/form-dialog";
 import { FormError, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { column } from "../../../shared/components/table";
@@ -101,18 +101,18 @@ function EditOffers({ ids, onChanged, onClose }: { ids: string[]; onChanged: () 
     return <Preview planned={planned} run={run} back={() => setPlanned(null)} done={done.size} onClose={onClose} />;
   }
   const isBadPayout = edit.payout.trim() !== "" && percentOf(edit.payout) === null;
-  const isReady = !isBadPayout && isComplete(edit);
   return (
-    <Dialog title={text.title(left.length)} onClose={onClose}>
-      <Form onSubmit={() => isReady && void look.run()}>
-        <p>{done.size > 0 ? text.doneSoFar(done.size, left.length) : text.intro}</p>
-        <Fields edit={edit} onChange={setEdit} isBadPayout={isBadPayout} />
-        <FormError error={look.error ?? run.error} />
-        <DialogButtons onClose={onClose}>
-          <SubmitButton isDisabled={look.isRunning || !isReady}>{text.look}</SubmitButton>
-        </DialogButtons>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={text.title(left.length)}
+      button={text.look}
+      isWrong={isBadPayout || !isComplete(edit)}
+      onSubmit={look.run}
+      onClose={onClose}
+    >
+      <p>{done.size > 0 ? text.doneSoFar(done.size, left.length) : text.intro}</p>
+      <Fields edit={edit} onChange={setEdit} isBadPayout={isBadPayout} />
+      <FormError error={look.error ?? run.error} />
+    </FormDialog>
   );
 }
 

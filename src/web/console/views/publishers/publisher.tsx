@@ -99,16 +99,13 @@ function Head({ publisher, section, reload }: HeadProps) {
         {may("manage") && !closed && (
           <>
             <Button onClick={() => setOpen("edit")}>{text.edit}</Button>
-            {/* Both buttons are the same component, so that the focus stays when one replaces the other. */}
-            {approved ? (
-              <Button class="button danger-text" onClick={() => setOpen("suspend")}>
-                {text.suspend}
-              </Button>
-            ) : (
-              <Button class="button primary" onClick={() => setOpen("approve")}>
-                {text.approve}
-              </Button>
-            )}
+            {/* One button, so that the focus stays when its action changes. */}
+            <Button
+              class={approved ? "button danger-text" : "button primary"}
+              onClick={() => setOpen(approved ? "suspend" : "approve")}
+            >
+              {approved ? text.suspend : text.approve}
+            </Button>
             <DangerButton onClick={() => setOpen("close")}>{text.close}</DangerButton>
           </>
         )}

@@ -1,7 +1,7 @@
 // The page of one reward's story, with what an operator can do about it.
 
 import { useState } from "preact/hooks";
-import { DangerButton, LinkButton } from "../../../shared/components/button";
+import { Button, DangerButton, LinkButton } from "../../../shared/components/button";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -103,14 +103,13 @@ function Actions({ story, reload }: { story: RewardStory; reload: () => Promise<
   return (
     <div class="row many">
       {actions.map((action, index) => (
-        <button
+        <Button
           key={action}
-          type="button"
           class={index === 0 && action === "approve" ? "button primary" : "button"}
           onClick={() => setOpen(action)}
         >
           {settle.names[action]}…
-        </button>
+        </Button>
       ))}
       {user && <DangerButton onClick={() => setOpen("erase")}>{erase.button}…</DangerButton>}
       {open === "erase"
