@@ -2,19 +2,15 @@
 
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, exactMoney } from "../../../shared/format";
+import type { CountedSums } from "../../../shared/generated/openapi";
 import { useAppNames } from "../../app-names";
 import { changedSums as text } from "../../messages/publishers";
-
-interface Sums {
-  clicks: number;
-  revenue: number;
-}
 
 export interface ChangedSum {
   /** Without it, the sums cover all apps. */
   app_id?: string;
-  before: Sums;
-  after: Sums;
+  before: CountedSums;
+  after: CountedSums;
 }
 
 export function ChangedSums({ rows }: { rows: ChangedSum[] }) {
