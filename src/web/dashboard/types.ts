@@ -16,7 +16,6 @@ export type Filter = Omit<NonNullable<Query["filters"]>[number], "values"> & { v
 export type Order = NonNullable<Query["order_by"]>[number];
 export type ReportResult = Schemas["ResultMade"];
 export type ReportBatch = Schemas["BatchMade"];
-export type TotalsPart = Schemas["TotalsMade"];
 export type Overview = Schemas["Overview"];
 export type DayChanges = Schemas["DayChanges"];
 export type DayChange = Schemas["DayChange"];

@@ -14,10 +14,15 @@ const passkeysSupported = () =>
   typeof PublicKeyCredential.parseCreationOptionsFromJSON === "function" &&
   typeof PublicKeyCredential.parseRequestOptionsFromJSON === "function";
 
-async function ceremony(start: () => Promise<Credential | null>): Promise<object> {
+/** Asks the server for the options, and the browser for a passkey. */
+async function ceremony<Options>(
+  ask: () => Promise<{ options: Options }>,
+  start: (options: Options) => Promise<Credential | null>,
+): Promise<object> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
+  const { options } = await ask();
   try {
-    const credential = (await start()) as PublicKeyCredential | null;
+    const credential = (await start(options)) as PublicKeyCredential | null;
     if (!credential) throw new PasskeyError("cancelled");
     return credential.toJSON();
   } catch (error) {
@@ -30,36 +35,23 @@ async function ceremony(start: () => Promise<Credential | null>): Promise<object
   }
 }
 
-const getCredential = (options: PublicKeyCredentialRequestOptionsJSON) =>
-  ceremony(() => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }));
+const getCredential = (ask: typeof api.requestOptions) =>
+  ceremony(ask, (options) =>
+    navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+  );
 
-const createCredential = (options: PublicKeyCredentialCreationOptionsJSON) =>
-  ceremony(() =>
+const createCredential = (ask: typeof api.additionOptions) =>
+  ceremony(ask, (options) =>
     navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   );
 
-export async function createPasskey(invite: string): Promise<void> {
-  if (!passkeysSupported()) throw new PasskeyError("unsupported");
-  const { options } = await api.creationOptions(invite);
-  await api.storePasskey(invite, await createCredential(options));
-}
+export const createPasskey = async (invite: string) =>
+  api.storePasskey(invite, await createCredential(() => api.creationOptions(invite)));
 
 /** Adds another passkey for the member who is signed in. */
-export async function addPasskey(): Promise<void> {
-  if (!passkeysSupported()) throw new PasskeyError("unsupported");
-  const { options } = await api.additionOptions();
-  const credential = await createCredential(options);
-  await api.addPasskey(credential);
-}
+export const addPasskey = async () => api.addPasskey(await createCredential(api.additionOptions));
 
-export async function signInWithPasskey(): Promise<void> {
-  if (!passkeysSupported()) throw new PasskeyError("unsupported");
-  const { options } = await api.requestOptions();
-  await api.signInWithPasskey(await getCredential(options));
-}
+export const signInWithPasskey = async () => api.signInWithPasskey(await getCredential(api.requestOptions));
 
 /** Confirms with a passkey that the member is still there. */
-export async function verify(): Promise<void> {
-  const { options } = await api.verifyOptions();
-  await api.verify(await getCredential(options));
-}
+export const verify = async () => api.verify(await getCredential(api.verifyOptions));

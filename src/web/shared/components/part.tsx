@@ -20,7 +20,7 @@ export interface Draft<Values> extends Merged<Values> {
   save: () => Promise<void>;
 }
 
-interface DraftOptions<Values> {
+export interface DraftOptions<Values> {
   /** The values as they are saved. */
   saved: Values;
   /** The fields of the API that this part shows. */

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { table as text } from "../messages";
 import { ArrowDown, ArrowUp, Sortable } from "./icons";
+import { Skeleton } from "./states";
 
 export interface Column<Row> {
   key: string;
@@ -177,15 +178,7 @@ function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorti
 }
 
 /** Rows of grey lines with the table's own row height. */
-export function TableSkeleton({ rows }: { rows: number }) {
-  return (
-    <div class="table-region skeleton rows" aria-hidden="true">
-      {Array.from({ length: rows }, (_, row) => (
-        <span key={row} />
-      ))}
-    </div>
-  );
-}
+export const TableSkeleton = ({ rows }: { rows: number }) => <Skeleton class="table-region rows" lines={rows} />;
 
 /** Grey lines in the place of a table in a card. */
 export const CardSkeleton = ({ rows }: { rows: number }) => (

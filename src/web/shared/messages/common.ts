@@ -101,7 +101,6 @@ export const chart = {
 export const table = {
   scroll: (name: string) => `${name}, scrolls`,
   total: "Total",
-  before: "Before",
   change: "Change",
 };
 

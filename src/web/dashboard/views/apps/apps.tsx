@@ -17,7 +17,7 @@ import { apps as text } from "../../messages/apps";
 import { appPath, TEST_HASH } from "../../router";
 import { may } from "../../session";
 import type { ListedApp } from "../../types";
-import { CreateApp, CreateTestApp } from "./create-app";
+import { CreateApp } from "./create-app";
 import { APPS_KEY } from "./keys";
 import { appPage } from "../app-names";
 
@@ -50,8 +50,7 @@ export function Apps() {
       >
         <More of={pages} label={text.more} />
       </LoadedTable>
-      {mayChange && form === "app" && <CreateApp onClose={close} />}
-      {mayChange && form === "test" && <CreateTestApp onClose={close} />}
+      {mayChange && form && <CreateApp isTest={form === "test"} onClose={close} />}
     </>
   );
 }

@@ -24,55 +24,15 @@ const WORDS = {
   publisher_not_approved: text.notApproved,
 };
 
-/** Sends the form, and goes on to the page of the new app. */
-function useSend(onClose: () => void) {
-  const key = useIdempotencyKey();
-  return async (wanted: NewApp) => {
-    const app = await api.createApp(wanted, key(wanted));
-    say(text.created(app.name, app.app_id));
-    void refresh(APPS_KEY);
-    onClose();
-    navigate(appPath(app.app_id));
-  };
-}
-
 const TEST_APP: Omit<NewApp, "name"> = {
   platform: "web",
   currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
   test: true,
 };
 
-export function CreateTestApp({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState(text.testName);
-  const send = useSend(onClose);
-  return (
-    <FormDialog
-      title={text.addTest}
-      button={text.createTest}
-      onSubmit={() => send({ ...TEST_APP, name: name.trim() })}
-      onClose={onClose}
-      errorsOf={(error) => fieldErrors(error, ["name"])}
-      words={WORDS}
-    >
-      {(errors) => (
-        <>
-          <p>{text.aboutTest}</p>
-          <TextField
-            label={text.name}
-            hint={text.nameHint}
-            error={errors.of("name")}
-            longest={MAX_NAME}
-            value={name}
-            onChange={setName}
-          />
-        </>
-      )}
-    </FormDialog>
-  );
-}
-
-export function CreateApp({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
+/** Sends the form, and goes on to the page of the new app. */
+export function CreateApp({ isTest, onClose }: { isTest: boolean; onClose: () => void }) {
+  const [name, setName] = useState(isTest ? text.testName : "");
   const [platform, setPlatform] = useState<Platform>("ios");
   const [currency, setCurrency] = useState<CurrencyDraft>({
     name: "Coins",
@@ -80,21 +40,28 @@ export function CreateApp({ onClose }: { onClose: () => void }) {
     decimals: 0,
     rounding: "down",
   });
-  const send = useSend(onClose);
+  const key = useIdempotencyKey();
   const create = async () => {
-    if (isRate(currency.per_usd)) await send({ name: name.trim(), platform, currency: currencyOf(currency) });
+    if (!isTest && !isRate(currency.per_usd)) return;
+    const wanted = { ...(isTest ? TEST_APP : { platform, currency: currencyOf(currency) }), name: name.trim() };
+    const app = await api.createApp(wanted, key(wanted));
+    say(text.created(app.name, app.app_id));
+    void refresh(APPS_KEY);
+    onClose();
+    navigate(appPath(app.app_id));
   };
   return (
     <FormDialog
-      title={text.add}
-      button={text.create}
+      title={isTest ? text.addTest : text.add}
+      button={isTest ? text.createTest : text.create}
       onSubmit={create}
       onClose={onClose}
-      errorsOf={(error) => fieldErrors(error, ["name", "platform", "currency"])}
+      errorsOf={(error) => fieldErrors(error, isTest ? ["name"] : ["name", "platform", "currency"])}
       words={WORDS}
     >
       {(errors) => (
         <>
+          {isTest && <p>{text.aboutTest}</p>}
           <TextField
             label={text.name}
             hint={text.nameHint}
@@ -103,17 +70,25 @@ export function CreateApp({ onClose }: { onClose: () => void }) {
             value={name}
             onChange={setName}
           />
-          <Choices
-            kind="radio"
-            name={text.platform}
-            choices={PLATFORMS.map((value) => ({ value, label: PLATFORM_NAMES[value], hint: text.platforms[value] }))}
-            chosen={[platform]}
-            error={errors.of("platform")}
-            onChange={([chosen]) => setPlatform(chosen!)}
-          />
-          <p class="note">{text.platformHint}</p>
-          <CurrencyFields value={currency} errors={errors} onChange={setCurrency} />
-          <p class="note">{text.signHint}</p>
+          {!isTest && (
+            <>
+              <Choices
+                kind="radio"
+                name={text.platform}
+                choices={PLATFORMS.map((value) => ({
+                  value,
+                  label: PLATFORM_NAMES[value],
+                  hint: text.platforms[value],
+                }))}
+                chosen={[platform]}
+                error={errors.of("platform")}
+                onChange={([chosen]) => setPlatform(chosen!)}
+              />
+              <p class="note">{text.platformHint}</p>
+              <CurrencyFields value={currency} errors={errors} onChange={setCurrency} />
+              <p class="note">{text.signHint}</p>
+            </>
+          )}
         </>
       )}
     </FormDialog>
