@@ -11,7 +11,6 @@ function add(names: [string, string][]) {
   appNames.value = new Map([...appNames.peek(), ...names]);
 }
 
-/** Remembers the names of the apps in an answer. */
 export function rememberNames(batch: ReportBatch): ReportBatch {
   add(
     batch.results.flatMap((result) =>

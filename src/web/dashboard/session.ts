@@ -73,7 +73,6 @@ export async function switchAccount(publisherId: string, name: string) {
   showAccount(accounts.switched(name));
 }
 
-/** The roles that have each right. */
 const RIGHTS = {
   reports: ["owner", "developer", "analyst", "user_support"],
   apps: ["owner", "developer", "analyst", "user_support"],
@@ -91,6 +90,5 @@ const RIGHTS = {
   audit: ["owner", "developer"],
 } satisfies Record<string, Role[]>;
 
-/** True if the member who is signed in has a right. */
 export const may = (right: keyof typeof RIGHTS) =>
   session.value !== undefined && (RIGHTS[right] as Role[]).includes(session.value.member.role);

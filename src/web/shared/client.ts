@@ -27,7 +27,6 @@ export class ApiError extends Error {
 export const listeners = {
   /** The call needs a fresh passkey. Afterwards it is made once more. */
   verify: async () => {},
-  /** The session has ended. */
   signedOut: () => {},
   /** The browser has switched to an account other than the one that the page shows. */
   switched: () => {},

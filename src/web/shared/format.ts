@@ -153,7 +153,6 @@ export const endOf = (date: string) => startOf(addDays(date, 1));
 /** Days from `start` to `end`, both included. */
 export const daysIn = (start: string, end: string) => Math.round((+utc(end) - +utc(start)) / 86_400_000) + 1;
 
-/** Every date from `start` to `end`. */
 export const datesIn = (start: string, end: string) =>
   Array.from({ length: Math.max(0, daysIn(start, end)) }, (_, index) => addDays(start, index));
 
@@ -196,7 +195,6 @@ export function countryName(code: string): string {
   }
 }
 
-/** A difference with its sign. */
 export const signed = (amount: number, write: (amount: number) => string) =>
   amount > 0 ? `+${write(amount)}` : amount < 0 ? `−${write(-amount)}` : write(0);
 

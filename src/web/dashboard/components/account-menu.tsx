@@ -2,6 +2,7 @@
 
 import { AccountMenu as Menu } from "../../shared/account/menu";
 import { useAction } from "../../shared/action";
+import { Button } from "../../shared/components/button";
 import { Check, Plus } from "../../shared/components/icons";
 import { focusNextHeading } from "../../shared/navigation";
 import { isAdding } from "../../shared/session";
@@ -41,8 +42,7 @@ export function AccountMenu() {
       }
     >
       {accounts.length < MAX_ACCOUNTS && (
-        <button
-          type="button"
+        <Button
           class="preset separate"
           onClick={() => {
             focusNextHeading();
@@ -50,7 +50,7 @@ export function AccountMenu() {
           }}
         >
           {others.add} <Plus />
-        </button>
+        </Button>
       )}
     </Menu>
   );

@@ -64,7 +64,6 @@ interface Props {
   words: MemberWords;
   /** The name of the table of members. */
   name: string;
-  /** Shown if there are no members. */
   empty?: ComponentChildren;
   isReadOnly: boolean;
   /** Draws the page around the lists, with the invite button. */

@@ -16,7 +16,6 @@ import { Page } from "./page";
 interface Props {
   /** The section that the URL names. */
   asked: Section | null;
-  /** The sections of the site, with the view of each. */
   views: Partial<Record<Section, FunctionComponent>>;
   may: (section: Section) => boolean;
 }

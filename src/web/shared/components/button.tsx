@@ -6,12 +6,21 @@ import { Plus } from "./icons";
 
 interface Props {
   class?: string;
+  /** Read aloud in place of the content. */
+  label?: string;
+  isDisabled?: boolean;
   onClick: (event: { currentTarget: HTMLButtonElement }) => void;
   children: ComponentChildren;
 }
 
-export const Button = ({ class: name = "button", onClick, children }: Props) => (
-  <button type="button" class={name} onClick={onClick}>
+export const Button = ({ class: name = "button", label, isDisabled, onClick, children }: Props) => (
+  <button
+    type="button"
+    class={name}
+    aria-label={label}
+    aria-disabled={isDisabled}
+    onClick={(event) => !isDisabled && onClick(event)}
+  >
     {children}
   </button>
 );
@@ -37,7 +46,6 @@ interface LinkProps {
   children: ComponentChildren;
 }
 
-/** A link that looks like a button. */
 export const LinkButton = ({ class: name = "button", href, children }: LinkProps) => (
   <a class={name} href={href}>
     {children}
@@ -52,12 +60,11 @@ interface RunProps {
 
 /** Starts an action, unless it is running. */
 export const RunButton = ({ of, class: name = "button", children }: RunProps) => (
-  <button type="button" class={name} aria-disabled={of.isRunning} onClick={() => void of.run()}>
+  <Button class={name} isDisabled={of.isRunning} onClick={() => void of.run()}>
     {children}
-  </button>
+  </Button>
 );
 
-/** A `RunButton` in another style. */
 const running = (name: string) => (props: Omit<RunProps, "class">) => <RunButton class={name} {...props} />;
 
 export const PrimaryRun = running("button primary");

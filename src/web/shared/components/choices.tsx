@@ -13,7 +13,6 @@ interface ChoicesProps<Value> {
   onChange: (chosen: Value[]) => void;
 }
 
-/** Radio buttons or checkboxes, each with its explanation. */
 export function Choices<Value extends string>({ name, choices, chosen, kind, error, onChange }: ChoicesProps<Value>) {
   const id = useId();
   return (

@@ -57,7 +57,6 @@ export interface InputProps extends Typed {
   onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-/** A line of text. */
 export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => (
@@ -93,7 +92,6 @@ export function DateInput({ value, error, onChange, ...own }: InputProps) {
   );
 }
 
-/** Several lines of text. */
 export const Area = ({ label, hint, error, onChange, ...own }: Typed & { rows: number }) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => <textarea {...own} {...props} onInput={(event) => onChange(event.currentTarget.value)} />}
@@ -108,7 +106,6 @@ interface OptionsProps<Value extends string> {
   isDisabled?: (value: Exclude<Value, "">) => boolean;
 }
 
-/** The choices of a list. */
 export const Options = <Value extends string>({ options, nameOf, any, isDisabled }: OptionsProps<Value>) => (
   <>
     {any !== undefined && <option value="">{any}</option>}
@@ -128,7 +125,6 @@ interface InlineSelectProps<Value extends string> extends OptionsProps<Value> {
 
 type SelectProps<Value extends string> = InlineSelectProps<Value> & Named;
 
-/** One choice out of a list. */
 export const Select = <Value extends string>(props: SelectProps<Value>) => {
   const { label, hint, error, value, onChange, ...choices } = props;
   return (
@@ -162,7 +158,6 @@ interface CheckboxProps {
   children: ComponentChildren;
 }
 
-/** A checkbox with the content next to it. */
 export const Checkbox = ({ class: name = "check", checked, onChange, children }: CheckboxProps) => (
   <label class={name}>
     <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />

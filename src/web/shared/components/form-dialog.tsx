@@ -73,7 +73,6 @@ export interface ConfirmProps extends Omit<FormProps, "onSubmit" | "children"> {
   children?: ComponentChildren;
 }
 
-/** Asks before a change. */
 export const Confirm = ({ text, onConfirm, children, ...own }: ConfirmProps) => (
   <FormDialog {...own} loaded={formText.loadedAsked} onSubmit={() => onConfirm(own.onClose)}>
     {[text].flat().map((paragraph) => (

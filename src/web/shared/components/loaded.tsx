@@ -7,7 +7,6 @@ import { CardSkeleton, CardTable, type TableProps } from "./table";
 
 interface Props<Data> {
   of: CachedView<Data>;
-  /** Shown while the answer loads. */
   loading?: ComponentChildren;
   /** Shown if nothing with the requested name exists. */
   missing?: ComponentChildren;
@@ -34,7 +33,6 @@ interface ListProps<Row> extends Omit<TableProps<Row>, "rows"> {
   of: CachedView<Row[]>;
   /** How many rows the skeleton shows. */
   lines: number;
-  /** Shown if the list has no rows. */
   empty: ComponentChildren;
   missing?: ComponentChildren;
   isCompact?: boolean;

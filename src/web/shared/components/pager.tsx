@@ -1,6 +1,7 @@
 // Moves between the pages of a result, and shows which of its rows are on the page.
 
 import { pager as text } from "../messages";
+import { Button } from "./button";
 import { Options } from "./field";
 import { ChevronLeft, ChevronRight } from "./icons";
 
@@ -27,24 +28,12 @@ export function Pager({ page, size, total, sizes, onPage, onSize }: Props) {
       </label>
       <span class="pager-range">{text.range(first, last, total)}</span>
       <span class="pager-buttons">
-        <button
-          type="button"
-          class="button icon-only"
-          aria-label={text.previous}
-          aria-disabled={page <= 1}
-          onClick={() => page > 1 && onPage(page - 1)}
-        >
+        <Button class="button icon-only" label={text.previous} isDisabled={page <= 1} onClick={() => onPage(page - 1)}>
           <ChevronLeft />
-        </button>
-        <button
-          type="button"
-          class="button icon-only"
-          aria-label={text.next}
-          aria-disabled={page >= pages}
-          onClick={() => page < pages && onPage(page + 1)}
-        >
+        </Button>
+        <Button class="button icon-only" label={text.next} isDisabled={page >= pages} onClick={() => onPage(page + 1)}>
           <ChevronRight />
-        </button>
+        </Button>
       </span>
     </nav>
   );

@@ -32,7 +32,6 @@ export interface DraftOptions<Values> {
   save: (values: Values) => Promise<void>;
 }
 
-/** Notes whether a form has changes that are not saved. */
 export function useUnsaved(isChanged: boolean) {
   const form = useRef({});
   useEffect(() => noteUnsaved(form.current, isChanged), [isChanged]);

@@ -1,5 +1,6 @@
 // A button in each row of a table.
 
+import { Button } from "./button";
 import type { Column } from "./table";
 
 interface ButtonProps {
@@ -10,16 +11,10 @@ interface ButtonProps {
   onClick: () => void;
 }
 
-/** A button of a row. */
 export const RowButton = ({ name, label, isDangerous, onClick }: ButtonProps) => (
-  <button
-    type="button"
-    class={isDangerous ? "button small danger-text" : "button small"}
-    aria-label={label}
-    onClick={onClick}
-  >
+  <Button class={isDangerous ? "button small danger-text" : "button small"} label={label} onClick={onClick}>
     {name}
-  </button>
+  </Button>
 );
 
 interface ButtonColumn<Row> {
@@ -27,7 +22,6 @@ interface ButtonColumn<Row> {
   header?: string;
   labelOf: (row: Row) => string;
   isDangerous?: boolean;
-  /** True if the row has the button. */
   isShown?: (row: Row) => boolean;
   onClick: (row: Row) => void;
 }

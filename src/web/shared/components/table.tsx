@@ -24,7 +24,6 @@ export const column = <Row,>(
   more?: Pick<Column<Row>, "total" | "sortable" | "isNumber">,
 ): Column<Row> => ({ key, header, cell, ...more });
 
-/** A column of numbers. */
 export const numberColumn: typeof column = (key, header, cell, more) =>
   column(key, header, cell, { isNumber: true, ...more });
 

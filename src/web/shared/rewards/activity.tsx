@@ -28,7 +28,6 @@ export const callbacksOf = (data: Activity): AppCallback[] =>
     .map(({ app_id, endpoint }) => ({ app_id, ...endpoint }))
     .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
 
-/** The state of an app's callback. */
 export const CallbackBadge = ({ state }: { state: CallbackState }) => (
   <span class={`badge ${state}`}>{CALLBACK_STATE_NAMES[state] ?? state}</span>
 );

@@ -41,5 +41,4 @@ export const StateAndDelivery = ({ filter: { state, delivery }, states, choose }
   </>
 );
 
-/** Removes all conditions. */
 export const ClearButton = ({ onClick }: { onClick: () => void }) => <Button onClick={onClick}>{text.clear}</Button>;

@@ -31,7 +31,6 @@ interface Running {
 /** Kept outside the view, so that a person who comes back sees the progress. */
 const running = signal<Running | null>(null);
 
-/** The calls of a site. */
 export interface ReplayCalls {
   countReplay: (appId: string, filter: RewardFilter) => Promise<ReplayCount>;
   startReplay: (appId: string, body: { filter: RewardFilter }, key: string) => Promise<{ replay_id: string }>;
@@ -43,7 +42,6 @@ export interface ReplayCalls {
 
 interface Props {
   calls: ReplayCalls;
-  /** True if the member may stop a replay. */
   mayStop: boolean;
   /** Empty while none is chosen. */
   app: string;

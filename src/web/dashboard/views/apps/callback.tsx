@@ -90,14 +90,12 @@ export function Callback({ app, reload }: PartProps) {
         isWrong={values.url.trim() === "" || values.events.length === 0}
         buttons={
           <>
-            <button
-              type="button"
-              class="button"
-              aria-disabled={values.url.trim() === ""}
-              onClick={() => values.url.trim() && setOpen({ preview: { ...values, url: values.url.trim() } })}
+            <Button
+              isDisabled={values.url.trim() === ""}
+              onClick={() => setOpen({ preview: { ...values, url: values.url.trim() } })}
             >
               {text.preview}
-            </button>
+            </Button>
             {callback && <DangerButton onClick={() => ask("remove")}>{text.remove}</DangerButton>}
           </>
         }

@@ -1,6 +1,7 @@
 // The macros of a callback's URL. Explains each macro, marks the used ones, and says what is wrong with the typed ones.
 
 import { Warning } from "../../../shared/components/icons";
+import { RowButton } from "../../../shared/components/row-button";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { appForm, MACROS } from "../../messages/apps";
 import type { CallbackDraft } from "../../types";
@@ -47,9 +48,7 @@ export function MacroList({ used, insert }: ListProps) {
       used.includes(name) ? (
         <span class="tag">{text.used}</span>
       ) : (
-        <button type="button" class="button small" aria-label={text.insertMacro(name)} onClick={() => insert(name)}>
-          {text.insert}
-        </button>
+        <RowButton name={text.insert} label={text.insertMacro(name)} onClick={() => insert(name)} />
       ),
     ),
   ];

@@ -50,14 +50,13 @@ export function Filters({ state, range, onChange }: Props) {
               />
             )}
           </Popover>
-          <button
-            type="button"
+          <Button
             class="button icon-only"
-            aria-label={text.removeFilter(DIMENSION_NAMES[dimension])}
+            label={text.removeFilter(DIMENSION_NAMES[dimension])}
             onClick={() => set(dimension, [])}
           >
             <Cross />
-          </button>
+          </Button>
         </div>
       ))}
       {free.length > 0 && (

@@ -50,7 +50,6 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 
 export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
-/** The filter as a query of the API. */
 export const queryOf = (shown: LogFilter): RewardQuery & { filter: RewardFilter } => ({
   ...(shown.app && { app_id: shown.app }),
   filter: filterOf(shown),
