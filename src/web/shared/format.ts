@@ -3,24 +3,15 @@
 const NUMBERS = "en-US";
 const DATES = "en-GB";
 
-const exactDollars = new Intl.NumberFormat(NUMBERS, {
-  style: "currency",
-  currency: "USD",
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-});
+const usd = (options: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD", ...options });
+const exactDollars = usd({ minimumFractionDigits: 2, maximumFractionDigits: 6 });
 const integer = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 0 });
 const exactNumber = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 20 });
 const compactNumber = new Intl.NumberFormat(NUMBERS, { notation: "compact", maximumFractionDigits: 1 });
-const dollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD" });
-const preciseDollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD", minimumFractionDigits: 4 });
-const compactDollars = new Intl.NumberFormat(NUMBERS, {
-  style: "currency",
-  currency: "USD",
-  notation: "compact",
-  minimumFractionDigits: 0,
-  maximumFractionDigits: 2,
-});
+const dollars = usd({});
+const preciseDollars = usd({ minimumFractionDigits: 4 });
+const compactDollars = usd({ notation: "compact", minimumFractionDigits: 0, maximumFractionDigits: 2 });
 const percentage = new Intl.NumberFormat(NUMBERS, {
   style: "percent",
   minimumFractionDigits: 1,

@@ -70,6 +70,8 @@ function skipToContent(event: Event) {
 }
 
 function Frame({ links, menu, onNear, children, isCovered }: Props & { isCovered: boolean }) {
+  // Set while unsaved changes would be given up.
+  const leave = leaving.value;
   useEffect(() => {
     const place = kept.peek();
     const account = generation.peek();
@@ -109,23 +111,18 @@ function Frame({ links, menu, onNear, children, isCovered }: Props & { isCovered
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      {leaving.value && <LeaveQuestion leave={leaving.value} />}
+      {leave && (
+        <Confirm
+          title={common.leaveTitle}
+          text={common.leaveText}
+          button={common.leave}
+          cancel={common.stay}
+          dangerous
+          onConfirm={async () => leave()}
+          onClose={() => (leaving.value = null)}
+        />
+      )}
     </div>
-  );
-}
-
-/** Asks before unsaved changes are given up. */
-function LeaveQuestion({ leave }: { leave: () => void }) {
-  return (
-    <Confirm
-      title={common.leaveTitle}
-      text={common.leaveText}
-      button={common.leave}
-      cancel={common.stay}
-      dangerous
-      onConfirm={async () => leave()}
-      onClose={() => (leaving.value = null)}
-    />
   );
 }
 

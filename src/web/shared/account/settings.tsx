@@ -29,7 +29,10 @@ export function Settings({ asked, views, may }: Props) {
   const allowed = role ? sections.filter(may) : sections;
   const open = asked ?? allowed[0]!;
   const View = views[open]!;
-  useOpenSection(asked, role === undefined ? null : open);
+  const isKnown = role !== undefined;
+  useEffect(() => {
+    if (asked === null && isKnown) navigate(settingsPath(open), "replace");
+  }, [asked, isKnown, open]);
   return (
     <Beside
       label={text.nav}
@@ -44,11 +47,4 @@ export function Settings({ asked, views, may }: Props) {
       )}
     </Beside>
   );
-}
-
-/** If the URL names no section, goes to the first section that the role has. */
-function useOpenSection(asked: Section | null, open: Section | null) {
-  useEffect(() => {
-    if (asked === null && open !== null) navigate(settingsPath(open), "replace");
-  }, [asked, open]);
 }
