@@ -1,14 +1,9 @@
 // Types of the dashboard's calls.
 
 import type { Schemas } from "../shared/api-types";
-import type { Activity } from "../shared/types";
 
 export * from "../shared/types";
 
-export type Dimension = Schemas["Dimension"];
-export type Metric = Schemas["Metric"];
-export type Totals = Schemas["Totals"];
-export type ReportRow = Schemas["ReportRow"];
 export type Query = Schemas["BatchQuery"];
 export type DateRange = Query["date_range"];
 /** The API also takes numbers in filters; the pages send only strings. */
@@ -16,20 +11,11 @@ export type Filter = Omit<NonNullable<Query["filters"]>[number], "values"> & { v
 export type Order = NonNullable<Query["order_by"]>[number];
 export type ReportResult = Schemas["ResultMade"];
 export type ReportBatch = Schemas["BatchMade"];
-export type Overview = Schemas["Overview"];
-export type DayChanges = Schemas["DayChanges"];
-export type DayChange = Schemas["DayChange"];
-export type ChangeCause = DayChange["cause"];
-export type Measure = keyof DayChange["before"];
+export type ChangeCause = Schemas["DayChange"]["cause"];
+export type Measure = keyof Schemas["DayChange"]["before"];
 export type AppDayOffer = Schemas["OfferOfDay"];
-export type Payment = Schemas["Payment"];
-export type Suggestion = Schemas["Suggestion"];
-export type ExportFormat = Schemas["ExportFormat"];
-export type ExportMade = Schemas["ExportMade"];
 export type PubKey = Schemas["PubKeyIfAny"];
-export type PubKeyRequested = Schemas["PubKeyRequested"];
 
-export type Rounding = Schemas["Rounding"];
 export type Currency = Schemas["NewCurrency"];
 export type ListedApp = Schemas["OwnAppSummary"];
 export type AppPage = Schemas["OwnAppList"];
@@ -38,8 +24,6 @@ export type App = Schemas["OwnApp"];
 export type AppChange = Schemas["OwnAppChange"];
 export type CallbackDraft = Schemas["NewCallback"];
 export type NewSecret = Schemas["NewCallbackSecret"] | Schemas["NewClickSecret"];
-export type SignWith = Schemas["SignWith"];
-export type Finding = Schemas["Finding"];
 export type CallbackPreview = Schemas["CallbackPreviewed"];
 export type CallbackTest = Schemas["CallbackTested"];
 
@@ -47,13 +31,9 @@ export type CallbackTest = Schemas["CallbackTested"];
 export type RewardRow = Schemas["AnalystRow"] & Partial<Schemas["RewardRow"]>;
 export type RewardPage = Omit<Schemas["RewardPage"], "rows"> & { rows: RewardRow[] };
 export type RewardQuery = Schemas["RewardList"];
-export type UserData = Schemas["UserData"];
-export type ErasedUser = Schemas["ErasedUser"];
-export type Firsts = Activity["first"];
+export type Firsts = Schemas["Activity"]["first"];
 
 export type OfferQuery = Schemas["AppOffersQuery"];
 export type Amount = Schemas["Usd"] | Schemas["InApp"];
 export type AppOffer = Schemas["ListedOffer"];
 export type OfferPage = Schemas["AppOffers"];
-export type TrackingUrl = Schemas["TrackingUrl"];
-export type TrackingParameters = Schemas["TrackingParameters"];

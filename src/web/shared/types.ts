@@ -2,7 +2,7 @@
 
 import type { Schemas } from "./api-types";
 
-export * from "./types/rewards";
+export type * from "./generated/openapi-dashboard";
 
 /** A publisher's members have one of the first four roles. The operator's members have one of the others. */
 export type Role = Schemas["ShownRole"];
@@ -14,23 +14,21 @@ export type PendingInvite = Members["invites"][number];
 export type NewInvite = Schemas["Invited"];
 export type Session = Schemas["OwnSession"];
 export type Passkey = Schemas["OwnPasskey"];
-export type AuditPage = Schemas["AuditPage"];
-export type AuditEntry = AuditPage["entries"][number];
+export type AuditEntry = Schemas["AuditPage"]["entries"][number];
 export type Invite = Schemas["InviteShown"];
-export type ReportKeyList = Schemas["ReportKeyList"];
-export type ReportKey = ReportKeyList["report_keys"][number];
-export type KeyScope = ReportKey["scope"];
-export type NewReportKey = Schemas["NewReportKey"];
-export type AlarmAddress = Schemas["AlarmAddress"];
-export type AlarmTry = Schemas["AlarmTry"];
-export type AlarmsTested = Schemas["AlarmsTested"];
-export type Platform = Schemas["Platform"];
-export type Activity = Schemas["Activity"];
-export type RewardCounts = Schemas["RewardCounts"];
-export type EndpointHealth = Activity["apps"][number]["endpoint"];
+export type ReportKey = Schemas["ReportKeyList"]["report_keys"][number];
+export type EndpointHealth = Schemas["Activity"]["apps"][number]["endpoint"];
 export type CallbackState = EndpointHealth["state"];
 export type CallbackRequest = Schemas["TestRequest"];
 export type CallbackAnswer = NonNullable<Schemas["TestResponse"]>;
+
+export type CallbackEvent = Schemas["OwnCallbackEvent"];
+/** An analyst's story has only some of the fields that other roles see. */
+export type RewardCallback = Schemas["AnalystReward"]["callbacks"][number] & Partial<Schemas["CallbackStory"]>;
+export type RewardStory = Omit<Schemas["AnalystReward"], "callbacks"> &
+  Partial<Omit<Schemas["RewardStory"], "callbacks">> & { callbacks: RewardCallback[] };
+export type CallbackTry = Schemas["CallbackStory"]["attempts"][number];
+export type ReplayCount = Schemas["ReplayCounted"];
 
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;
